@@ -1,1 +1,1 @@
-"""What runs inside a sandbox and owns all that must survive a reconnect."""
+"""The process inside each sandbox. It owns everything that must survive a reconnect."""

@@ -5,7 +5,7 @@ Exit codes: 0 asked to stop, 2 bad arguments, 3 another runtime uses the same fi
 
 import gc
 
-gc.disable()  # imports make no garbage, but the search for it would take a tenth of the time of the start
+gc.disable()  # imports create no garbage; looking for it would take a tenth of the start-up time
 
 import argparse
 import asyncio
@@ -42,11 +42,11 @@ from hawse_runtime.settings import RuntimeLimits, RuntimeSettings
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-gc.freeze()  # all that was imported stays; else the first collection would look at it, for 25 ms
+gc.freeze()  # imported objects stay; otherwise the first collection would examine them for 25 ms
 gc.enable()
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
-CERTIFICATE_VARIABLE = "HAWSE_RUNTIME_CERTIFICATE"  # the key and the certificate, in PEM, of a server on TCP
+CERTIFICATE_VARIABLE = "HAWSE_RUNTIME_CERTIFICATE"  # key and certificate of a TCP server, in PEM
 TOKEN_FILE = "token"  # in the private directory
 LOCK_FILE = "runtime.lock"
 BAD_ARGUMENTS = 2
@@ -76,7 +76,7 @@ def main() -> None:
         token = _token(private) or token
     proxied = egress.listen(args.egress) if args.egress is not None else None
     if args.socket is not None and listener is None:
-        args.socket.unlink(missing_ok=True)  # left by one that was killed
+        args.socket.unlink(missing_ok=True)  # left by a runtime that was killed
     inner = _enter(args) if args.inner else None
     if proxied is not None and private is not None:
         _lend(proxied, args, private)
@@ -87,19 +87,24 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m hawse_runtime", description="Serve one sandbox.")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--socket", type=Path, help="a Unix socket to make")
-    where.add_argument("--listener", type=int, metavar="FD", help="an inherited Unix socket that is bound")
-    parser.add_argument("--ready", type=int, metavar="FD", help="a pipe to which a byte is written when it listens")
-    parser.add_argument("--until", type=int, metavar="FD", help="a pipe: the runtime ends when its other end is closed")
+    where.add_argument("--socket", type=Path, help="path of the Unix socket to create")
+    where.add_argument("--listener", type=int, metavar="FD", help="an inherited, bound Unix socket")
+    parser.add_argument("--ready", type=int, metavar="FD", help="a pipe that receives a byte once the runtime listens")
+    parser.add_argument(
+        "--until", type=int, metavar="FD", help="a pipe: the runtime exits when the other end is closed"
+    )
     where.add_argument(
         "--listen",
         metavar="HOST:PORT",
         type=_address,
-        help=f"a TCP address; the token is in {TOKEN_VARIABLE}, a key and certificate may be in {CERTIFICATE_VARIABLE}",
+        help=f"TCP address; reads the token from {TOKEN_VARIABLE}, an optional certificate from {CERTIFICATE_VARIABLE}",
     )
-    parser.add_argument("--workspace", type=Path, required=True, help="the directory programs start in")
+    parser.add_argument("--workspace", type=Path, required=True, help="the directory where programs start")
     parser.add_argument(
-        "--private", type=Path, metavar="DIR", help="for its own files; by default the socket's directory"
+        "--private",
+        type=Path,
+        metavar="DIR",
+        help="directory for the runtime's own files (default: the socket's directory)",
     )
     parser.add_argument(
         "--inner", action="store_true", help="run programs in a sandbox that separates them from the runtime"
@@ -108,13 +113,13 @@ def _arguments() -> argparse.Namespace:
         "--users",
         type=two_users.Users.parse,
         metavar="RUNTIME:PROGRAMS",
-        help="in a container: two user ids; needs --socket, --private and the capabilities CHOWN, SETGID and SETUID",
+        help="in a container: two user ids; requires --socket, --private and the capabilities CHOWN, SETGID and SETUID",
     )
     parser.add_argument(
         "--wrapper", metavar="JSON", type=json.loads, default=[], help="with --users: the command of setpriv"
     )
     parser.add_argument(
-        "--unknown-peers", action="store_true", help="with --users: the kernel does not tell who connects, as in gVisor"
+        "--unknown-peers", action="store_true", help="with --users: the kernel does not identify peers, as in gVisor"
     )
     parser.add_argument(
         "--python", metavar="JSON", type=json.loads, default=OWN_PYTHON, help="the command that runs a Python module"
@@ -122,34 +127,38 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--no-network", action="store_true", help="with --inner: programs have no network interface")
     parser.add_argument("--shared-user", action="store_true", help="with --inner: other sandboxes have the same user")
     parser.add_argument(
-        "--egress", type=int, metavar="PORT", help="the port of the proxy outside that programs use on 127.0.0.1"
+        "--egress", type=int, metavar="PORT", help="port on 127.0.0.1 where programs reach the egress proxy"
     )
     for of in ("thread", "programs"):
-        option, text = f"--cgroup-of-{of}", f"with --inner: a cgroup file to which its {of} are written"
+        option, text = f"--cgroup-of-{of}", f"with --inner: a cgroup file that receives the ids of its {of}"
         parser.add_argument(option, type=int, metavar="FD", action="append", default=[], help=text)
-    parser.add_argument("--oom-kills", type=int, metavar="FD", help="the file in which the kernel counts kills")
-    parser.add_argument("--root", type=Path, metavar="DIR", help="a directory that the file methods do not leave")
-    parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they may leave in it, or in the workspace")
+    parser.add_argument("--oom-kills", type=int, metavar="FD", help="the file where the kernel counts OOM kills")
+    parser.add_argument("--root", type=Path, metavar="DIR", help="the directory that confines the file methods")
+    parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they can store there, or in the workspace")
     parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
     parser.add_argument("--id", metavar="ID", type=_runtime_id, help="the id of this runtime: 16 hexadecimal digits")
     parser.add_argument(
         "--command",
         metavar="JSON",
         type=_command,
-        help="a program that is started at the beginning: the parameters of process.start",
+        help="a program to start first: parameters of process.start",
     )
-    parser.add_argument("--log-format", choices=FORMS, default="text", help="of what is logged to stderr")
+    parser.add_argument("--log-format", choices=FORMS, default="text", help="format of the log on stderr")
     keep = RuntimeLimits().processes
     parser.add_argument(
-        "--keep-ended", metavar="N", type=int, default=keep.count, help="processes that have ended and are kept"
-    )
-    parser.add_argument("--keep-seconds", metavar="S", type=float, default=keep.age, help="and for how long")
-    parser.add_argument("--max-contexts", metavar="N", type=int, help="code contexts of each language (unlimited)")
-    parser.add_argument(
-        "--terminals-of-each", metavar="N", type=int, help="running terminals of each user (1024 of all)"
+        "--keep-ended", metavar="N", type=int, default=keep.count, help="number of ended processes to keep"
     )
     parser.add_argument(
-        "--code-pool", metavar=FORM, action="append", default=[], help="executors of code that wait for a context"
+        "--keep-seconds", metavar="S", type=float, default=keep.age, help="seconds to keep an ended process"
+    )
+    parser.add_argument(
+        "--max-contexts", metavar="N", type=int, help="maximum code contexts of each language (unlimited)"
+    )
+    parser.add_argument(
+        "--terminals-of-each", metavar="N", type=int, help="maximum running terminals of each user (1024 in total)"
+    )
+    parser.add_argument(
+        "--code-pool", metavar=FORM, action="append", default=[], help="executors kept ready for new contexts"
     )
     args = parser.parse_args()
     try:
@@ -202,23 +211,23 @@ def _become(args: argparse.Namespace) -> socket.socket:
 
 
 def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> None:
-    """Hand the listening socket of the egress proxy out, at a place that programs cannot reach."""
+    """Hand out the egress proxy's listening socket, through a path that programs cannot reach."""
     if args.users is None:
         egress.lend(proxied, egress.SOCKET_NAME, partial(egress.in_directory, private.descriptor()))
-    else:  # the private directory is a volume, which the proxy does not see
+    else:  # the private directory is a volume that the proxy cannot see
         path = args.socket.with_name(egress.SOCKET_NAME)
         egress.lend(proxied, str(path), partial(two_users.use_files_of_runtime, args.users))
 
 
 def _default_signals() -> None:
-    """Undo what a shell's `&` or nohup left ignored, so that what we start does not inherit it."""
+    """Restore signals that a shell's `&` or nohup set to be ignored, so that our children do not inherit that."""
     for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)
 
 
 def _private(args: argparse.Namespace) -> Folder | None:
-    """The directory of the runtime's own files, opened before it may be covered."""
+    """Return the directory of the runtime's own files, opened before a mount may cover it."""
     path = args.private or (args.socket and args.socket.parent)
     if path is None:
         return None
@@ -226,7 +235,7 @@ def _private(args: argparse.Namespace) -> Folder | None:
 
 
 def _lock(private: Folder) -> None:
-    """Be the only runtime with these files, for as long as the process lives."""
+    """Lock these files against other runtimes until this process exits."""
     fd = private.open(LOCK_FILE, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -236,7 +245,7 @@ def _lock(private: Folder) -> None:
 
 
 def _token(private: Folder) -> str | None:
-    """The secret that a provider has left for this start."""
+    """Return the secret that the provider stored for this start."""
     try:
         return private.read(TOKEN_FILE).decode().strip() or None
     except FileNotFoundError:
@@ -260,16 +269,16 @@ def _enter(args: argparse.Namespace) -> inner_sandbox.InnerSandbox:
 
 
 def _report(ready: int) -> None:
-    """Let the program at the other end of a pipe know that links are accepted."""
-    with suppress(OSError), open(ready, "wb", buffering=0) as pipe:  # it may not wait any more
+    """Tell the program at the other end of a pipe that links are accepted."""
+    with suppress(OSError), open(ready, "wb", buffering=0) as pipe:  # it may have stopped waiting
         pipe.write(b"1")
 
 
 def _stop_at_end(loop: asyncio.AbstractEventLoop, pipe: int, stop: asyncio.Event) -> None:
-    """Set `stop` when the other end of a pipe, to which nothing is written, is closed."""
+    """Set `stop` when the other end of a pipe is closed. Nothing is written to the pipe."""
 
     def ended() -> None:
-        loop.remove_reader(pipe)  # it stays readable, and the event loop would do nothing else
+        loop.remove_reader(pipe)  # it stays readable and would keep the event loop busy
         stop.set()
 
     loop.add_reader(pipe, ended)
@@ -289,7 +298,7 @@ async def _serve(
         loop.add_signal_handler(signum, stop.set)
     args.workspace.mkdir(parents=True, exist_ok=True)
     if inner is not None:
-        loop.add_reader(inner.init, stop.set)  # without it no program can run
+        loop.add_reader(inner.init, stop.set)  # no program can run without it
     if args.until is not None:
         _stop_at_end(loop, args.until, stop)
     pool, pools = args.code_pool
@@ -314,7 +323,7 @@ async def _serve(
         if listener is not None:
             server = await loop.create_unix_server(runtime.server.accept, sock=listener)
         elif args.socket is not None:
-            before = os.umask(0o177)  # only we may connect
+            before = os.umask(0o177)  # only this user may connect
             with socket_address(args.socket) as path:
                 server = await loop.create_unix_server(runtime.server.accept, path)
             os.umask(before)
@@ -326,10 +335,10 @@ async def _serve(
         logging.info("= runtime %s of sandbox %s, pid %d", runtime.id, args.sandbox, os.getpid(), extra=known)
         await stop.wait()
         if listener is not None:
-            listener.shutdown(socket.SHUT_RDWR)  # others have inherited it too, and connections must be refused now
+            listener.shutdown(socket.SHUT_RDWR)  # other processes have inherited it; refuse connections now
         server.close()
         if args.socket is not None:
-            with suppress(OSError):  # its directory belongs to another user if users are separated
+            with suppress(OSError):  # with separate users, the directory belongs to another one
                 args.socket.unlink()
 
 

@@ -1,8 +1,7 @@
-"""What goes on in a sandbox: whether it may sleep, and the refusal of calls to one that is about to.
+"""Activity in a sandbox: decides whether it can sleep, and rejects calls once it is about to.
 
-Something goes on while a call is open other than one that only watches, while a process or a command runs, or while a
-terminal has a viewer or prints. A shell that waits for a command in a terminal or a session without a client is not
-activity, since shells are left open for ever.
+Activity is an open call (unless it only watches), a running process or command, and a terminal with a viewer or with
+new output. An idle shell in a terminal or session without a client is not activity, because shells stay open forever.
 """
 
 import asyncio
@@ -15,25 +14,25 @@ from hawse.rpc import handles
 from hawse.rpc.dispatcher import ServedCall
 from hawse.wire import HawseError
 
-BUSY_MAX = 16  # entries of `busy`: it is for people
+BUSY_MAX = 16  # entries of `busy`, which is meant for people
 
-# What runs now, in words, and the loop's time at which something of it ended last.
+# Returns descriptions of running work, and the loop time when the latest such work ended.
 Source = Callable[[], tuple[Iterable[str], float | None]]
 
 
 class Printing(Protocol):
-    """Counts what it has printed."""
+    """Counts printed bytes."""
 
     @property
     def output(self) -> int: ...
 
 
 class TerminalOutput:
-    """A source: terminals that have printed something since the last question."""
+    """A source: terminals that have printed something since the previous query."""
 
     def __init__(self, terminals: Printing) -> None:
         self._terminals = terminals
-        self._output = 0  # bytes at the last question
+        self._output = 0  # bytes at the previous query
 
     def __call__(self) -> tuple[list[str], None]:
         before, self._output = self._output, self._terminals.output
@@ -41,20 +40,20 @@ class TerminalOutput:
 
 
 class ActivityMethods:
-    """Tracks calls itself, and asks `sources` for everything else when the gateway asks."""
+    """Tracks calls, and queries `sources` for all other activity when the gateway asks."""
 
     def __init__(self, sources: Iterable[Source], previews: Callable[[], list[str]] = list) -> None:
         self._sources = list(sources)
-        self._previews = previews  # the digests of the tokens of previews
+        self._previews = previews  # returns the digests of the previews' tokens
         self._clock = asyncio.get_running_loop().time
-        self._last = self._clock()  # when a call began or ended last, or something was seen to run
-        self._open = 0  # calls, without those that only watch
+        self._last = self._clock()  # when a call last started or ended, or activity was last seen
+        self._open = 0  # open calls, except those that only watch
         self._asleep = False
 
     def note_call(self, call: ServedCall, spec: Spec) -> None:
         """Count a call while it is open. Raises `HawseError` (`unavailable`) if the runtime is about to be stopped."""
         if self._asleep and spec.params is not RuntimeActivity:
-            raise HawseError("unavailable", "the sandbox goes to sleep")
+            raise HawseError("unavailable", "the sandbox is going to sleep")
         if not spec.passive:
             self._open += 1
             self._last = self._clock()

@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 
 class Runtime:
-    """The parts of a runtime, and the server in front of them. `id` names this incarnation."""
+    """The parts of a runtime, and the server in front of them. `id` identifies this incarnation."""
 
     def __init__(self, settings: RuntimeSettings, tasks: Tasks, pools: ThreadPools) -> None:
         workspace, limits = settings.workspace, settings.limits
@@ -156,7 +156,7 @@ class Runtime:
         return Nothing()
 
     def _programs(self) -> tuple[list[str], float | None]:
-        """A source of activity: processes, commands, and sessions that run one."""
+        """A source of activity: processes, commands, and sessions running a command."""
         processes, commands = self.processes.records, self.execs.registry
         running = [f"process {process.id}" for process in processes.running]
         running += [f"command {command.id}" for command in commands.running]
@@ -165,7 +165,7 @@ class Runtime:
         return running, max(ends, default=None)
 
     def _viewers(self) -> tuple[list[str], None]:
-        """A source of activity: terminals that have a viewer."""
+        """A source of activity: terminals with a viewer."""
         return [f"terminal {terminal.id}" for terminal in self.terminals if len(terminal.viewers)], None
 
     def info(self) -> dict[str, Any]:
@@ -207,7 +207,7 @@ class Runtime:
         )
 
     async def begin(self) -> None:
-        """End what a killed runtime of the same state directory has left running, and start the first program."""
+        """End processes left by a killed runtime with the same state directory, and start the first program."""
         if self._id_file is not None:
             if (earlier := self._id_file.read()) is not None:
                 await end_stale_processes(self.trees, earlier)
@@ -216,18 +216,18 @@ class Runtime:
         if self._command is not None:
             try:
                 self.processes.start(self._command)
-            except HawseError as error:  # the sandbox can be used without it
+            except HawseError as error:  # the sandbox is usable without it
                 log.error("! the command of the image was not started: %s", error)
 
     async def close(self) -> None:
-        """End every program and every call, and remove what is temporary."""
+        """End all programs and calls, and remove temporary files."""
         self.server.close()
         self.files.close()
         await asyncio.gather(
             *(self.watches.close(), self.terminals.close(), self.sessions.close(), self.git.close()),
             *(self.code.close(), self.desktops.close()),
         )
-        await self.processes.close()  # including what the others have left running
+        await self.processes.close()  # including processes that the others left running
         self.orphaned_pipes.close()
         await self.recordings.close()
         await self.screens.close()
@@ -247,7 +247,7 @@ def _open_fds() -> int:
 
 @asynccontextmanager
 async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
-    """Run a runtime with its task group and its threads. On exit, everything that it started has ended."""
+    """Run a runtime with its task group and its threads. On exit, everything it started has ended."""
     pools = ThreadPools()
     try:
         async with asyncio.TaskGroup() as group:
@@ -258,4 +258,4 @@ async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
             finally:
                 await runtime.close()
     finally:
-        pools.close()  # when the last task has ended
+        pools.close()  # after the last task has ended

@@ -1,8 +1,8 @@
-"""Hands the listening socket of the egress proxy out of the sandbox (docs/decisions/0210).
+"""Hands the egress proxy's listening socket out of the sandbox (docs/decisions/0210).
 
-The socket is in the network namespace of the sandbox, so programs connect to it on their loopback interface. The proxy,
-which accepts their connections, is a process outside. It ends when this process ends: it waits for the end of the
-connection on which it got the socket. If the proxy itself ends, the next one gets the socket again.
+The socket belongs to the sandbox's network namespace, so programs connect to it on their loopback interface. The proxy
+that accepts their connections runs outside. It received the socket over a connection to this process, and exits when
+that connection ends. If the proxy itself exits, its successor receives the socket again.
 """
 
 import os
@@ -16,17 +16,17 @@ from hawse_runtime.posix import linux
 
 HOST: Final = "127.0.0.1"
 SOCKET_NAME: Final = "egress.sock"  # in a directory where no program can connect
-BACKLOG: Final = 128  # connections of programs that wait for a proxy
-RETRY: Final = 0.2  # s between attempts to connect: the start of another proxy is not reported
+BACKLOG: Final = 128  # connections waiting for a proxy
+RETRY: Final = 0.2  # seconds between attempts to connect: a new proxy does not announce itself
 
 
 def listen(port: int) -> socket.socket:
-    """Return the listening socket, before any program runs that could take the port. Raises `OSError`."""
+    """Return the listening socket. Called before any program runs that could take the port. Raises `OSError`."""
     return socket.create_server((HOST, port), backlog=BACKLOG)
 
 
 def in_directory(directory: int) -> None:
-    """Make a directory, which need not have a path here, the working directory of this thread only.
+    """Change the working directory of this thread only. The directory may have no path in this namespace.
 
     Args:
         directory: Its descriptor.
@@ -36,12 +36,12 @@ def in_directory(directory: int) -> None:
 
 
 def lend(listener: socket.socket, path: str, prepare: Callable[[], object]) -> None:
-    """Hand the socket to every proxy that listens at a path, one after the other, as long as this process lives.
+    """Hand the socket to each proxy that listens at a path, one after another, until this process exits.
 
     Args:
-        listener: What `listen` has returned. It stays open, so that connections wait while there is no proxy.
+        listener: The socket from `listen`. It stays open, so that connections wait while no proxy is running.
         path: The path of the Unix socket.
-        prepare: Is called in the thread that connects, so that it can reach the path.
+        prepare: Called in the connecting thread, to make the path reachable.
     """
 
     def work() -> None:
@@ -51,7 +51,7 @@ def lend(listener: socket.socket, path: str, prepare: Callable[[], object]) -> N
                 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as proxy:
                     proxy.connect(path)
                     socket.send_fds(proxy, [b"1"], [listener.fileno()])
-                    proxy.recv(1)  # until it ends
+                    proxy.recv(1)  # until the proxy exits
             except OSError:
                 pass
             time.sleep(RETRY)

@@ -1,4 +1,4 @@
-"""What can be set about a runtime. `python -m hawse_runtime` fills it from the command line, tests set it directly."""
+"""Settings of a runtime. `python -m hawse_runtime` fills them from the command line; tests set them directly."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ from hawse_runtime.watch.methods import WatchLimits
 
 
 class RuntimeLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of what a runtime holds."""
+    """The limits of a runtime."""
 
     journals: JournalLimits = msgspec.field(default_factory=JournalLimits)  # output in memory
     spill: SpillLimits = msgspec.field(default_factory=SpillLimits)  # output of processes on disk
@@ -33,29 +33,28 @@ class RuntimeLimits(msgspec.Struct, frozen=True, kw_only=True):
     uploads: UploadLimits = msgspec.field(default_factory=UploadLimits)
     git: GitLimits = msgspec.field(default_factory=GitLimits)
     sessions: SessionLimits = msgspec.field(default_factory=SessionLimits)
-    terminals_of_each: int | None = None  # running terminals that each caller without every right may have created
+    terminals_of_each: int | None = None  # running terminals created by each caller that lacks some rights
     code: CodeLimits = msgspec.field(default_factory=CodeLimits)
     watches: WatchLimits = msgspec.field(default_factory=WatchLimits)
     idempotency: IdempotencyLimits = msgspec.field(default_factory=IdempotencyLimits)  # outcomes of keyed calls
     links: ServerLimits = msgspec.field(default_factory=ServerLimits)  # connections of gateways
-    stop_delay: float = STOP_DELAY  # seconds that stoppable work with a key continues without a call
+    stop_delay: float = STOP_DELAY  # seconds that stoppable keyed work continues without a call
 
 
 class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A runtime's directories, its token and its limits."""
 
-    workspace: Path  # the directory programs start in
-    id: str | None = None  # the id of the runtime, 16 hexadecimal digits; None: a random one
-    outside_only: bool = False  # whether clients must be in another PID namespace: the runtime's programs are refused
-    token: str | None = None  # what a client must send in `hello`; None: any client may connect
-    # The directory for recordings, output that is too much for memory, and the runtime's id while it runs. None:
-    # recordings are stored below the workspace, output in a temporary directory.
+    workspace: Path  # the directory where programs start
+    id: str | None = None  # the runtime's id, 16 hexadecimal digits; None: random
+    outside_only: bool = False  # accept only clients in another PID namespace, which excludes the runtime's programs
+    token: str | None = None  # required in a client's `hello`; None: any client can connect
+    # The directory for recordings, output spilled from memory, and the running runtime's id. None stores recordings
+    # below the workspace, and output in a temporary directory.
     private: Folder | None = None
-    root: Path | None = None  # a directory that the file methods do not leave; None: any path
-    quota: int | None = None  # bytes that the file methods may leave in `root`, or in the workspace
-    # A descriptor of the file in which the kernel counts the programs that it kills for lack of memory. None: that of
-    # the runtime's own control group.
+    root: Path | None = None  # the directory that confines the file methods; None: any path
+    quota: int | None = None  # bytes that the file methods can store in `root`, or in the workspace
+    # A descriptor of the file where the kernel counts OOM kills. None: the file of the runtime's own control group.
     oom_kills: int | None = None
-    command: ProcessStart | None = None  # a program that is started at the beginning
-    python: Sequence[str] = OWN_PYTHON  # the command that runs a module of this interpreter; its name follows
+    command: ProcessStart | None = None  # a program to start first
+    python: Sequence[str] = OWN_PYTHON  # the command that runs a module of this interpreter; the module's name follows
     limits: RuntimeLimits = msgspec.field(default_factory=RuntimeLimits)

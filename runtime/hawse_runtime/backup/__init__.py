@@ -1,1 +1,1 @@
-"""Backups: pack a directory exactly, and make a directory what it was. It knows no store: the gateway has that."""
+"""Backups: pack a directory exactly, and restore it. Storing archives is the gateway's task."""

@@ -1,7 +1,7 @@
-"""The archive of a backup: a tar with PAX headers (POSIX.1-2001), so that nothing of an entry is lost.
+"""The archive of a backup: a tar with PAX headers (POSIX.1-2001), which preserve entries completely.
 
-Names and targets may be any bytes; times are exact; extended attributes are records `SCHILY.xattr.NAME`, as GNU tar and
-bsdtar write them; a file with holes is stored as GNU tar does it ("PAX sparse 1.0").
+Names and targets can be any bytes; times are exact; extended attributes are `SCHILY.xattr.NAME` records, as in GNU tar
+and bsdtar; sparse files are stored in GNU tar's format ("PAX sparse 1.0").
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from hawse import zstd
 
 XATTR: Final = "SCHILY.xattr."
 SPARSE_NAME: Final = "GNUSparseFile.0"
-GZIP_LEVEL: Final = 3  # level 6 takes twice as long for 3 percent less
+GZIP_LEVEL: Final = 3  # level 6 takes twice as long and saves 3 percent
 _GZIP: Final = 16 + zlib.MAX_WBITS
 _TYPES: Final = {
     stat.S_IFREG: tarfile.REGTYPE,
@@ -46,7 +46,7 @@ def _compressor(compression: Compression) -> _Compressor | None:
 
 
 def has_type(status: os.stat_result) -> bool:
-    """Return whether an archive can contain what `status` is of."""
+    """Return whether an archive can contain a file of this type."""
     return stat.S_IFMT(status.st_mode) in _TYPES
 
 
@@ -54,12 +54,12 @@ class BackupArchive:
     """Takes entries, one after another; `take` returns the bytes of the archive so far."""
 
     def __init__(self, compression: Compression = "none") -> None:
-        """Begin one. Raises `HawseError` (`unavailable`) for a compression that this runtime does not have."""
+        """Start an archive. Raises `HawseError` (`unavailable`) if this runtime does not support the compression."""
         self._compressor = _compressor(compression)
         self._out = bytearray()
         self._written = 0  # bytes before compression
         self._digest = hashlib.sha256()
-        self.size = 0  # bytes that were taken
+        self.size = 0  # bytes returned by `take`
 
     @property
     def pending(self) -> int:
@@ -68,7 +68,7 @@ class BackupArchive:
 
     @property
     def sha256(self) -> str:
-        """The digest of all bytes that were taken."""
+        """The digest of all bytes returned by `take`."""
         return self._digest.hexdigest()
 
     def begin(
@@ -80,14 +80,14 @@ class BackupArchive:
         xattrs: Mapping[str, bytes] | None = None,
         extents: Sequence[Extent] | None = None,
     ) -> None:
-        """Begin an entry. Its content has `status.st_size` bytes or, with `extents`, that of the extents.
+        """Start an entry. Its content has `status.st_size` bytes or, with `extents`, the total size of the extents.
 
         Args:
             name: Its path.
             status: Its type, mode, owner, time and size.
             target: The target of a symlink.
             xattrs: Its extended attributes.
-            extents: Where a file with holes has data; None: it has none.
+            extents: The data ranges of a sparse file; None for other files.
         """
         info = _info(name, status, _TYPES[stat.S_IFMT(status.st_mode)])
         info.linkname = target
@@ -97,7 +97,7 @@ class BackupArchive:
             self._header(info)
             return
         if sum((extents or [(0, 0)])[-1]) < status.st_size:
-            extents = [*extents, (status.st_size, 0)]  # GNU tar takes its size from the last one
+            extents = [*extents, (status.st_size, 0)]  # GNU tar takes the file size from the last one
         head = sparse_map(extents)
         info.pax_headers = {
             **info.pax_headers,
@@ -143,7 +143,7 @@ class BackupArchive:
 
 
 def sparse_map(extents: Sequence[Extent]) -> bytes:
-    """Return the map at the beginning of the content of a file with holes (GNU tar manual, "PAX 1.0")."""
+    """Return the map that precedes the content of a sparse file (GNU tar manual, "PAX 1.0")."""
     numbers = [len(extents), *(number for extent in extents for number in extent)]
     data = b"".join(b"%d\n" % number for number in numbers)
     return data + bytes(-len(data) % tarfile.BLOCKSIZE)

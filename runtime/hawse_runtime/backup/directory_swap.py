@@ -1,8 +1,8 @@
-"""Replaces a directory by another one that was made beside it: all of it or nothing, also if the runtime is killed.
+"""Replaces a directory atomically with one created beside it, even if the runtime is killed.
 
-Where the kernel can exchange both in one step, it does. A directory that cannot be renamed, such as the workspace,
-which is mounted, keeps itself: its entries are renamed, one after another, and back after a failure. After a kill,
-`swap_recovery` does that.
+The kernel exchanges both in one step where it can. A directory that cannot be renamed, such as the mounted workspace,
+stays in place: its entries are renamed one by one, and renamed back after a failure. After a kill, `swap_recovery`
+renames them back.
 """
 
 import ctypes
@@ -43,7 +43,7 @@ class _Holder:
     """
 
     def __init__(self, folder: int) -> None:
-        """Make it in `folder`, a descriptor."""
+        """Create it in `folder`, a descriptor."""
         self.name = f"{MARK}restore-{secrets.token_hex(8)}"
         opened: list[int] = []
         try:
@@ -74,7 +74,7 @@ class _Holder:
             self._top = top
 
     def remove(self) -> None:
-        """Remove it with everything in it."""
+        """Remove it with its contents."""
         remove_leftover(self._top, self.name)
 
     def close(self) -> None:
@@ -83,7 +83,7 @@ class _Holder:
 
 
 class DirectorySwap:
-    """A new directory `new` (a descriptor), and what it will replace. `commit` puts it into place.
+    """A new directory, and the one it will replace. `commit` puts it into place.
 
     Attributes:
         new: Descriptor of the new, empty directory.
@@ -92,19 +92,19 @@ class DirectorySwap:
     def __init__(self, target: RootedPath, holder: _Holder, old: int | None, kept: frozenset[str]) -> None:
         self._target = target
         self._holder = holder
-        self._old = old  # the directory that is replaced; None: there is none
+        self._old = old  # the directory to replace; None if none exists
         self._kept = kept
-        self._stays = False  # something of the old directory could not be put back
+        self._stays = False  # some old entries could not be restored
         self._attributes: os.stat_result | None = None  # of a directory whose entries were replaced
         self.new = holder.new
 
     def commit(self, exchange: Callable[[Place, Place], bool] = exchange_by_kernel, move: Move | None = None) -> None:
-        """Put the new directory into the place of the old one.
+        """Replace the old directory with the new one.
 
         Raises:
             HawseError: `conflict` if something has appeared at the path, or in the directory, meanwhile. Entries that
                 could not be put back because of that stay beside; the message names the place.
-            OSError: It was not possible. Nothing has changed.
+            OSError: The replacement failed. Nothing has changed.
         """
         if self._old is None:
             try:
@@ -117,11 +117,11 @@ class DirectorySwap:
             self._rename_entries(self._old, move or move_entry)
 
     def close(self) -> None:
-        """Remove what is not in place: the new directory before `commit`, the old one after it."""
+        """Remove the unused directory: the new one before `commit`, the old one afterwards."""
         if not self._stays:
             self._holder.remove()
         if self._old is not None:
-            if self._attributes is not None:  # again: the removal has changed the time
+            if self._attributes is not None:  # again, because the removal changed the time
                 with suppress(OSError):
                     set_attributes(self._old, self._attributes)
             os.close(self._old)
@@ -129,7 +129,7 @@ class DirectorySwap:
 
     def _exchanged(self, old: int, exchange: Callable[[Place, Place], bool]) -> bool:
         if os.path.samestat(os.stat("..", dir_fd=self._holder.fd), os.fstat(old)):
-            return False  # the new one was made inside of the old one
+            return False  # the new one is inside the old one
         with self._target.parent() as (fd, name):
             one, other = (self._holder.fd, NEW), (fd, name)
             if exchange(one, other):
@@ -150,7 +150,9 @@ class DirectorySwap:
             for name in before:
                 move(name, old, aside)
                 moved.append(name)
-            os.utime(aside, ns=(attributes.st_atime_ns, attributes.st_mtime_ns))  # for `recover`: that of `new` changes
+            os.utime(
+                aside, ns=(attributes.st_atime_ns, attributes.st_mtime_ns)
+            )  # for `recover`, because the time of `new` changes
             os.rename(OLD, GONE, src_dir_fd=holder.fd, dst_dir_fd=holder.fd)
             for name in after:
                 move(name, self.new, old)
@@ -173,12 +175,12 @@ class DirectorySwap:
 
 
 def _move_back(names: list[str], source: int, target: int, move: Move) -> bool:
-    """Move names, the last one first. Return False if one could not be moved, such as one that is taken."""
+    """Move names, the last one first. Return False if a move failed, for example because a name is taken."""
     whole = True
     for name in reversed(names):
         try:
             move(name, source, target)
-        except OSError:  # the others are moved anyway
+        except OSError:  # move the others anyway
             whole = False
     return whole
 
@@ -187,11 +189,11 @@ def _move_back(names: list[str], source: int, target: int, move: Move) -> bool:
 def replacing(
     target: RootedPath, kept: frozenset[str] = frozenset(), *, in_place: bool = False
 ) -> Iterator[DirectorySwap]:
-    """Make a new directory for `target`. On leaving, what is not in place is removed.
+    """Create a replacement for `target`. On exit, the unused directory is removed.
 
     Args:
         target: The directory to replace, which need not exist.
-        kept: Names in it that stay, if it is replaced entry by entry.
+        kept: Names in it to keep if it is replaced entry by entry.
         in_place: Whether the directory itself has to stay, because programs run in it or it is watched.
 
     Raises:
@@ -220,7 +222,7 @@ def replacing(
 
 
 def _beside(target: RootedPath, old: int | None, in_place: bool) -> _Holder:
-    """Make the new directory on the same mount as the old one."""
+    """Create the new directory on the same mount as the old one."""
     if old is None:
         with target.parent() as (fd, _):
             return _Holder(fd)
@@ -234,7 +236,7 @@ def _beside(target: RootedPath, old: int | None, in_place: bool) -> _Holder:
 
 
 def _sweep_beside(parent: int) -> None:
-    """Remove what killed restores have left in a directory (O_PATH), if it can be read."""
+    """Remove leftovers of killed restores from a directory (O_PATH), if it is readable."""
     with suppress(OSError):
         fd = os.open(".", DIRECTORY, dir_fd=parent)
         try:
@@ -244,5 +246,5 @@ def _sweep_beside(parent: int) -> None:
 
 
 def _mount(fd: int) -> bytes:
-    """Return the id of the mount that a descriptor is on (proc(5), /proc/PID/fdinfo)."""
+    """Return a descriptor's mount id (proc(5), /proc/PID/fdinfo)."""
     return next(line for line in read_proc(f"self/fdinfo/{fd}").splitlines() if line.startswith(b"mnt_id:"))

@@ -43,13 +43,13 @@ class BackupMethods:
         """Create the methods.
 
         Args:
-            environment: Knows the workspace, in which relative paths begin.
-            disk: The threads in which files are accessed.
+            environment: Knows the workspace, the base of relative paths.
+            disk: The threads for file access.
             tasks: Owns the work.
-            slots: Bounds the number of archives that are open.
-            quota: Counts what is written.
-            find_ignored: Returns what git ignores in a directory, as paths in it.
-            root: The directory to which all calls are confined; None: anywhere.
+            slots: Limits the number of open archives.
+            quota: Counts written bytes.
+            find_ignored: Returns the paths in a directory that git ignores.
+            root: The directory that confines all calls; None: anywhere.
         """
         self._workspace = os.path.realpath(environment.workspace)
         self._resolver = PathResolver(environment, root)
@@ -60,11 +60,11 @@ class BackupMethods:
         self._find_ignored = find_ignored
 
     async def begin(self) -> None:
-        """Undo or finish the restores of the workspace that a killed runtime has left. Call it before all others."""
+        """Undo or finish workspace restores that a killed runtime left incomplete. Call this first."""
         try:
             leftovers = await self._disk.run(self._recover)
         except OSError as error:
-            log.warning("! the workspace cannot be looked at: %s", error)
+            log.warning("! the workspace cannot be examined: %s", error)
             return
         if leftovers:
             self._tasks.start(self._disk.run(self._remove, leftovers))

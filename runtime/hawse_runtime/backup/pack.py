@@ -1,4 +1,4 @@
-"""`backup.pack`: send a directory as an archive, which is made while it is sent."""
+"""`backup.pack`: send a directory as an archive, built while it is sent."""
 
 import errno
 import os
@@ -23,10 +23,10 @@ from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 BLOCK: Final = 256 << 10  # bytes read at a time
 PROGRESS_INTERVAL: Final = 0.25  # seconds between two events
-LINKS_MAX: Final = 1_000_000  # files with several names, which are kept in memory
-EXTENTS_MAX: Final = 10_000  # of one file; what follows is stored with its holes
+LINKS_MAX: Final = 1_000_000  # hard-linked files, whose names are kept in memory
+EXTENTS_MAX: Final = 10_000  # of one file; the rest is stored without holes removed
 XATTRS_MAX: Final = 512 << 10  # bytes of attributes of one file
-OWN: Final = ".hawse"  # in the workspace: recordings of this runtime, which are not part of the user's files
+OWN: Final = ".hawse"  # this runtime's recordings in the workspace, which are not the user's files
 _TEMPORARY: Final = re.compile(re.escape(MARK) + r"(restore-)?[0-9a-f]{16}")  # names of unfinished uploads and restores
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FORMATS: Final = {"none": "tar", "gzip": "tar.gz", "zstd": "tar.zst"}
@@ -41,12 +41,12 @@ def pack(place: RootedPath, params: BackupPack, ignored: Ignored = lambda names:
 
     Args:
         place: The directory.
-        params: What to leave out, and the compression.
+        params: Exclusions, and the compression.
         ignored: Returns whether git ignores a path.
-        own: Whether the directory is the workspace, in which OWN is left out.
+        own: Whether the directory is the workspace, where OWN is excluded.
     """
     wanted = filter_of(None, params.exclude)
-    served: set[Names] = set()  # where buckets are mounted: they are no part of the sandbox's files
+    served: set[Names] = set()  # bucket mounts, which are not part of the sandbox's files
 
     def enters(names: Names) -> bool:
         if names in served or (own and names[0] == OWN):
@@ -77,15 +77,13 @@ class _Packing:
         compression = params.compression or ("zstd" if zstd.is_available() else "gzip")
         self._archive = BackupArchive(compression)
         self._format = _FORMATS[compression]
-        self._links: dict[
-            tuple[int, int], str
-        ] = {}  # the first name of each file that has several, by device and inode
+        self._links: dict[tuple[int, int], str] = {}  # the first name of each hard-linked file, by device and inode
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
         self.entries = self.bytes = self.changed = self.skipped = 0
 
     def pause(self) -> Packed:
-        """Yield what there is to send, and let other work have its turn."""
+        """Yield pending bytes, and let other work run."""
         if self._archive.pending >= BLOCK:
             yield self._archive.take()
         if self._reports.due():
@@ -107,7 +105,7 @@ class _Packing:
         )
 
     def add(self, found: WalkEntry) -> Packed:
-        """Add an entry. One that has been removed meanwhile is passed over."""
+        """Add an entry. Skip it if it has been removed in the meantime."""
         mode = found.status.st_mode
         try:
             if stat.S_ISREG(mode):
@@ -154,7 +152,7 @@ class _Packing:
             os.close(fd)
 
     def _content(self, fd: int, offset: int, length: int) -> Generator[StreamEvent | bytes | None, None, bool]:
-        """Add exactly `length` bytes, as the entry declares. Return False if the file has fewer: then zeros follow."""
+        """Add exactly `length` bytes, as the entry declares. Return False if a shorter file was padded with zeros."""
         end, whole = offset + length, True
         while offset < end:
             data = os.pread(fd, min(BLOCK, end - offset), offset) if whole else b""
@@ -168,7 +166,7 @@ class _Packing:
         return whole
 
     def _linked(self, name: str, status: os.stat_result) -> bool:
-        """Add a link if an earlier entry is the same file; otherwise remember its name."""
+        """Add a link if an earlier entry is the same file; otherwise record its name."""
         inode = (status.st_dev, status.st_ino)
         earlier = self._links.get(inode)
         if earlier is not None:
@@ -188,7 +186,7 @@ class _Packing:
             return found
         for key in keys:
             if "=" in key or not key.isprintable() or key == "security.selinux":
-                self.skipped += 1  # a PAX record cannot have such a name; a label belongs to its machine
+                self.skipped += 1  # not a valid PAX name, or a label that is specific to the machine
                 continue
             try:
                 found[key] = os.getxattr(fd, key)
@@ -201,7 +199,7 @@ class _Packing:
 
 
 def _extents(fd: int, status: os.stat_result) -> list[Extent] | None:
-    """Return where the file has data (lseek(2), SEEK_DATA); None if it has no holes."""
+    """Return the file's data ranges (lseek(2), SEEK_DATA); None if it has no holes."""
     if status.st_blocks * 512 >= status.st_size:
         return None
     found: list[Extent] = []
@@ -211,7 +209,7 @@ def _extents(fd: int, status: os.stat_result) -> list[Extent] | None:
                 found[-1] = (found[-1][0], status.st_size - found[-1][0])
                 break
             found.append((start, end - start))
-    except OSError:  # the file system does not tell
+    except OSError:  # the file system does not support this
         return None
     return None if found == [(0, status.st_size)] else found
 
@@ -222,7 +220,7 @@ def _data(fd: int, size: int) -> Iterator[tuple[int, int]]:
         try:
             start = os.lseek(fd, at, os.SEEK_DATA)
         except OSError as error:
-            if error.errno == errno.ENXIO:  # only a hole follows
+            if error.errno == errno.ENXIO:  # only a hole remains
                 return
             raise
         if start >= size:

@@ -1,6 +1,6 @@
-"""Undoes or finishes the replacements of directories that a runtime has left half done when it was killed.
+"""Undoes or finishes directory replacements that a runtime left incomplete when it was killed.
 
-How far one was can be seen in its directory:
+The directory shows the progress:
 
     .hawse-restore-X/new    the new directory
     .hawse-restore-X/old    the old entries, while they are being moved there: they are moved back
@@ -22,23 +22,23 @@ log = logging.getLogger(__name__)
 NEW: Final = "new"
 OLD: Final = "old"
 GONE: Final = "gone"
-LEFTOVER: Final = re.compile(re.escape(MARK) + r"restore-[0-9a-f]{16}")  # also an archive that the gateway has sent
+LEFTOVER: Final = re.compile(re.escape(MARK) + r"restore-[0-9a-f]{16}")  # also an archive sent by the gateway
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-making = threading.Lock()  # held until a new directory is locked: it must not be taken for a leftover
+making = threading.Lock()  # held until a new directory is locked, so that it is not mistaken for a leftover
 
 
 def sweep(folder: int) -> None:
-    """Undo or finish the replacements that a killed runtime has left in a directory, and remove the rest of them."""
+    """Undo or finish replacements left in a directory by a killed runtime, and remove the remains."""
     for name in recover(folder):
         remove_leftover(folder, name)
 
 
 def recover(folder: int, *, starting: bool = False) -> list[str]:
-    """Undo or finish the replacements of a directory that a killed runtime has left in it.
+    """Undo or finish replacements left in a directory by a killed runtime.
 
     Args:
         folder: The directory, a descriptor.
-        starting: Whether no work has begun, so that archives that the gateway has sent are leftovers, too.
+        starting: Whether no work has started, so that archives sent by the gateway are also leftovers.
 
     Returns:
         Names in the directory that can be removed now.
@@ -48,13 +48,13 @@ def recover(folder: int, *, starting: bool = False) -> list[str]:
         try:
             if _recovered(folder, name, starting):
                 done.append(name)
-        except OSError as error:  # such as a name that is taken: what is there stays
-            log.warning("! %s could not be put back: %s", name, error)
+        except OSError as error:  # for example, a name is taken: the existing file stays
+            log.warning("! %s could not be restored: %s", name, error)
     return done
 
 
 def _recovered(folder: int, name: str, starting: bool) -> bool:
-    """Undo or finish one. Return False if it is in use."""
+    """Undo or finish one replacement. Return False if it is in use."""
     try:
         with making:
             fd = os.open(name, DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
@@ -80,7 +80,7 @@ def _recovered(folder: int, name: str, starting: bool) -> bool:
 
 
 def _move_all(holder: int, name: str, folder: int) -> None:
-    """Move the entries of a directory. Raises the last `OSError`, after all others were moved."""
+    """Move the entries of a directory. Raises the last `OSError` after trying all of them."""
     failure: OSError | None = None
     source = os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=holder)
     try:

@@ -1,4 +1,4 @@
-"""Moves entries between directories by their descriptors, and removes trees, whatever their modes are."""
+"""Moves entries between directories by descriptor, and removes trees regardless of their modes."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from hawse_runtime.posix.proc import PROC, reopen
 
 
 def move_entry(name: str, source: int, target: int, to: str | None = None) -> None:
-    """Rename into another directory, unless the name is taken. A directory has to be writable for that: rename(2).
+    """Rename into another directory, unless the name is taken. A renamed directory must be writable: rename(2).
 
     Args:
         name: The name in `source`.
@@ -43,7 +43,7 @@ def writable(folder: int, name: str) -> Iterator[None]:
 
 
 def remove_leftover(folder: int, name: str) -> None:
-    """Remove a file or a tree, also from a directory that cannot be written to. What cannot be removed stays."""
+    """Remove a file or a tree, even from a read-only directory. Entries that cannot be removed stay."""
     with suppress(OSError):
         if _removed(folder, name):
             return
@@ -56,7 +56,7 @@ def remove_leftover(folder: int, name: str) -> None:
 
 
 def _removed(folder: int, name: str) -> bool:
-    """Remove a file or a tree. Return whether nothing is there now."""
+    """Remove a file or a tree. Return whether it is gone."""
     with suppress(FileNotFoundError):
         if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             remove_beneath(folder, name)
@@ -69,7 +69,7 @@ def _removed(folder: int, name: str) -> bool:
 
 
 def remove_beneath(folder: int, name: str) -> None:
-    """Remove a tree. Nothing is raised: what cannot be removed stays."""
+    """Remove a tree. Entries that cannot be removed stay; nothing is raised."""
     with suppress(RecursionError):
         shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
     with suppress(OSError, RecursionError):
@@ -78,7 +78,7 @@ def remove_beneath(folder: int, name: str) -> None:
 
 
 def _allow_removal(folder: int, name: str) -> None:
-    """Make all directories of a tree writable: files in them can be removed then."""
+    """Make all directories of a tree writable, so that files in them can be removed."""
     fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
         os.chmod(f"self/fd/{fd}", 0o700, dir_fd=PROC)
@@ -95,7 +95,7 @@ def _allow_removal(folder: int, name: str) -> None:
 
 
 def set_attributes(target: int, status: os.stat_result) -> None:
-    """Give a directory the mode, the owner and the time of another one."""
+    """Copy the mode, owner and time of another directory."""
     with suppress(PermissionError):
         os.fchown(target, status.st_uid, status.st_gid)
     os.fchmod(target, status.st_mode & 0o7777)

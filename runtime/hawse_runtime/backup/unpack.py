@@ -1,4 +1,4 @@
-"""`backup.unpack`: make a directory what it is in an archive, or leave it as it is."""
+"""`backup.unpack`: restore a directory from an archive, or leave it unchanged."""
 
 import errno
 import hashlib
@@ -24,7 +24,7 @@ from hawse_runtime.posix.mount_points import mount_points_below
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 BLOCK: Final = 256 << 10  # bytes at a time
-DEPTH_MAX: Final = 256  # nested directories: more than are packed
+DEPTH_MAX: Final = 256  # nested directories: more than `pack` writes
 PROGRESS_INTERVAL: Final = 0.25  # seconds between two events
 _DIRECTORY: Final = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -37,14 +37,14 @@ Pauses = Iterator[StreamEvent | None]
 def unpack(
     archive: RootedPath, target: RootedPath, params: BackupUnpack, quota: Quota, *, in_place: bool = False
 ) -> Work:
-    """Unpack beside the target, and replace it in the end. Yields events `progress`.
+    """Unpack beside the target, then replace it. Yields `progress` events.
 
     Args:
         archive: The archive.
         target: The directory to replace.
         params: The digest that the archive must have.
-        quota: Counts what is written.
-        in_place: Whether the directory itself has to stay; its entries are replaced then.
+        quota: Counts written bytes.
+        in_place: Whether the directory itself must stay, so that its entries are replaced.
 
     Raises:
         HawseError: `io_error` if the archive has another digest; `no_space`; `not_directory`; `conflict` if files are
@@ -68,11 +68,11 @@ def unpack(
 
 
 def _refuse_mounts(target: RootedPath) -> None:
-    """Raise `HawseError` (`conflict`) if something is mounted below: what is replaced is deleted, also in a bucket."""
+    """Raise `HawseError` (`conflict`) if something is mounted below: replaced files are deleted, even in a bucket."""
     try:
         fd = target.open(_DIRECTORY)
     except (FileNotFoundError, NotADirectoryError):
-        return  # there is nothing to delete, or it is refused later
+        return  # nothing to delete, or refused later
     try:
         points = mount_points_below(fd)
     finally:
@@ -97,16 +97,16 @@ def _verify(fd: int, wanted: str) -> Pauses:
 
 
 class _Unpacking:
-    """Unpacks into one directory; keeps the counters."""
+    """Unpacks into one directory and counts entries."""
 
     def __init__(self, root: int, quota: Quota, left_out: str | None = None) -> None:
-        """Begin. `root`: the directory; `left_out`: the name of an entry that is not unpacked, with what is below."""
+        """Prepare to unpack into `root`, without the entry `left_out` and everything below it."""
         self._root = root
         self._left_out = left_out
         self._quota = quota
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
-        self._directories: list[tuple[Names, tarfile.TarInfo]] = []  # get their modes and times in the end
+        self._directories: list[tuple[Names, tarfile.TarInfo]] = []  # their modes and times are set last
         self.entries = self.bytes = self.skipped = 0
 
     def run(self, fd: int) -> Pauses:
@@ -215,10 +215,10 @@ class _Unpacking:
         os.utime(name, ns=(time, time), dir_fd=folder, follow_symlinks=False)
 
     def _finish(self, fd: int, info: tarfile.TarInfo) -> None:
-        """Set the owner, the attributes, the mode and the time of what `fd` is for, and close it."""
+        """Set the owner, attributes, mode and time of an open file, and close it."""
         try:
             if os.geteuid() == 0:
-                with suppress(OSError):  # in a namespace that has no such user
+                with suppress(OSError):  # the namespace has no such user
                     os.fchown(fd, info.uid, info.gid)
             for key, value in xattrs_of(info).items():
                 try:
@@ -243,7 +243,7 @@ def parts(name: str) -> Names:
 
 
 def _extents(info: tarfile.TarInfo) -> list[Extent]:
-    """Return where a file has data. Raises `invalid_params` for a map that `pack` does not make."""
+    """Return a sparse file's data ranges. Raises `invalid_params` for a map that `pack` does not write."""
     if not info.issparse():
         return [(0, info.size)]
     found = cast("list[Extent]", info.sparse)
@@ -265,4 +265,4 @@ def _write(fd: int, data: bytes) -> None:
 
 def _wrong(name: str) -> HawseError:
     text = to_text(name[:1000])
-    return HawseError("invalid_params", f"the archive is not that of a backup: {text}", details={"entry": text})
+    return HawseError("invalid_params", f"not a backup archive: {text}", details={"entry": text})

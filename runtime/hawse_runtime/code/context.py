@@ -1,4 +1,4 @@
-"""A code context: an executor of its own, and the queue of its runs."""
+"""A code context: its own executor, and a queue of runs."""
 
 import asyncio
 import secrets
@@ -31,14 +31,14 @@ class Context:
 
         Args:
             context_id: Its id.
-            executor: Its executor, which nothing else uses.
+            executor: Its own executor.
             take: Returns another unused executor with the same options, for a restart.
-            limits: The bounds of its queue and of its times.
-            timeout: Seconds after which a run is ended that names no time; None: never.
+            limits: The limits of its queue and timeouts.
+            timeout: Time limit of runs that do not set their own, in seconds; None: no limit.
         """
         self.id = context_id
         self.instance = secrets.token_hex(8)
-        self.last: str | None = None  # the id of the run that began last
+        self.last: str | None = None  # the id of the run that started last
         self.watchers: dict[LatestValueStream, ServerCall] = {}  # of `code.watch`
         self._created = time.time()
         self.executor = executor  # replaced by a restart
@@ -49,7 +49,7 @@ class Context:
         self._run: Run | None = None
         self._restarts = 0
         self._deleted = False
-        self._restarting: asyncio.Event | None = None  # set at the end of the restart that is in progress
+        self._restarting: asyncio.Event | None = None  # set when the restart in progress ends
         executor.on_exit = self._exited
 
     @property
@@ -77,7 +77,7 @@ class Context:
     # ---- runs
 
     def submit(self, run: Run) -> None:
-        """Queue a run; it begins when it is its turn. Raises `exited`, `limit_exceeded`."""
+        """Queue a run. Raises `exited`, `limit_exceeded`."""
         self.check_usable()
         if len(self._queue) >= self._limits.queue:
             limit = self._limits.queue
@@ -89,13 +89,13 @@ class Context:
         self._changed()
 
     def withdraw(self, run: Run) -> None:
-        """Remove a run from the queue. One that has begun goes on."""
+        """Remove a run from the queue. A started run continues."""
         if run in self._queue:
             self._queue.remove(run)
-            run.fail(HawseError("cancelled", "the run was withdrawn before it began", admitted="no"))
+            run.fail(HawseError("cancelled", "the run was withdrawn before it started", admitted="no"))
 
     def settled(self, run: Run) -> None:
-        """Note that a run has ended or failed: the next one begins."""
+        """Note that a run has ended or failed, and start the next one."""
         if run is self._run:
             self._run = None
             self.executor.run = None
@@ -113,19 +113,19 @@ class Context:
             self._run, self.last = run, run.id
             try:
                 begin(run, self.executor, self._limits, self._timeout)
-            except Exception as error:  # the next run begins in any case
+            except Exception as error:  # the next run starts in any case
                 self._run = None
                 run.fail(typed(error))
 
     def _changed(self) -> None:
-        """Tell the watchers that the context or one of its runs has changed."""
+        """Notify the watchers that the context or one of its runs has changed."""
         for watcher in list(self.watchers):
             watcher.changed()
 
     # ---- ends
 
     async def restart(self) -> None:
-        """Replace the executor. Raises what `take` raises; the context has no executor then."""
+        """Replace the executor. If `take` fails, the context is left without one and the error is raised."""
         while self._restarting is not None:
             await self._restarting.wait()
         self._check_not_deleted()
@@ -148,7 +148,7 @@ class Context:
         self._next()
 
     async def end(self) -> None:
-        """End the executor and all processes that its code started; return when nothing is left."""
+        """End the executor and all processes started by its code. Return when none is left."""
         self._deleted = True
         await self._stop()
         if self._restarting is not None:
@@ -174,7 +174,7 @@ class Context:
             run.fail(self._exited_error())
 
     def check_usable(self) -> None:
-        """Raise `exited` if no run can begin, now or later."""
+        """Raise `exited` if no run can start, now or later."""
         if self._deleted or (self.exit is not None and self._restarting is None):
             raise self._exited_error()
 
@@ -183,20 +183,20 @@ class Context:
             raise HawseError("not_found", f"context {self.id} was deleted")
 
     def _exited_error(self) -> HawseError:
-        why = "was deleted" if self._deleted else "was restarted" if self._restarting else "has no executor any more"
+        why = "was deleted" if self._deleted else "was restarted" if self._restarting else "no longer has an executor"
         hint = "" if self._deleted or self._restarting else ": `code.restart` starts a new one"
         details = {"id": self.id, "instance": self.instance, "exit": self.exit}
         return HawseError("exited", f"context {self.id} {why}{hint}", details=details)
 
 
 def begin(run: Run, executor: Executor, limits: CodeLimits, timeout: float | None) -> None:
-    """Begin a run, and end it when its time has passed: by an interrupt, then by killing the executor.
+    """Start a run, and enforce its time limit: first by an interrupt, then by killing the executor.
 
     Args:
         run: The run.
-        executor: Runs it. No other run may be in progress on it.
-        limits: The time between the two.
-        timeout: Seconds of a run that names no time; None: no limit.
+        executor: Runs it. It must be idle.
+        limits: The time between interrupt and kill.
+        timeout: Time limit of a run that does not set its own, in seconds; None: no limit.
 
     Raises:
         HawseError: `limit_exceeded` if there is no room for its output.
@@ -214,8 +214,8 @@ def interrupt(run: Run, executor: Executor, why: Why, grace: float | None) -> No
     Args:
         run: The run.
         executor: Runs it.
-        why: The status with which it ends.
-        grace: Seconds after which the executor is killed if the run has not ended; None: it is not.
+        why: The status to end it with.
+        grace: Seconds until the executor is killed if the run has not ended; None: never.
     """
 
     def kill() -> None:

@@ -1,4 +1,4 @@
-"""An executor: one kernel process, which belongs to one context, or to one run without one, for its whole life."""
+"""An executor: one kernel process, used by a single context, or by a single run without a context."""
 
 import asyncio
 import logging
@@ -41,14 +41,14 @@ class ExecutorContext(msgspec.Struct, frozen=True, kw_only=True):
 
     tasks: Tasks  # owns the work of ending executors
     trees: ProcessTrees  # ends process trees
-    journal: Callable[[], Journal]  # makes a journal, four for each run
+    journal: Callable[[], Journal]  # creates a journal, four for each run
     store: SpillStore  # keeps the output of runs on disk
-    oom: OomCounter  # counts the kernel's kills for lack of memory
+    oom: OomCounter  # counts OOM kills
     end_grace: float  # seconds from SIGTERM to SIGKILL
 
 
 class ExecutorOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What an executor is started with. Two executors with equal options can replace each other."""
+    """The start options of an executor. Executors with equal options are interchangeable."""
 
     language: str | None
     kernel: str | None
@@ -68,12 +68,12 @@ class Executor:
         host: KernelHost,
         context: ExecutorContext,
     ) -> None:
-        """Describe a kernel that has answered; `start_executor` makes one.
+        """Wrap a kernel that has answered; created by `start_executor`.
 
         Args:
-            options: What it was started with.
-            kernel: What the host has reported.
-            number: By which the host names it.
+            options: Its start options.
+            kernel: The kernel, as reported by the host.
+            number: The host's number for it.
             instance: Its mark in the environment of all its processes.
             host: The process that hosts it.
             context: The objects that it shares with the other executors.
@@ -81,21 +81,21 @@ class Executor:
         self.options = options
         self.kernel = kernel
         self.exit: Exit | None = None
-        self.on_exit: Callable[[Exit], None] | None = None  # set by its owner; called once when it has ended
+        self.on_exit: Callable[[Exit], None] | None = None  # set by its owner; called once it has ended
         self.run: Run | None = None  # in progress
         self._number = number
         self._instance = instance
         self._host = host
         self._context = context
         self._oom_kills = context.oom.kills()
-        self._sent_kill = False  # the runtime may have killed it, so that it does not count as the kernel's
+        self._sent_kill = False  # the runtime may have killed it, so a SIGKILL does not count as an OOM kill
         self._pauses = 0
         host.on_exit[number] = self._exited
 
     # ---- runs
 
     def begin(self, run: Run) -> None:
-        """Send the code of `run`, the only one in progress. Raises `limit_exceeded` if there is no room for output."""
+        """Send the code of `run`; no other may be running. Raises `limit_exceeded` without memory for its output."""
         context, host = self._context, self._host
         log = RunLog(context.journal, context.store, run.wake, self._pause, self._resume)
         number = host.new_number()
@@ -141,7 +141,7 @@ class Executor:
     # ---- its end
 
     async def end(self) -> None:
-        """End it with everything that its code started: SIGTERM, then SIGKILL. Returns when no process is left.
+        """End it with everything its code started: SIGTERM, then SIGKILL. Return when no process is left.
 
         Raises:
             HawseError: `permission_denied` if something survives SIGKILL.
@@ -149,10 +149,10 @@ class Executor:
         self._sent_kill = True
         context = self._context
         await context.trees.end(NO_ROOT, signal.SIGTERM, context.end_grace, _reaped, mark=self._mark)
-        self._exited(Exit(signal="SIGKILL"))  # if the host does not report it, because it is stopped itself
+        self._exited(Exit(signal="SIGKILL"))  # in case the host is stopped and does not report it
 
     def kill(self) -> None:
-        """Kill it at once; `on_exit` follows. What its code started is ended as well."""
+        """Kill it immediately, with everything its code started; `on_exit` follows."""
         self._sent_kill = True
         self._host.send(Stop(executor=self._number))
         self._context.tasks.start(self._kill())
@@ -183,12 +183,12 @@ class Executor:
             on_exit(exit)
 
     async def _end_the_rest(self) -> None:
-        """End what the code of a crashed executor has left running."""
+        """End processes left running by a crashed executor's code."""
         context = self._context
         try:
             await context.trees.end(NO_ROOT, signal.SIGTERM, context.end_grace, _reaped, mark=self._mark)
         except HawseError as error:
-            log.error("! processes of an executor that has ended: %s", error.message)
+            log.error("! processes of an ended executor remain: %s", error.message)
 
 
 def _reaped() -> bool:
@@ -201,10 +201,10 @@ async def start_executor(
     """Start an executor and return it when it is ready.
 
     Args:
-        options: What to start.
+        options: Its start options.
         host: The process that will host it.
         context: The objects that it shares with the other executors.
-        timeout: Seconds within which it must answer.
+        timeout: Seconds to wait for its answer.
 
     Raises:
         HawseError: `language_unavailable`, `spawn_failed`. No process is left.
@@ -235,4 +235,4 @@ async def start_executor(
     return Executor(options, kernel, number, instance, host, context)
 
 
-HOST_DELAY = 5.0  # seconds in which the host reports that a kernel did not answer in time
+HOST_DELAY = 5.0  # seconds for the host to report that a kernel did not answer in time

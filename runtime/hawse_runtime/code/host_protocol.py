@@ -7,7 +7,7 @@ Each message is a frame (`hawse_runtime.core.framing`), whose body is `kind u8 |
     kind 2   `run u32 | bytes`: stderr
     kind 3   `run u32 | bytes`: the bytes of large values
 
-The host runs beside user code, which may control it. The runtime therefore checks everything that it receives.
+The host runs beside user code, which may control it. The runtime therefore checks everything it receives.
 """
 
 import os
@@ -23,12 +23,16 @@ from hawse_runtime.core.framing import ProtocolError, frame
 
 OUTPUT_HEADER = struct.Struct(">BI")
 CONTROL, STDOUT, STDERR, BUNDLES = range(4)
-CHUNK = 64 << 10  # bytes of output in one message: after it, the output of another kernel gets its turn
-OWN_PYTHON = (sys.executable, "-I", "-m")  # the command that runs a module of this interpreter; its name follows
+CHUNK = 64 << 10  # bytes of output in one message, between which other kernels have their turn
+OWN_PYTHON = (
+    sys.executable,
+    "-I",
+    "-m",
+)  # the command that runs a module of this interpreter; the module's name follows
 MESSAGE_LIMIT = 2 << 20  # bytes of one message: source code has up to 1 MiB, and an event up to 512 KiB
 
 
-# A backslash in JSON with what it escapes: half of a surrogate pair without the other half is not valid Unicode.
+# An escape sequence in JSON. The group is half of a surrogate pair without the other half, which is invalid Unicode.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
@@ -48,12 +52,12 @@ class Start(HostMessage, frozen=True, kw_only=True):
 
     Attributes:
         request: Number of the request.
-        executor: Number of the executor, by which later messages name it.
-        kernel: Name of the kernel; None: that of `language`.
-        language: Name of the language; None: the kernel's.
+        executor: Number of the executor in later messages.
+        kernel: Name of the kernel; None: the usual kernel of `language`.
+        language: Name of the language; None: the kernel's language.
         cwd: Directory to start in.
         env: Whole environment.
-        timeout: Seconds within which the kernel must answer.
+        timeout: Seconds to wait for the kernel's answer.
     """
 
     request: int
@@ -84,7 +88,7 @@ class Interrupt(HostMessage, frozen=True, kw_only=True):
 
 
 class AnswerInput(HostMessage, frozen=True, kw_only=True):
-    """Send a line of input to a run that has asked for it."""
+    """Send a line of input to a run that asked for it."""
 
     executor: int
     run: int
@@ -107,19 +111,19 @@ class ListLanguages(HostMessage, frozen=True, kw_only=True):
 
 
 class Pause(HostMessage, frozen=True, kw_only=True):
-    """Send no output of an executor until `Resume`."""
+    """Pause the output of an executor until `Resume`."""
 
     executor: int
 
 
 class Resume(HostMessage, frozen=True, kw_only=True):
-    """Send output of an executor again."""
+    """Resume the output of an executor."""
 
     executor: int
 
 
 class Stop(HostMessage, frozen=True, kw_only=True):
-    """Kill a kernel and forget it. It is not answered; the runtime itself looks for processes that are left."""
+    """Kill a kernel and forget it. There is no answer; the runtime itself looks for remaining processes."""
 
     executor: int
 
@@ -128,7 +132,7 @@ class Stop(HostMessage, frozen=True, kw_only=True):
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
-    """A kernel that has answered for the first time.
+    """A kernel that is ready.
 
     Attributes:
         kernel: Its name.
@@ -173,11 +177,11 @@ class RunEvent(HostMessage, frozen=True, kw_only=True):
 
 
 class RunDone(HostMessage, frozen=True, kw_only=True):
-    """A run has ended, and its output was sent.
+    """A run has ended, and its output has been sent.
 
     Attributes:
         run: Number of the run.
-        ok: Whether it has succeeded.
+        ok: Whether it succeeded.
         execution_count: Number of the run in its kernel.
         error: The name, the message and the lines of the traceback of its error.
         seconds: How long it took.
@@ -207,19 +211,19 @@ _encoder = msgspec.json.Encoder()
 
 
 def as_text(name: str) -> str:
-    """Return a path or a variable, as `os` has it, with one character for each byte, so that it is valid JSON."""
+    """Return a path or a variable from `os` with one character for each byte, which is valid JSON."""
     return os.fsencode(name).decode("latin-1")
 
 
 def from_text(text: str) -> str:
-    """Return what `as_text` was called with."""
+    """Reverse `as_text`."""
     return os.fsdecode(text.encode("latin-1"))
 
 
 def without_lone_surrogates(data: bytes) -> bytes:
-    """Return JSON with U+FFFD in place of each half of a surrogate pair whose other half is missing.
+    """Return JSON with U+FFFD in place of each lone surrogate.
 
-    Decoders refuse it, and so would those of clients. Kernels send it for half an emoji.
+    Kernels send lone surrogates for half an emoji. Decoders reject them, including the clients'.
     """
     if b"\\ud" not in data and b"\\uD" not in data:
         return data
@@ -227,12 +231,12 @@ def without_lone_surrogates(data: bytes) -> bytes:
 
 
 def encode(message: HostMessage) -> bytes:
-    """Return a control message with its length."""
+    """Return a control message as a frame."""
     return frame(b"\0", _encoder.encode(message))
 
 
 def encode_output(kind: int, run: int, data: bytes | memoryview) -> bytes:
-    """Return output with its length; `data` has at most CHUNK bytes."""
+    """Return output as a frame; `data` has at most CHUNK bytes."""
     return frame(OUTPUT_HEADER.pack(kind, run), data)
 
 

@@ -1,4 +1,4 @@
-"""The bounds of the code contexts of a runtime."""
+"""The limits of a runtime's code contexts."""
 
 from collections.abc import Mapping
 
@@ -9,17 +9,17 @@ from hawse_runtime.journal.spill import SpillLimits
 
 
 class CodeLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of all contexts."""
+    """The limits of all contexts."""
 
     contexts: int | None = None  # of each language; None: any number
     pool: PoolLimits = msgspec.field(default_factory=PoolLimits)
     pools: Mapping[str, PoolLimits] = msgspec.field(default_factory=dict)  # by language, where they differ from `pool`
-    starting: int = 8  # executors that start at the same time: each uses a second of processor time
-    start_timeout: float = 60.0  # seconds within which an executor must answer, on a busy machine too
+    starting: int = 8  # executors starting at the same time: each takes a second of processor time
+    start_timeout: float = 60.0  # seconds to wait for an executor's answer, even on a busy machine
     queue: int = 64  # runs that wait in one context
-    kept_runs: int = 64  # ended runs whose whole output is kept
-    interrupt_grace: float = 2.0  # seconds from the interrupt of a run that has timed out to SIGKILL
+    kept_runs: int = 64  # ended runs that keep all their output
+    interrupt_grace: float = 2.0  # seconds from the interrupt of a timed-out run to SIGKILL
     end_grace: float = 1.0  # seconds from SIGTERM to SIGKILL when an executor is ended
-    # On disk. A reader that is slower than the code loses what is further behind than `each`, since a kernel cannot be
-    # made to wait: 100 MB that a run prints at once must fit.
+    # On disk. A kernel cannot be made to wait, so a reader that falls behind by more than `each` loses output: 100 MB
+    # printed at once must fit.
     spill: SpillLimits = msgspec.field(default_factory=lambda: SpillLimits(each=256 << 20))

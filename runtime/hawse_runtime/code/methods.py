@@ -62,14 +62,14 @@ class CodeMethods:
         limits: CodeLimits,
         python: Sequence[str],
     ) -> None:
-        """Create the methods. Nothing is started before the first context, run or question for languages.
+        """Create the methods. Nothing is started before the first context, run or listing of languages.
 
         Args:
             environment: The variables and directories that programs start with.
             context: The objects that all programs of the runtime share.
             store: Keeps the output of runs on disk.
             idempotency: The outcomes of runs with a key.
-            limits: The bounds of the contexts.
+            limits: The limits of the contexts.
             python: The command that runs a Python module.
         """
         self.contexts: Registry[Context] = Registry("context")
@@ -88,10 +88,10 @@ class CodeMethods:
             oom=context.oom,
             end_grace=limits.end_grace,
         )
-        self._runs: dict[str, Run] = {}  # by id: those that have not ended, and those that are kept
-        self._ended: OrderedDict[str, None] = OrderedDict()  # ids of the runs that are kept, the oldest first
-        self._unbound: dict[Run, Executor] = {}  # runs without a context that are in progress
-        self.host: KernelHost | None = None  # since its first use
+        self._runs: dict[str, Run] = {}  # by id: running and kept ones
+        self._ended: OrderedDict[str, None] = OrderedDict()  # ids of ended runs that are kept, the oldest first
+        self._unbound: dict[Run, Executor] = {}  # runs in progress without a context
+        self.host: KernelHost | None = None  # set on first use
         self._creating: dict[str, int] = {}  # contexts that are being created, by language
         self._starting = asyncio.Semaphore(limits.starting)
         self._closed = False
@@ -199,7 +199,7 @@ class CodeMethods:
         return run
 
     async def _run_unbound(self, run: Run) -> None:
-        """Run code in an executor that nothing has used, and end the executor."""
+        """Run code in a fresh executor, then end the executor."""
         try:
             options = self._options(run.params.language or "python", None, None, None)
             executor = await self.pool.take(options, usual=True)
@@ -232,9 +232,9 @@ class CodeMethods:
             self._runs.pop(oldest).shrink()
 
     def _detached(self, run: Run) -> None:
-        """A call has closed. A run that has not begun and has no other call is withdrawn from the queue.
+        """Handle the end of a call. A queued run without another call is withdrawn.
 
-        A run without a context and without a key could not be reached any more: it is ended.
+        A run without a context and without a key is no longer reachable, so it is ended.
         """
         if run.readers or run.settled:
             return
@@ -247,7 +247,7 @@ class CodeMethods:
             if (executor := self._unbound.get(run)) is not None:
                 self._tasks.start(executor.end())
             else:
-                run.fail(HawseError("cancelled", "the run was withdrawn before it began", admitted="no"))
+                run.fail(HawseError("cancelled", "the run was withdrawn before it started", admitted="no"))
 
     @serves(CodeAttach)
     def _attach(self, call: ServerCall, params: CodeAttach) -> None:
@@ -270,7 +270,7 @@ class CodeMethods:
         if run is None:
             raise HawseError("not_found", f"run {params.run} does not exist")
         if run.pending_input != params.request:
-            raise HawseError("conflict", f"request {params.request} of run {run.id} does not wait for an answer")
+            raise HawseError("conflict", f"request {params.request} of run {run.id} is not waiting for an answer")
         executor = self._unbound.get(run) if run.context is None else self._context_of(run).executor
         if executor is not None:
             run.pending_input = None
@@ -338,7 +338,7 @@ class CodeMethods:
             return await start_executor(options, host, self._shared, timeout=self._limits.start_timeout)
 
     async def _get_host(self) -> KernelHost:
-        """Return the kernel host, which is started if it does not run."""
+        """Return the kernel host, starting it if necessary."""
         if self._closed:
             raise HawseError("unavailable", "the runtime is stopping")
         if self.host is None:
@@ -366,7 +366,7 @@ def _kernels_are_supported() -> bool:
 
 
 class _Counted:
-    """Counts a creation of a language while it is in progress."""
+    """Counts contexts of a language while they are being created."""
 
     def __init__(self, counts: dict[str, int], language: str) -> None:
         self._counts = counts
@@ -382,7 +382,7 @@ class _Counted:
 
 
 class _Completions(msgspec.Struct):
-    """The part of a `complete_reply` that is used."""
+    """The used fields of a `complete_reply`."""
 
     matches: list[str] = []
     cursor_start: int = 0
@@ -390,7 +390,7 @@ class _Completions(msgspec.Struct):
 
     @classmethod
     def of(cls, reply: dict[str, Any], cursor: int) -> CodeCompleteResult:
-        """Return the result for a reply; none for one that is not valid."""
+        """Return the result for a reply; without completions if it is invalid."""
         try:
             found = msgspec.convert(reply, cls)
         except msgspec.ValidationError:

@@ -1,4 +1,4 @@
-"""Executors that are ready before they are needed. One that has been used never returns."""
+"""Executors started before they are needed. A used executor never returns to the pool."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ class StartExecutor(Protocol):
 
 
 class _Shelf:
-    """The executors of one language and kernel that wait."""
+    """The ready executors of one language and kernel."""
 
     def __init__(self, options: ExecutorOptions, limits: PoolLimits) -> None:
         self.options = options
@@ -32,7 +32,7 @@ class _Shelf:
 
 
 class ExecutorPool:
-    """Gives out executors. After the first of a language it keeps some ready, which are started in the background."""
+    """Hands out executors. After the first one of a language, it keeps some ready, started in the background."""
 
     def __init__(self, start: StartExecutor, tasks: Tasks, limits: CodeLimits) -> None:
         """Create an empty pool.
@@ -40,7 +40,7 @@ class ExecutorPool:
         Args:
             start: Starts an executor.
             tasks: Owns the work in the background.
-            limits: How many executors wait, and for how long.
+            limits: How many executors to keep ready, and for how long.
         """
         self._start = start
         self._tasks = tasks
@@ -50,7 +50,7 @@ class ExecutorPool:
 
     @property
     def ready(self) -> Mapping[str, int]:
-        """The number of executors that wait, by the names of their kernels."""
+        """The number of ready executors, by kernel name."""
         found: dict[str, int] = {}
         for shelf in self._shelves.values():
             for executor in shelf.ready:
@@ -58,11 +58,11 @@ class ExecutorPool:
         return found
 
     async def take(self, options: ExecutorOptions, *, usual: bool) -> Executor:
-        """Return an executor that nothing has used, from the pool if there is one.
+        """Return a fresh executor, from the pool if possible.
 
         Args:
-            options: What it is started with.
-            usual: Whether others will probably want the same, so that some are kept ready.
+            options: Its start options.
+            usual: Whether the options are common, so that some executors are kept ready.
 
         Raises:
             HawseError: `language_unavailable`, `spawn_failed`.
@@ -77,7 +77,7 @@ class ExecutorPool:
         return executor
 
     async def close(self) -> None:
-        """End all executors that wait."""
+        """End all ready executors."""
         self._closed = True
         waiting = [executor for shelf in self._shelves.values() for executor in self._emptied(shelf)]
         await asyncio.gather(*(executor.end() for executor in waiting), return_exceptions=True)
@@ -102,7 +102,7 @@ class ExecutorPool:
         return None
 
     def _fill(self, shelf: _Shelf) -> None:
-        """Start as many executors as are missing, and end them all if none is taken for long."""
+        """Start the missing executors, and schedule the end of all if none is taken for long."""
         if shelf.idle is not None:
             shelf.idle.cancel()
         if self._closed:
@@ -113,7 +113,7 @@ class ExecutorPool:
             self._tasks.start(self._add(shelf, shelf.options))
 
     def _has_memory(self, shelf: _Shelf) -> bool:
-        """Whether one more fits into the memory that those of a language may take, by the size of the others."""
+        """Return whether another executor fits into the language's memory limit, estimated from the largest one."""
         sizes = [executor.kernel.memory for executor in shelf.ready]
         each = max(sizes, default=0)
         return sum(sizes) + (shelf.starting + 1) * each <= shelf.limits.memory

@@ -26,7 +26,7 @@ from hawse_runtime.core.framing import ProtocolError
 
 Why = Literal["interrupted", "timed_out", "stopped"]
 
-# What comes from the host is checked against these types: a client may rely on them.
+# Events from the host are checked against these types, so that clients can rely on them.
 _VALUES: dict[str, msgspec.json.Decoder[Any]] = {
     "value": msgspec.json.Decoder(CodeDisplay),
     "display": msgspec.json.Decoder(CodeDisplay),
@@ -40,13 +40,13 @@ EVENT_LIMIT = 768 << 10  # bytes of an event: a control message has at most 1 Mi
 
 
 class RunSubscriber(Protocol):
-    """A reader that is woken by new output and by the end."""
+    """A reader to wake on new output and at the end."""
 
     def wake(self) -> None: ...
 
 
 class Run:
-    """A run that waits, is in progress, or has ended."""
+    """A run: queued, in progress or ended."""
 
     def __init__(
         self,
@@ -56,11 +56,11 @@ class Run:
         keyed: bool = False,
         caller: Principal | None = None,
     ) -> None:
-        """Create a run that waits.
+        """Create a queued run.
 
         Args:
             params: The parameters of the call.
-            on_settled: Is called once when the run has ended or failed.
+            on_settled: Called once when the run has ended or failed.
             keyed: Whether a call can join it.
             caller: The principal of the call; None: unknown.
         """
@@ -68,16 +68,16 @@ class Run:
         self.params = params
         self.keyed = keyed
         self.caller = caller
-        self.number = 0  # by which the host names it; set when it begins
+        self.number = 0  # the host's number for it; set when it starts
         self.context: str | None = None  # the id and the instance of its context
         self.instance: str | None = None
         self.ahead = 0  # the number of runs before it when it was queued
-        self.log: RunLog | None = None  # since it began
+        self.log: RunLog | None = None  # set when it starts
         self.result: CodeRunResult | None = None
-        self.error: HawseError | None = None  # why it did not begin
+        self.error: HawseError | None = None  # why it did not start
         self.readers: dict[RunSubscriber, None] = {}
-        self.pending_input: int | None = None  # the number of the request that waits for an answer
-        self.ended_as: Why | None = None  # what was done to end it
+        self.pending_input: int | None = None  # the number of the unanswered input request
+        self.ended_as: Why | None = None  # how it was ended from outside
         self.killed = False
         self._inputs = 0
         self._begun_at = 0.0
@@ -97,23 +97,23 @@ class Run:
             kind=self.caller.kind if self.caller is not None else "",
         )
 
-    # ---- its beginning
+    # ---- its start
 
     def begin(self, number: int, log: RunLog) -> None:
-        """Note that the code is sent to its executor. `number` names the run there."""
+        """Note that the code was sent to its executor, which identifies the run by `number`."""
         self.number = number
         self.log = log
         self._begun_at = asyncio.get_running_loop().time()
         self.wake()
 
     def limit_time(self, seconds: float | None, on_timeout: Callable[[], None]) -> None:
-        """Call `on_timeout` after `seconds` unless the run has ended, in place of an earlier limit. None: never."""
+        """Call `on_timeout` after `seconds` unless the run has ended. Replaces an earlier limit; None removes it."""
         self.stop_timer()
         if seconds is not None:
             self._timer = asyncio.get_running_loop().call_later(seconds, on_timeout)
 
     def fail(self, error: HawseError) -> None:
-        """End a run that has not begun."""
+        """End a run that has not started."""
         if not self.settled:
             self.error = error
             self._settle()
@@ -136,11 +136,11 @@ class Run:
         raw = bytes(event.value)
         try:
             if not raw.startswith(b"{") or len(raw) > EVENT_LIMIT:
-                raise ProtocolError(f"an event of {len(raw)} bytes, or not an object")
+                raise ProtocolError(f"event of {len(raw)} bytes is too large or not an object")
             fields = raw[1:] if raw[1:2] == b"}" else b"," + raw[1:]
             value = _VALUES[event.name].decode(_FIRST_FIELDS + fields)
         except (ValueError, RecursionError) as error:
-            raise ProtocolError(f"an event {event.name}: {error}") from None
+            raise ProtocolError(f"invalid {event.name} event: {error}") from None
         if isinstance(value, CodeInputRequest):
             self._inputs += 1
             self.pending_input = self._inputs
@@ -150,7 +150,7 @@ class Run:
     # ---- its end
 
     def done(self, end: RunDone) -> None:
-        """Note that the executor has finished it. If it was killed, its end follows."""
+        """Note that the executor has finished the run. If the executor was killed, its exit follows."""
         if self.killed:
             return
         status: RunStatus = "ok" if end.ok else "error"
@@ -160,7 +160,7 @@ class Run:
         self._finish(status, error=error, execution_count=end.execution_count)
 
     def executor_ended(self, end: Exit) -> None:
-        """Note that its executor has ended before it was done."""
+        """Note that its executor ended before the run was done."""
         status: RunStatus = "crashed"
         if self.ended_as == "stopped" or self.killed:
             status = self.ended_as or "crashed"
@@ -196,12 +196,12 @@ class Run:
         self._on_settled(self)
 
     def stop_timer(self) -> None:
-        """Cancel the time limit: the run is being ended."""
+        """Cancel the time limit, because the run is being ended."""
         if self._timer is not None:
             self._timer.cancel()
 
     def shrink(self) -> None:
-        """Keep the end of its output only."""
+        """Keep only the end of its output."""
         if self.log is not None:
             self.log.shrink()
 

@@ -1,8 +1,8 @@
-"""The output of one run: stdout, stderr and the bytes of large values as journals, and the events as a fourth one.
+"""The output of one run in four journals: stdout, stderr, the bytes of large values, and the events.
 
-An event is kept as a frame: a header with the lengths that the other streams had when it came, and its JSON. A reader
-sends those streams up to there before it sends the event, which keeps the order of everything. A frame without an event
-(`BARRIER`) is added when output changes from stdout to stderr or back, so that their order is kept as well.
+An event is stored as a frame: a header with the lengths of the other streams when it arrived, and its JSON. A reader
+sends those streams up to these lengths before the event, which preserves the order. A frame without an event
+(`BARRIER`) marks each switch between stdout and stderr, so that their order is preserved as well.
 """
 
 import struct
@@ -18,13 +18,13 @@ from hawse_runtime.process.output_stream import KeptStream, StreamCursor
 
 NAMES: Final = ("value", "display", "update", "clear", "raised", "input")  # of events, by their number in a header
 BARRIER: Final = 255
-SHRUNK = 4096  # bytes of each stream that are kept of an old run
+SHRUNK = 4096  # bytes of each stream kept of an old run
 _HEADER = struct.Struct(">IBQQQ")  # the length of the JSON, the number of the name, the three lengths
-_TRIM = 4096  # frames: positions of frames that are no longer kept are dropped so many at a time
+_TRIM = 4096  # positions of dropped frames are removed in batches of this size
 
 
 class Frame(NamedTuple):
-    """An event, or a barrier, and its place among the bytes."""
+    """An event or a barrier, and its position relative to the other streams."""
 
     name: int
     at: tuple[int, int, int]  # the lengths of stdout, stderr and bundles before it
@@ -33,7 +33,7 @@ class Frame(NamedTuple):
 
 
 class RunLog:
-    """Everything that a run has sent. `streams` are stdout, stderr and bundles, in the order of their frame kinds."""
+    """All output of a run. `streams` are stdout, stderr and bundles, in the order of their message kinds."""
 
     def __init__(
         self,
@@ -46,11 +46,11 @@ class RunLog:
         """Create an empty log.
 
         Args:
-            journal: Makes a journal. May raise `limit_exceeded`.
-            store: Keeps on disk what is too much for memory.
-            changed: Is called after each addition.
-            pause: Stops the output while the disk is behind; called as often as `resume`.
-            resume: Continues it.
+            journal: Creates a journal. May raise `limit_exceeded`.
+            store: Keeps output on disk that exceeds the memory limit.
+            changed: Called after each addition.
+            pause: Pauses the output while the disk is behind; each call is paired with one of `resume`.
+            resume: Resumes the output.
         """
         first, second, third, fourth = journal(), journal(), journal(), journal()
         self.stdout, self.stderr, self.bundles, self.events = (
@@ -59,7 +59,7 @@ class RunLog:
         self.streams = (self.stdout, self.stderr, self.bundles)
         self._changed = changed
         self._frames = array("Q")  # the positions of the frames, the oldest first
-        self._last: KeptStream | None = None  # stdout or stderr: which was written last
+        self._last: KeptStream | None = None  # stdout or stderr, whichever was written last
 
     @property
     def end(self) -> CodeOffsets:
@@ -84,18 +84,18 @@ class RunLog:
         self._changed()
 
     def finish(self) -> None:
-        """Note that nothing more will come."""
+        """Note that no more output will follow."""
         for stream in (*self.streams, self.events):
             stream.finish()
 
     def shrink(self) -> None:
-        """Keep the end of each stream only."""
+        """Keep only the end of each stream."""
         for stream in (*self.streams, self.events):
             stream.forget()
             stream.journal.limit(SHRUNK)
 
     def is_boundary(self, offset: int) -> bool:
-        """Whether a reader of the events may begin at `offset`."""
+        """Return whether a reader of the events can start at `offset`."""
         return offset in (0, self.events.end) or self.boundary(offset) == offset or offset < self.events.first_at(0)
 
     def boundary(self, offset: int) -> int:
@@ -114,14 +114,14 @@ class RunLog:
 
 
 class EventCursor:
-    """The position of a reader in the events of a run. `offset` is that of the next frame."""
+    """The position of a reader in the events of a run. `offset` is the position of the next frame."""
 
     def __init__(self, log: RunLog, since: int, arrived: Callable[[], None]) -> None:
-        """`arrived` is called when bytes have been read from disk."""
+        """`arrived`: called when bytes have been read from disk."""
         self.offset = since
         self._log = log
         self._cursor = StreamCursor(log.events, since, arrived)
-        self._partial = bytearray()  # the beginning of the next frame
+        self._partial = bytearray()  # the start of the next frame
 
     @property
     def at_end(self) -> bool:
@@ -136,7 +136,7 @@ class EventCursor:
         return True
 
     def look(self) -> Frame | None:
-        """Return the next frame. None at the end, and while it is read from disk."""
+        """Return the next frame; None at the end, or while it is being read from disk."""
         partial = self._partial
         while True:
             wanted = _HEADER.size
@@ -153,7 +153,7 @@ class EventCursor:
             self._cursor.take(len(data))
 
     def take(self, frame: Frame) -> None:
-        """Advance beyond `frame`, which `look` has returned."""
+        """Advance beyond `frame`, as returned by `look`."""
         self.offset = frame.end
         self._partial.clear()
 

@@ -19,12 +19,12 @@ STREAMS: tuple[tuple[Kind, RunStream], ...] = (
 )
 
 
-SOURCE_SHOWN = 65_536  # characters: an event has at most 1 MiB, and JSON may need 6 bytes for a character
-BARRIERS = 1000  # that are passed in one turn, when a reader begins after what they separate
+SOURCE_SHOWN = 65_536  # characters: an event has at most 1 MiB, and a character can take 6 bytes in JSON
+BARRIERS = 1000  # passed in one turn by a reader that starts after the output they separate
 
 
 class CodeRunStream(OutputOnlyStream):
-    """Sends what a run has sent, from the offsets `since` on, in its order. A `Stream`."""
+    """Sends the output of a run in order, from the offsets `since`. A `Stream`."""
 
     def __init__(
         self,
@@ -38,14 +38,14 @@ class CodeRunStream(OutputOnlyStream):
         """Create the stream of a call.
 
         Args:
-            run: The run that is read.
-            call: The call that is served.
-            since: Where to begin.
-            on_detach: Is called with the run when the call has ended.
-            tell_source: Whether `opened` has the code: the caller of `code.run` knows it.
+            run: The run to read.
+            call: The call to serve.
+            since: The offsets to start at.
+            on_detach: Called with the run when the call has ended.
+            tell_source: Whether `opened` includes the code, which the caller of `code.run` already has.
 
         Raises:
-            HawseError: `invalid_params` if `since` is beyond the end of a stream, or inside of an event.
+            HawseError: `invalid_params` if `since` is beyond the end of a stream, or inside an event.
         """
         super().__init__(call)
         self._run = run
@@ -61,7 +61,7 @@ class CodeRunStream(OutputOnlyStream):
         elif self._since != CodeOffsets():
             raise HawseError(
                 "invalid_params",
-                "`since` must be 0: the run has not begun, so it has no output",
+                "`since` must be 0: the run has not started, so it has no output",
                 details={"path": "$.since"},
             )
         run.readers[self] = None
@@ -87,7 +87,7 @@ class CodeRunStream(OutputOnlyStream):
             return True
         if self._send(connection, ch, size, events):
             return True
-        self._end(events)  # barriers, of which nothing is sent, may have been the last frames
+        self._end(events)  # the last frames may have been barriers, which send nothing
         return False
 
     def detach(self) -> None:
@@ -108,7 +108,7 @@ class CodeRunStream(OutputOnlyStream):
         return self._events
 
     def _open(self, connection: Connection, ch: int, events: EventCursor) -> None:
-        """Send `opened` with the offsets at which reading begins: above `since` where output is no longer kept."""
+        """Send `opened` with the start offsets, which are above `since` where output is no longer kept."""
         events.lost()
         for cursor in self._cursors:
             cursor.lost()
@@ -120,7 +120,7 @@ class CodeRunStream(OutputOnlyStream):
         connection.send_event(ch, "opened", opened)
 
     def _end(self, events: EventCursor) -> bool:
-        """Send the result, which costs no credit, if everything else was sent. Returns whether it was."""
+        """Send the result, which costs no credit, once everything else has been sent. Return whether it was sent."""
         run = self._run
         if run.result is None or not events.at_end or not all(cursor.at_end for cursor in self._cursors):
             return False
@@ -128,7 +128,7 @@ class CodeRunStream(OutputOnlyStream):
         return True
 
     def _send(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool:
-        """Send the next bytes or the next event; return whether there were any."""
+        """Send the next bytes or the next event; return whether something was sent."""
         for _ in range(BARRIERS):
             sent = self._send_next(connection, ch, size, events)
             if sent is not None:
@@ -137,7 +137,7 @@ class CodeRunStream(OutputOnlyStream):
         return False
 
     def _send_next(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool | None:
-        """As `_send`, but None if a barrier was passed."""
+        """Like `_send`, but return None if a barrier was passed."""
         if events.lost():
             connection.send_event(ch, "truncated", CodeTruncated(stream="events", start=events.offset))
             return True
@@ -170,7 +170,7 @@ class CodeRunStream(OutputOnlyStream):
 
 
 def offsets_of(since: CodeSince | None) -> CodeOffsets:
-    """Return the offsets of `since`, with 0 for what is left out."""
+    """Return the offsets of `since`, with 0 for missing ones."""
     if since is None:
         return CodeOffsets()
     return CodeOffsets(
@@ -179,7 +179,7 @@ def offsets_of(since: CodeSince | None) -> CodeOffsets:
 
 
 def check(log: RunLog, since: CodeOffsets) -> None:
-    """Raise `invalid_params` if `since` is beyond the end of a stream, or inside of an event."""
+    """Raise `invalid_params` if `since` is beyond the end of a stream, or inside an event."""
     ends = msgspec.structs.asdict(log.end)
     for name, offset in msgspec.structs.asdict(since).items():
         if offset > ends[name]:

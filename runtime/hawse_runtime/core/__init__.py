@@ -1,1 +1,1 @@
-"""Tasks, thread pools, weak callbacks, globs and output patterns. They know no other package of the runtime."""
+"""Tasks, thread pools, framing, weak callbacks, globs and output patterns. Imports no other package of the runtime."""

@@ -1,4 +1,4 @@
-"""One piece of work at a time, for which callers take turns."""
+"""Serializes work and takes turns between callers."""
 
 import asyncio
 from collections import deque
@@ -8,11 +8,11 @@ from typing import Final
 
 from hawse.wire import HawseError
 
-WAITING_EACH: Final = 256  # calls of one caller that wait: each may end with a result of up to 1 MiB
+WAITING_EACH: Final = 256  # waiting calls of one caller: each can return up to 1 MiB
 
 
 class CallerTurns:
-    """However many calls one caller makes, another one waits for one of them."""
+    """A lock with one queue for each caller. A caller waits for at most one call of each other caller."""
 
     def __init__(self) -> None:
         self._taken = False
@@ -20,10 +20,10 @@ class CallerTurns:
 
     @asynccontextmanager
     async def turn(self, caller: str) -> AsyncIterator[None]:
-        """Wait for a turn of `caller`, which lasts until the end of the `with` block.
+        """Wait for a turn of `caller`; it lasts until the end of the `with` block.
 
         Raises:
-            HawseError: `limit_exceeded` if too many of its calls wait.
+            HawseError: `limit_exceeded` if too many of its calls are waiting.
         """
         if self._taken:
             await self._wait(caller)
@@ -48,7 +48,7 @@ class CallerTurns:
             raise
 
     def _pass_on(self) -> None:
-        """Give the turn to the next caller. It stays taken until that one runs."""
+        """Hand the turn to the next caller. It stays taken until that caller runs."""
         while self._waiting:
             caller, waiting = next(iter(self._waiting.items()))
             turn = waiting.popleft()

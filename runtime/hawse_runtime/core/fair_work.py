@@ -1,6 +1,6 @@
-"""Long work on the event loop, in short steps: callers take turns, and other work of the loop runs between the steps.
+"""Long work on the event loop in short steps. Callers take turns, and other work of the loop runs between the steps.
 
-It is for work that cannot run in a thread, since it reads state that the event loop changes.
+For work that cannot run in a thread because it reads state changed by the event loop.
 """
 
 import asyncio
@@ -9,18 +9,18 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-SLICE: Final = 0.002  # seconds of steps between two turns of the other work of the event loop
+SLICE: Final = 0.002  # seconds of steps before the event loop does other work
 
 
 class FairWork:
-    """Runs the steps of all callers, one step of each caller after another."""
+    """Runs the steps of all callers in turn."""
 
     def __init__(self) -> None:
         self._steps: dict[str, deque[Callable[[], object]]] = {}  # by caller, in the order of their turns
         self._scheduled = False
 
     def submit(self, caller: str, step: Callable[[], object]) -> None:
-        """Call `step` once, when it is the turn of `caller`. It takes a few milliseconds at most."""
+        """Call `step` once, when it is the turn of `caller`. A step should take at most a few milliseconds."""
         self._steps.setdefault(caller, deque()).append(step)
         self._schedule()
 
@@ -30,7 +30,7 @@ class FairWork:
             asyncio.get_running_loop().call_soon(self._take_turns)
 
     def _take_turns(self) -> None:
-        """Run steps for `SLICE` seconds. An exception goes to the handler of the event loop; other steps still run."""
+        """Run steps for `SLICE` seconds. An exception goes to the event loop's handler; other steps still run."""
         end = time.perf_counter() + SLICE
         try:
             while self._steps:

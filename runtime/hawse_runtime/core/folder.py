@@ -1,7 +1,7 @@
-"""A directory of the runtime's own files, whose path may be relative to an open descriptor.
+"""A directory of the runtime's own files. Its path can be relative to an open descriptor.
 
-A runtime in an isolated sandbox reaches its recordings and spilled output only through a descriptor: their directory
-is not mounted where programs run, and the runtime resolves paths as they do (docs/decisions/0085).
+A runtime in an isolated sandbox reaches its recordings and spilled output only through a descriptor. Their directory
+is not mounted where programs run, and the runtime resolves paths like programs do (docs/decisions/0085).
 """
 
 import os
@@ -20,8 +20,8 @@ class Folder:
 
         Args:
             path: Its path.
-            base: The descriptor of the directory to which `path` is relative; it stays the caller's. None: the path
-                is resolved as usual.
+            base: The descriptor of the directory that `path` is relative to; the caller keeps it. None: resolve `path`
+            as usual.
         """
         self._path = os.fspath(path)
         self._base = base
@@ -65,9 +65,9 @@ class Folder:
             return file.read()
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace the content of `name`: after a crash at any moment the file is the old one or the new one."""
+        """Replace the content of `name` atomically: after a crash, the file is either the old one or the new one."""
         new = f".{name}.new"
-        self.unlink(new)  # whatever is there: a FIFO would wait for a reader
+        self.unlink(new)  # any leftover: opening a FIFO would wait for a reader
         with open(self.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             file.write(data)
         os.replace(self._join(new), self._join(name), src_dir_fd=self._base, dst_dir_fd=self._base)
@@ -81,7 +81,7 @@ class Folder:
             os.unlink(self._join(name), dir_fd=self._base)
 
     def remove(self) -> None:
-        """Remove the directory and all that it contains. What cannot be removed stays; nothing is raised."""
+        """Remove the directory with its contents. Entries that cannot be removed stay; nothing is raised."""
         if self._base is None:
             remove_tree(self._path)
         else:

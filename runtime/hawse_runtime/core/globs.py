@@ -1,6 +1,6 @@
-"""Globs on paths: `*`, `?`, `[…]` within a name, `**` for any number of directories. In linear time.
+"""Globs for paths, matched in linear time: `*`, `?`, `[…]` within a name, `**` for any number of directories.
 
-A pattern with a slash matches the whole path from the root on, one without matches the name at any depth.
+A pattern with a slash matches the whole path from the root; one without a slash matches a name at any depth.
 """
 
 import re
@@ -51,7 +51,7 @@ class Glob:
         return self._skipping({0})
 
     def _step(self, places: set[int], name: str) -> set[int]:
-        """Return the positions in the pattern after one more name: an automaton, which never backtracks."""
+        """Return the positions in the pattern after one more name. The automaton never backtracks."""
         after = set()
         for place in places:
             if place < len(self._parts):
@@ -117,7 +117,7 @@ def _compile(name: str) -> re.Pattern[str]:
 
 
 def _class_end(name: str, at: int) -> int | None:
-    """Return the end of the character class that begins at `at`. A `]` in first position belongs to the class."""
+    """Return the end of the character class that starts at `at`. A `]` in first position belongs to the class."""
     begin = at + 1 if name[at : at + 1] in ("!", "^") else at
     end = name.find("]", begin + 1)
     return None if end < 0 else end

@@ -1,4 +1,4 @@
-"""Search patterns in output without its escape sequences, in linear time and bounded memory.
+"""Search for patterns in output without its escape sequences, in linear time and bounded memory.
 
 RE2 never backtracks (docs/decisions/0011). A match spans at most WINDOW bytes of text.
 """
@@ -12,15 +12,15 @@ import re2
 
 from hawse.wire import HawseError
 
-WINDOW = 64 << 10  # bytes of text that are kept, in which a match can continue
-CARRY = 4096  # bytes that are kept of an incomplete escape sequence
-PROGRAM_LIMIT = 1000  # instructions of a compiled pattern: the limit of the work for each byte of text
+WINDOW = 64 << 10  # bytes of text to keep, where a match can continue
+CARRY = 4096  # bytes to keep of an incomplete escape sequence
+PROGRAM_LIMIT = 1000  # instructions of a compiled pattern, which limits the work for each byte of text
 GROUPS_LIMIT = 32
 GROUP_LIMIT = 4096  # bytes of a group that a match reports
-_MEMORY = 1 << 20  # bytes of memory that RE2 may use for each pattern
+_MEMORY = 1 << 20  # bytes of memory for RE2 for each pattern
 
 # Everything except text (ECMA-48): CSI, the strings OSC, DCS, SOS, PM, APC, other escapes, controls. `tail` is an
-# incomplete sequence. The expression begins with a set of bytes, because that makes the search fast.
+# incomplete sequence. The expression starts with a set of bytes, because that makes the search fast.
 _NOISE = re.compile(
     rb"""
     [\x00-\x08\x0b-\x1f\x7f]
@@ -46,7 +46,7 @@ Hidden = Callable[[int, int], Sequence[tuple[int, int]]]
 
 
 class MatchSpan(NamedTuple):
-    """A match. `start` and `end` are offsets in the output; `truncated`: a part of its text was left out."""
+    """A match. `start` and `end` are offsets in the output; `truncated` means that part of its text was omitted."""
 
     start: int
     end: int
@@ -59,18 +59,18 @@ class MatchSpan(NamedTuple):
 class Stripper:
     """Removes escape sequences and control characters from output. CR LF becomes LF, several CR become one.
 
-    A CR at the beginning of a line is removed, because bash prints one before the output of a command, and ^ should
-    match there.
+    A CR at the start of a line is removed, because bash prints one before the output of a command, and ^ should match
+    there.
     """
 
     def __init__(self) -> None:
         self._carry = b""
-        self._in_string = False  # within a string that is longer than CARRY
+        self._in_string = False  # inside a string longer than CARRY
         self._last = b"\n"  # the last byte of the text
 
     @property
     def held(self) -> int:
-        """The number of bytes that are kept until the next `feed`."""
+        """The number of bytes kept until the next `feed`."""
         return len(self._carry)
 
     def feed(self, offset: int, data: bytes) -> list[tuple[bytes, int]]:
@@ -119,15 +119,15 @@ class Stripper:
 
 
 class Matcher:
-    """Searches a pattern in output that arrives in pieces, and maps matches to offsets in the output."""
+    """Searches output that arrives in pieces, and maps matches to offsets in the output."""
 
     def __init__(self, pattern: str, *, literal: bool = False, hidden: Hidden | None = None) -> None:
         """Compile a pattern.
 
         Args:
             pattern: RE2's syntax, with ^ and $ at every line.
-            literal: Whether it is text, not an expression.
-            hidden: Returns the parts of the output between two offsets that are not searched; None: all is searched.
+            literal: Whether it is plain text rather than an expression.
+            hidden: Returns the parts of the output between two offsets to exclude from the search, if any.
 
         Raises:
             HawseError: `invalid_params`, `too_large`.
@@ -136,8 +136,8 @@ class Matcher:
         self._hidden = hidden
         self._stripper = Stripper()
         self._text = b""
-        self._from = 0  # 1 if the first byte of the text is kept only to determine whether a line begins after it
-        self._places: list[int] = []  # the beginning of each piece in the text; `_offsets`: in the output
+        self._from = 0  # 1 if the first byte only shows whether a line starts after it
+        self._places: list[int] = []  # the start of each piece in the text; `_offsets` has its start in the output
         self._offsets: list[int] = []
 
     @property
@@ -146,7 +146,7 @@ class Matcher:
         return len(self._text)
 
     def work(self, size: int) -> int:
-        """Return the work of a search in `size` bytes, in units of about 5 ns."""
+        """Return the cost of searching `size` bytes, in units of about 5 ns."""
         return size * int(self._regexp.programsize)
 
     def feed(self, offset: int, data: bytes) -> bool:
@@ -173,7 +173,7 @@ class Matcher:
         self._places, self._offsets = [], []
 
     def search(self) -> MatchSpan | None:
-        """Return the first match in the text. It can run in another thread if `feed` is not called meanwhile."""
+        """Return the first match in the text. Can run in another thread as long as `feed` is not called."""
         match = self._regexp.search(self._text, self._from)
         return None if match is None else _found(match, self._offset)
 
@@ -189,7 +189,7 @@ class Matcher:
 
     def _trim(self) -> None:
         extra = len(self._text) - WINDOW
-        if extra > WINDOW:  # only at twice the size, so that bytes are moved rarely
+        if extra > WINDOW:  # only at twice the size, so that bytes are rarely moved
             first = bisect_right(self._places, extra) - 1
             self._offsets = self._offsets[first:]
             self._offsets[0] += extra - self._places[first]
@@ -216,7 +216,7 @@ def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = 
 
 
 def _shown(text: bytes, offset: int, hidden: Sequence[tuple[int, int]]) -> Iterator[tuple[bytes, int]]:
-    """Return the pieces of `text` outside of the parts `hidden`, each with its offset."""
+    """Return the pieces of `text` outside the parts `hidden`, each with its offset."""
     at = 0
     for start, end in hidden:
         if start - offset >= len(text):

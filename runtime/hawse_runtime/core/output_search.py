@@ -1,4 +1,4 @@
-"""Search output for a pattern while it arrives: in steps, which take turns with those of other callers."""
+"""Search arriving output for a pattern, in steps that take turns with other callers."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,14 +9,14 @@ from hawse_runtime.core.output_matcher import Matcher, MatchSpan
 from hawse_runtime.core.thread_pool import ThreadPool
 
 STEP = 32 << 10  # bytes of output searched in one step: up to 15 ms if they consist of escape sequences
-LONG = 1_000_000  # units of `Matcher.work`, about 5 ms: a search that may take longer runs in a thread
+LONG = 1_000_000  # units of `Matcher.work`, about 5 ms: a longer search runs in a thread
 
 
 class SearchContext(NamedTuple):
     """Where searches run."""
 
-    threads: ThreadPool  # for long searches
-    work: FairWork  # for short ones, in the event loop
+    threads: ThreadPool  # runs long searches
+    work: FairWork  # runs short searches, in the event loop
     caller: str = ""  # the principal whose turns they take
 
 
@@ -31,11 +31,11 @@ class OutputCursor(Protocol):
         ...
 
     def lost(self) -> bool:
-        """Skip bytes that are no longer kept; return whether there were any."""
+        """Skip bytes that are no longer kept; return whether some were skipped."""
         ...
 
     def look(self, size: int) -> bytes | memoryview:
-        """Return up to `size` bytes; none while they are being read from disk, after which the search is woken."""
+        """Return up to `size` bytes, or none while they are being read from disk; the search is then woken."""
         ...
 
     def take(self, size: int) -> None:
@@ -44,7 +44,7 @@ class OutputCursor(Protocol):
 
 
 class OutputSearch:
-    """Searches output from the position of a cursor on. Each `wake` makes it search all output that there is."""
+    """Searches output from the position of a cursor. Each `wake` searches all available output."""
 
     def __init__(
         self,
@@ -55,21 +55,21 @@ class OutputSearch:
         found: Callable[[MatchSpan], object],
         searched: Callable[[], object],
     ) -> None:
-        """Create a search, which begins with the first `wake`.
+        """Create a search, which starts with the first `wake`.
 
         Args:
-            cursor: Where the search begins. The caller has called `lost`.
+            cursor: Where the search starts. The caller has called `lost`.
             matcher: The pattern.
             context: Where it runs.
-            found: Is called with the first match, and is expected to close the search.
-            searched: Is called after each search without a match.
+            found: Called with the first match; must close the search.
+            searched: Called after each search without a match.
         """
         self.cursor = cursor
         self.matcher = matcher
         self._context = context
         self._found = found
         self._searched = searched
-        self._busy = False  # a search runs in a thread, or the next step is scheduled
+        self._busy = False  # a search is running in a thread, or the next step is scheduled
         self._closed = False
 
     @property
@@ -78,12 +78,12 @@ class OutputSearch:
         return not self._busy and self.cursor.at_end
 
     def wake(self) -> None:
-        """Search new output. A busy search ignores this: it looks for new output after each step."""
+        """Search new output. A busy search ignores this, because it looks for new output after each step."""
         if not self._busy and not self._closed:
             self._continue()
 
     def close(self) -> None:
-        """End the search: neither `found` nor `searched` is called any more."""
+        """End the search: `found` and `searched` are no longer called."""
         self._closed = True
 
     def search_next(self) -> None:
@@ -103,11 +103,11 @@ class OutputSearch:
             self._report(None)
 
     def hold(self) -> None:
-        """Begin nothing until `resume`, because what is to be searched is not there yet."""
+        """Start nothing until `resume`, because the text to search is not available yet."""
         self._busy = True
 
     def resume(self, search: Callable[[], MatchSpan | None], work: int) -> None:
-        """End `hold`, and `run` the search unless the whole search was closed meanwhile."""
+        """End `hold`, and `run` the search unless it has been closed."""
         self._busy = False
         if not self._closed:
             self.run(search, work)
@@ -117,7 +117,7 @@ class OutputSearch:
 
         Args:
             search: Returns the first match.
-            work: How long it may take, in units of `Matcher.work`.
+            work: Its maximum cost, in units of `Matcher.work`.
         """
         if work <= LONG:
             self._report(search())

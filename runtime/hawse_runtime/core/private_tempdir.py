@@ -1,7 +1,7 @@
-"""A private temporary directory, in memory where the system has such a file system.
+"""A private temporary directory, in memory where the system provides such a file system.
 
-A runtime that is killed cannot remove its directory; the next one does. A lock (flock(2)) marks the directory of a
-living runtime: process ids have no meaning between sandboxes that share the file system.
+A killed runtime leaves its directory behind, and the next one removes it. A lock (flock(2)) marks the directory of a
+live runtime, because process ids have no meaning between sandboxes that share the file system.
 """
 
 import fcntl
@@ -12,13 +12,13 @@ from pathlib import Path
 
 from hawse_runtime.core.remove_tree import remove_tree
 
-MEMORY = Path("/dev/shm")  # no other program cleans up there, and it is not on a disk
-PREFIX = ".hawse-own-"  # of our directories only: one with this prefix that is not locked is removed
-YOUNG = 60.0  # seconds; a younger directory may not have been locked yet
+MEMORY = Path("/dev/shm")  # not on a disk, and no other program cleans up there
+PREFIX = ".hawse-own-"  # only for our directories: an unlocked directory with this prefix is removed
+YOUNG = 60.0  # seconds; a younger directory may not be locked yet
 
 
 class PrivateTempDir:
-    """Creates the directory, which only this user can read; `close` removes it. Raises `OSError`."""
+    """A directory that only this user can read. `close` removes it. Raises `OSError`."""
 
     def __init__(self, where: Path | None = None) -> None:
         """`where`: the parent directory; by default /dev/shm, or the directory for temporary files."""
@@ -36,7 +36,7 @@ class PrivateTempDir:
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove the directory of a runtime that has ended. A directory that cannot be opened belongs to another user."""
+    """Remove the directory of a dead runtime. A directory that cannot be opened belongs to another user."""
     try:
         if time.time() - folder.lstat().st_mtime < YOUNG:
             return

@@ -1,6 +1,6 @@
-"""Registry of things with an id and an instance, of which those that have ended are retained for a while.
+"""A registry of items with an id and an instance. Ended items are retained for a while.
 
-It uses only `Registrable` of its items. docs/decisions/0055 lists tables that are not registries, with the reasons.
+Items implement `Registrable`. docs/decisions/0055 lists the tables that are not registries, with reasons.
 """
 
 import asyncio
@@ -18,24 +18,24 @@ log = logging.getLogger(__name__)
 
 
 class Registrable(Protocol):
-    """`id` is chosen by the caller or by us; `instance` is new each time something is started under that id."""
+    """`id` is chosen by the caller or generated; `instance` is new each time an item is started under that id."""
 
     id: str
     instance: str
 
 
 class Retention(msgspec.Struct, frozen=True):
-    """How long ended items are kept: until `count` later ones have ended, and at most `age` seconds."""
+    """Retention of ended items: until `count` later ones have ended, and at most `age` seconds."""
 
     count: int = 256
-    age: float | None = None  # None: without a limit
+    age: float | None = None  # None: unlimited
 
 
 T = TypeVar("T", bound=Registrable)
 
 
 class Registry(Generic[T]):
-    """At most one item for each id, running or ended, in the order in which they were added.
+    """At most one item for each id, running or ended, in insertion order.
 
     Adding, ending and dropping an item take constant time.
     """
@@ -48,20 +48,20 @@ class Registry(Generic[T]):
         retention: Retention = Retention(),
         on_drop: Callable[[T], object] | None = None,
     ) -> None:
-        """Create an empty registry. It needs a running event loop only if `retention.age` is set.
+        """Create an empty registry. Requires a running event loop only if `retention.age` is set.
 
         Args:
-            kind: What an item is called in error messages, for example "terminal".
-            limit: How many items may run at the same time, reserved ids included; None: any number.
-            retention: How long ended items are kept.
-            on_drop: Is called with each item that can no longer be found.
+            kind: The noun for an item in error messages, for example "terminal".
+            limit: The maximum number of running items, including reserved ids; None: unlimited.
+            retention: How long to keep ended items.
+            on_drop: Called with each item that can no longer be found.
         """
         self.retention = retention
         self._kind = kind
         self.limit = limit
         self._on_drop = on_drop
         self._items: OrderedDict[str, T] = OrderedDict()
-        self._ended: OrderedDict[str, float] = OrderedDict()  # id: when, by the loop's clock; the oldest first
+        self._ended: OrderedDict[str, float] = OrderedDict()  # end time by id, by the loop's clock; the oldest first
         self._reserved: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -70,7 +70,7 @@ class Registry(Generic[T]):
         return len(self._items)
 
     def __iter__(self) -> Iterator[T]:
-        """Iterate over a copy: items may be added and dropped meanwhile."""
+        """Iterate over a copy: items can be added and dropped in the meantime."""
         return iter(list(self._items.values()))
 
     @property
@@ -85,34 +85,34 @@ class Registry(Generic[T]):
 
     @property
     def last_end(self) -> float | None:
-        """When the last of the items ended that are still kept, by the loop's clock; None if none has."""
+        """The end time of the latest ended item, by the loop's clock; None without ended items."""
         return next(reversed(self._ended.values()), None)
 
     def find(self, item_id: str) -> T | None:
-        """Return the item of that id, running or ended, or None."""
+        """Return the item with that id, running or ended, or None."""
         return self._items.get(item_id)
 
     def get(self, item_id: str, instance: str | None = None) -> T:
-        """Return the item of that id. `instance`: the one that is meant; None: whichever there is.
+        """Return the item with that id. `instance`: the expected instance; None: any.
 
         Raises:
-            HawseError: `not_found` if there is no such id, `stale_handle` if it now names another instance.
+            HawseError: `not_found` for an unknown id, `stale_handle` if the id has another instance.
         """
         item = self._items.get(item_id)
         if item is None:
             raise HawseError("not_found", f"{self._kind} {item_id} does not exist")
         if instance is not None and instance != item.instance:
             raise HawseError(
-                "stale_handle", f"{self._kind} {item_id} was started again: instance {instance} is no longer there"
+                "stale_handle", f"{self._kind} {item_id} was started again: instance {instance} no longer exists"
             )
         return item
 
     @contextmanager
     def reserve(self, item_id: str) -> Iterator[None]:
-        """Keep `item_id` free while the item that will be added is started, however long that takes.
+        """Reserve `item_id` while its item is being started.
 
         Raises:
-            HawseError: `conflict` if an item of that id runs or is being started, `limit_exceeded` if too many run.
+            HawseError: `conflict` if the id is running or starting, `limit_exceeded` if too many items are running.
         """
         item = self._items.get(item_id)
         if item is not None and item_id not in self._ended:
@@ -130,7 +130,7 @@ class Registry(Generic[T]):
             self._reserved.discard(item_id)
 
     def add(self, item: T) -> None:
-        """Add a running item. It replaces an ended one of its id; adding to a running id is a bug."""
+        """Add a running item. It replaces an ended item with the same id; replacing a running one is a bug."""
         assert item.id not in self._items or item.id in self._ended, f"{self._kind} {item.id} is running"
         earlier = self._items.get(item.id)
         if earlier is not None:
@@ -139,23 +139,23 @@ class Registry(Generic[T]):
         self._reserved.discard(item.id)
 
     def end(self, item: T) -> None:
-        """Note that `item` has ended: it is retained from now on. Does nothing if it was dropped, or has ended."""
+        """Note that `item` has ended, so that retention applies. Ignored if it was dropped or has already ended."""
         if self._items.get(item.id) is item and item.id not in self._ended:
             self._ended[item.id] = self._now()
             self._trim()
 
     def resume(self, item: T) -> None:
-        """Note that `item` runs again, or is used again: it is no longer subject to retention."""
+        """Note that `item` is running or in use again, so that retention no longer applies."""
         if self._items.get(item.id) is item:
             self._ended.pop(item.id, None)
 
     def drop(self, item: T) -> None:
-        """Remove `item`, running or ended, at once, and call `on_drop`. Does nothing if it is not here any more."""
+        """Remove `item` immediately, running or ended, and call `on_drop`. Does nothing if it was removed before."""
         if self.remove(item) and self._on_drop is not None:
             self._on_drop(item)
 
     def remove(self, item: T) -> bool:
-        """Remove `item` without a call of `on_drop`: the caller still uses it. Return whether it was here."""
+        """Remove `item` without calling `on_drop`, as the caller still uses it. Return whether it was present."""
         if self._items.get(item.id) is not item:
             return False
         del self._items[item.id]
@@ -163,17 +163,17 @@ class Registry(Generic[T]):
         return True
 
     def drop_oldest_ended(self) -> bool:
-        """Remove the item that ended first. Return whether there was one."""
+        """Remove the item that ended first. Return whether one was removed."""
         if not self._ended:
             return False
         self.drop(self._items[next(iter(self._ended))])
         return True
 
     async def close(self, end: Callable[[T], Awaitable[object]] | None = None) -> None:
-        """End all running items at the same time, then drop all.
+        """End all running items concurrently, then drop all items.
 
         Args:
-            end: Ends one item, within the grace time that the caller chose. What it raises is logged.
+            end: Ends one item, within the caller's grace time. Errors are logged.
         """
         running = self.running if end is not None else []
         results = await asyncio.gather(*(end(item) for item in running if end is not None), return_exceptions=True)
@@ -187,7 +187,7 @@ class Registry(Generic[T]):
     # ---- retention
 
     def _trim(self) -> None:
-        """Drop ended items that are too many or too old, and set a timer for the next one that will be."""
+        """Drop surplus and expired items, and set a timer for the next expiry."""
         self._stop_timer()
         count, age = self.retention.count, self.retention.age
         while len(self._ended) > count or (self._ended and age is not None and self._oldest() <= self._now() - age):

@@ -1,4 +1,4 @@
-"""Remove a directory of the runtime in which user programs may have written anything."""
+"""Remove a directory of the runtime that user programs may have written to."""
 
 import os
 import shutil
@@ -8,13 +8,12 @@ from pathlib import Path
 
 
 def remove_tree(folder: str | Path) -> None:
-    """Remove `folder`. Nothing is raised: files that cannot be removed stay.
+    """Remove `folder`. Files that cannot be removed stay; nothing is raised.
 
-    `shutil.rmtree` recurses, and opens a descriptor, for each level of directories, so it fails in a deep tree. `rm`
-    does not.
+    `shutil.rmtree` recurses and opens a descriptor at each level, so it fails in deep trees. `rm` does not.
     """
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if os.path.lexists(folder):
-        with suppress(OSError):  # no descriptor or process is free
+        with suppress(OSError):  # no free descriptor or process
             subprocess.run(["rm", "-rf", "--", os.fspath(folder)], check=False, stderr=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""Tasks that belong to the runtime. A task that fails is a bug: it is logged, and ends no other task."""
+"""Tasks of the runtime. A failed task is a bug: it is logged, and other tasks continue."""
 
 import asyncio
 import logging
@@ -9,13 +9,13 @@ log = logging.getLogger(__name__)
 
 
 class Tasks:
-    """A task group whose tasks may fail: in a plain one the first failure would cancel the whole runtime."""
+    """A task group that tolerates failures. In a plain one, the first failure would cancel the whole runtime."""
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Start a task that belongs to the group. It may be cancelled."""
+        """Start a task of the group. It can be cancelled."""
         return self._group.create_task(_guarded(work))
 
 

@@ -1,7 +1,7 @@
-"""The threads of a runtime: one bounded pool for each kind of blocking work, so that no kind waits for another.
+"""The threads of a runtime: one bounded pool for each kind of blocking work, so that kinds do not block each other.
 
-Long work is a generator: each step runs in a thread, and between two steps other work of its pool gets a turn.
-The loop's default executor is not used: a slow disk would hold up kills there.
+Long work is a generator: each step runs in a thread, and other work of the pool runs between steps. The loop's default
+executor is not used, because a slow disk would delay kills there.
 """
 
 import asyncio
@@ -14,23 +14,23 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-DISK_THREADS = 8  # a slow disk costs at most so many
-SEARCH_THREADS = 2  # regular expressions hold the interpreter lock: more threads would only take turns
-PROC_THREADS = 2  # the sockets of all processes: a few milliseconds each, on a large machine many
+DISK_THREADS = 8  # the most that a slow disk can block
+SEARCH_THREADS = 2  # regular expressions hold the interpreter lock, so more threads would not help
+PROC_THREADS = 2  # look-ups of all processes' sockets: a few milliseconds, more on a large machine
 _NO_THREAD = "can't start new thread"  # the text of Python's RuntimeError
-IMAGE_THREADS = 1  # zlib does not hold the interpreter lock: more would take the processor from terminals
-KILL_THREADS = 1  # one scan of /proc serves all kills that wait for one
+IMAGE_THREADS = 1  # zlib releases the interpreter lock: more threads would compete with terminals
+KILL_THREADS = 1  # one scan of /proc serves all waiting kills
 
 
 class Stepped(NamedTuple):
-    """One step of a generator: it yielded `value`, or, if it is `over`, returned it."""
+    """One step of a generator, which yielded `value` or, if `over`, returned it."""
 
     over: bool
     value: Any
 
 
 class ThreadPool:
-    """A pool of at most `threads` threads. The coroutine that awaits one of its methods owns that work."""
+    """A pool of at most `threads` threads. Work belongs to the coroutine that awaits it."""
 
     def __init__(self, name: str, threads: int) -> None:
         """`name`: the prefix of the threads' names."""
@@ -38,13 +38,13 @@ class ThreadPool:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     def submit(self, work: Callable[[], T]) -> "asyncio.Future[T]":
-        """Run `work` in a thread; with one thread, after all that was submitted before.
+        """Run `work` in a thread. In a pool of one thread, work runs in order of submission.
 
-        An error of work whose caller has gone, because it was cancelled, is dropped: nothing is left to handle it.
+        If the caller is cancelled, an error of its work is dropped.
 
         Raises:
-            OSError: EAGAIN: a thread cannot be started, for lack of memory or processes. A thread that runs may still
-                do the work.
+            OSError: EAGAIN if a thread cannot be started for lack of memory or processes. A running thread may still do
+            the work.
         """
         try:
             running = asyncio.get_running_loop().run_in_executor(self._pool, work)
@@ -56,17 +56,17 @@ class ThreadPool:
         return running
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run something short in a thread. Raises what it raises."""
+        """Run a short function in a thread. Propagates its exceptions."""
         return await self.submit(lambda: work(*args, **kwargs))
 
     async def step(self, work: Generator[Any, None, Any]) -> Stepped:
-        """Run the next step of `work`. Raises what it raises."""
+        """Run the next step of `work`. Propagates its exceptions."""
         return await self.run(_step, work)
 
     async def finish(self, work: Generator[None, None, T]) -> T:
-        """Run `work` to its end, one step at a time; return what it returns.
+        """Run `work` to completion, one step at a time, and return its result.
 
-        If it is cancelled, it waits for the step that is running and closes `work`, however often it is cancelled.
+        When cancelled, even repeatedly, it waits for the running step and closes `work`.
         """
         while True:
             running = self.submit(lambda: _step(work))
@@ -83,7 +83,7 @@ class ThreadPool:
                 return result
 
     def close(self) -> None:
-        """Let the threads end after the work that was submitted. Does not wait for them."""
+        """Let the threads exit after the submitted work. Does not wait for them."""
         self._pool.shutdown(wait=False)
 
 
@@ -92,10 +92,10 @@ class ThreadPools:
 
     def __init__(self) -> None:
         self.disk = ThreadPool("disk", DISK_THREADS)  # files, recordings, watches, clones
-        self.spill = ThreadPool("spill", 1)  # output that is written to disk: one thread, so that it stays in order
+        self.spill = ThreadPool("spill", 1)  # output written to disk: one thread keeps it in order
         self.search = ThreadPool("search", SEARCH_THREADS)  # patterns in output
         self.proc = ThreadPool("proc", PROC_THREADS)  # look-ups in /proc
-        self.image = ThreadPool("image", IMAGE_THREADS)  # screenshots of desktops that are encoded
+        self.image = ThreadPool("image", IMAGE_THREADS)  # encoding of desktop screenshots
         self.kill = ThreadPool("kill", KILL_THREADS)  # looking for the processes to kill
 
     def close(self) -> None:
@@ -111,13 +111,13 @@ def _step(work: Generator[Any, None, Any]) -> Stepped:
 
 
 def _retrieve(work: "asyncio.Future[Any]") -> None:
-    """Mark the error of `work` as retrieved, so that asyncio does not report it when the future is collected."""
+    """Retrieve the error of `work`, so that asyncio does not report it when the future is collected."""
     if not work.cancelled():
         work.exception()
 
 
 async def _until_done(work: "asyncio.Future[Any]") -> None:
-    """Wait until `work` is done. The caller is being cancelled: being cancelled again changes nothing."""
+    """Wait until `work` is done, ignoring further cancellation. The caller is already being cancelled."""
     while not work.done():
         with suppress(asyncio.CancelledError):
             await asyncio.wait([work])

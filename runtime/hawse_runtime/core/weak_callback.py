@@ -1,7 +1,7 @@
-"""Callbacks that do not keep the object alive that they call.
+"""Callbacks that do not keep their object alive.
 
-The parts of a terminal or a process call it back. Strong references would make cycles, and its journals would stay in
-memory until the garbage collector runs, which is after thousands of other objects.
+The parts of a terminal or a process call it back. Strong references would form cycles and keep its journals in memory
+until the garbage collector runs, thousands of objects later.
 """
 
 import weakref
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class WeakCallback(Generic[P, T]):
-    """A bound method of an object that it does not keep alive. After the object is deleted, a call does nothing."""
+    """A weakly bound method. After its object is deleted, a call does nothing."""
 
     __slots__ = ("_default", "_function", "_owner")
 
     def __init__(self, method: Callable[P, T], default: Any = None) -> None:
-        """`default`: what a call returns after the object is deleted."""
+        """`default`: the result of a call after the object is deleted."""
         bound: Any = method
-        self._owner = weakref.ref(bound.__self__)  # half the size and the time of a `WeakMethod`
+        self._owner = weakref.ref(bound.__self__)  # half the size and time of a `WeakMethod`
         self._function: Callable[..., T] = bound.__func__
         self._default: T = default
 

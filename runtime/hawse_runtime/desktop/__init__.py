@@ -1,4 +1,4 @@
-"""Desktops: an X server with a window manager, its viewers, and what drives it for agents: `desktop.*`.
+"""Desktops: an X server with a window manager, its viewers, and input and screenshots for agents: `desktop.*`.
 
-The X server belongs to the sandbox's user code, so what it sends is checked like any other input from outside.
+The X server is part of the sandbox's user code, so its messages are checked like any untrusted input.
 """

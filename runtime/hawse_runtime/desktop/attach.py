@@ -1,7 +1,7 @@
 """Serves `desktop.attach`: a viewer's RFB connection to the X server, with its messages checked.
 
-Each viewer has a connection of its own, which is read only as fast as the viewer takes it: a slow one holds up no
-other, because the X server skips frames for it.
+Each viewer has its own connection, which is read only as fast as the viewer consumes it. A slow viewer does not delay
+others, because the X server skips frames for it.
 """
 
 import asyncio
@@ -34,14 +34,14 @@ class DesktopViewer(ConnectionStream):
         tasks: Tasks,
         on_detach: Callable[["DesktopViewer"], object],
     ) -> None:
-        """Join the participants and begin to connect.
+        """Join the participants and start to connect.
 
         Args:
             call: The call to serve.
             params: Its parameters.
-            desktop: The desktop, which runs.
+            desktop: The running desktop.
             tasks: Owns the work of connecting.
-            on_detach: Is called once when the channel is closed.
+            on_detach: Called once when the channel is closed.
 
         Raises:
             HawseError: `limit_exceeded` if the desktop has too many participants.
@@ -97,7 +97,7 @@ class DesktopViewer(ConnectionStream):
         transport.close()  # RFB has no half-closed connections
 
     def _result(self) -> DesktopAttachResult:
-        if not self._desktop.ended.is_set():  # one that ends resets its connections
+        if not self._desktop.ended.is_set():  # a desktop that ends resets its connections
             self._raise_failure()
         return DesktopAttachResult(received=self._received, sent=self._sent)
 

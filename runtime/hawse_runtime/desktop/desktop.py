@@ -1,6 +1,6 @@
 """A desktop: the X server `Xvnc` with a window manager, and the runtime's connection to it.
 
-Everything that was started for it has a mark in its environment (`HAWSE_DESKTOP`), by which it is ended.
+All its processes have a mark in their environment (`HAWSE_DESKTOP`), which is used to end them.
 """
 
 import asyncio
@@ -32,15 +32,15 @@ log = logging.getLogger(__name__)
 
 XVNC: Final = "Xvnc"
 START_TIMEOUT: Final = 20.0  # seconds until the X server and the window manager are ready
-READY_STEP: Final = 0.01  # seconds between two looks whether they are
+READY_STEP: Final = 0.01  # seconds between checks whether they are ready
 END_GRACE: Final = 1.0  # seconds from TERM to KILL
-REPORTED: Final = 2000  # bytes of the output of an X server that does not start, that are part of the error
+REPORTED: Final = 2000  # bytes of an X server's output in the error if it does not start
 DISPLAYS: Final = range(1, 100)
-RESTARTS: Final = 5  # of the window manager in `RESTART_WINDOW`; after one more end the desktop goes on without it
+RESTARTS: Final = 5  # of the window manager in `RESTART_WINDOW`; after that, the desktop runs without it
 RESTART_WINDOW: Final = 60.0  # seconds
-ACTIVE: Final = "already active"  # what an X server reports whose display is in use
+ACTIVE: Final = "already active"  # reported by an X server whose display is in use
 INSTALL: Final = "install them in the sandbox, on Debian: apt-get install tigervnc-standalone-server openbox"
-# Names of screen parameters that Xvnc is started with: docs/decisions/0245.
+# Start-up parameters of Xvnc: docs/decisions/0245.
 PARAMETERS: Final = (
     *("-rfbport", "-1", "-rfbunixmode", "0600", "-SecurityTypes", "None", "-AlwaysShared"),
     *("-nolisten", "tcp", "-nolisten", "local", "-noreset", "-depth", "24", "-SendPrimary=0", "-UseBlacklist=0"),
@@ -48,22 +48,22 @@ PARAMETERS: Final = (
 
 
 class Wakeable(Protocol):
-    """What is attached to a desktop."""
+    """A stream attached to a desktop."""
 
     def wake(self) -> None:
-        """Note that there may be an event for it, or that the desktop has ended."""
+        """Check for a new event, or for the end of the desktop."""
         ...
 
 
 class Desktop:
-    """One desktop from its start until it has ended."""
+    """One desktop, from start to end."""
 
     def __init__(self, params: DesktopStart, launcher: Launcher) -> None:
-        """Prepare one; `start` starts it.
+        """Prepare a desktop; `start` starts it.
 
         Raises:
             HawseError: `invalid_params` if it is too large, `unavailable` if a program is missing.
-            OSError: Its directory cannot be made.
+            OSError: Its directory cannot be created.
         """
         check_size(ScreenSize(params.width, params.height))
         self._launcher = launcher
@@ -73,15 +73,15 @@ class Desktop:
         self.started = time.time()
         self.cookie = secrets.token_bytes(16)
         self.display: int | None = None  # its number, when it is ready
-        self.ended = asyncio.Event()  # set when its X server has ended, or is about to be
+        self.ended = asyncio.Event()  # set when its X server has ended or is about to be ended
         self.participants = Participants(self._size_in_cells, lambda cols, rows: None, self._wake, self._wake)
         self.viewers: dict[Wakeable, None] = {}
         self._geometry = f"{params.width}x{params.height}"
         self._client: RfbClient | None = None
         self._server: Process | None = None  # when it is ready
-        self._manager: Process | None = None  # the window manager, from when it was ready first
-        self._managed = False  # whether it is ready
-        self._restarts: deque[float] = deque(maxlen=RESTARTS)  # times of the latest ones
+        self._manager: Process | None = None  # the window manager; set once it has been ready
+        self._managed = False  # whether the window manager is ready
+        self._restarts: deque[float] = deque(maxlen=RESTARTS)  # times of the latest restarts
         self._closing = asyncio.Lock()
         self._closed = False
         self._folder = PrivateTempDir()
@@ -89,7 +89,7 @@ class Desktop:
     # ---- life
 
     async def start(self) -> None:
-        """Start the programs. If this raises, `close` ends what has been started.
+        """Start the programs. After an error, `close` ends the programs that were started.
 
         Raises:
             HawseError: `unavailable` if the X server does not start, `spawn_failed`, `limit_exceeded`, `io_error`.
@@ -117,30 +117,30 @@ class Desktop:
         self._managed = manager.exit is None
 
     async def _start_server(self, argv: list[str]) -> int:
-        """Start the X server at the first display that is free, and return its number.
+        """Start the X server on the first free display and return its number.
 
-        Its own search (`-displayfd`) uses no lock, and takes a display that is in use.
+        Its own search (`-displayfd`) uses no lock and can take a display that is in use.
         """
         for display in DISPLAYS:
             server = self._spawn([argv[0], f":{display}", *argv[1:]])
-            # Nothing else tells that it is ready.
+            # The only sign that it is ready.
             while server.exit is None and not accepts_connections(self.socket):  # noqa: ASYNC110
                 await asyncio.sleep(READY_STEP)
             if server.exit is None:
                 self._server, self.display = server, display
                 return display
-            if ACTIVE not in _errors(server):  # otherwise another one has taken the display in the meantime
+            if ACTIVE not in _errors(server):  # otherwise another server took the display in the meantime
                 raise _failed(server)
         raise HawseError("limit_exceeded", f"the displays :{DISPLAYS[0]} to :{DISPLAYS[-1]} are in use")
 
     async def run(self) -> None:
-        """Read what the X server sends to the runtime until one of them ends."""
+        """Read the X server's messages to the runtime until either of them ends."""
         if self._client is not None:
             await self._client.run()
         self._gone()
 
     async def close(self) -> None:
-        """End all programs of the desktop, and wait until another call that does so has done it.
+        """End all programs of the desktop. Concurrent calls wait for the first one.
 
         Raises:
             HawseError: `permission_denied` if a program survives SIGKILL.
@@ -160,7 +160,7 @@ class Desktop:
         finally:
             self._folder.close()
 
-    # ---- what it is
+    # ---- description
 
     @property
     def client(self) -> RfbClient:
@@ -175,7 +175,7 @@ class Desktop:
 
     @property
     def socket(self) -> Path:
-        """The Unix socket at which viewers are connected."""
+        """The Unix socket for viewers."""
         return self._folder.path / "rfb"
 
     @property
@@ -183,7 +183,7 @@ class Desktop:
         return str(self._folder.path / "authority")
 
     def variables(self) -> dict[str, str]:
-        """Return the environment variables for a program that is started on it."""
+        """Return the environment variables of a program started on this desktop."""
         variables = {"XAUTHORITY": self.xauthority, DESKTOP_MARK: self.instance}
         return variables if self.display is None else {**variables, "DISPLAY": f":{self.display}"}
 
@@ -204,7 +204,7 @@ class Desktop:
         )
 
     def check_may_write(self, viewer: str | None) -> None:
-        """Raise `lease_held` unless the viewer with that key, or the caller itself, may send input now."""
+        """Raise `lease_held` unless the viewer with that key, or the caller itself, is allowed to send input."""
         participant = None if viewer is None else self.participants.find(viewer)
         if participant is not None and participant.read_only:
             raise HawseError("forbidden", "this viewer is read-only")
@@ -225,7 +225,7 @@ class Desktop:
             self._restart_manager()
 
     def _restart_manager(self) -> None:
-        """Start the window manager again, unless it has ended too often: programs keep their windows without it."""
+        """Restart the window manager, unless it has ended too often. Programs keep their windows without it."""
         now = time.monotonic()
         if len(self._restarts) == RESTARTS and now - self._restarts[0] < RESTART_WINDOW:
             log.error("! the window manager of the desktop %s ends again and again: it is not started again", self.id)
@@ -239,7 +239,7 @@ class Desktop:
             self._launcher.context.tasks.start(self._await_manager(self._manager))
 
     async def _await_manager(self, manager: Process) -> None:
-        """Ask a window manager that was started again until it answers: it may let windows wait until it is asked."""
+        """Query a restarted window manager until it answers, because it may keep windows waiting until then."""
         assert self.display is not None
         try:
             async with asyncio.timeout(START_TIMEOUT):
@@ -260,7 +260,7 @@ class Desktop:
             return False
 
     def _manager_argv(self) -> list[str]:
-        # --replace: the X server may not know yet that the one before has ended. Without it, openbox ends at once then.
+        # --replace: the X server may not have noticed the end of the previous one, and openbox would then exit.
         return [OPENBOX, "--replace", "--sm-disable", "--config-file", str(self._folder.path / "openbox.xml")]
 
     def _gone(self) -> None:
@@ -276,7 +276,7 @@ class Desktop:
         return self._server is None or self._server.exit is not None
 
     def _size_in_cells(self) -> tuple[int, int]:
-        return 80, 24  # viewers of a desktop have no size in cells, so that nothing is derived from it
+        return 80, 24  # viewers of a desktop have no size in cells
 
     def _write(self, name: str, content: bytes) -> None:
         path = self._folder.path / name
@@ -305,12 +305,12 @@ def check_programs(path: str) -> None:
 
 
 def _failed(process: Process) -> HawseError:
-    """The error for a program that has ended, with the end of what it has reported."""
+    """Return the error for an ended program, with the end of its output."""
     message = f"{process.argv[0]} has not started: {_errors(process).strip()}"
     return HawseError("unavailable", message, admitted="yes")
 
 
 def _errors(process: Process) -> str:
-    """The end of what a program has written to stderr."""
+    """Return the end of a program's stderr."""
     errors = process.stderr.journal
     return errors.copy(max(errors.start, errors.end - REPORTED), errors.end).decode(errors="replace")

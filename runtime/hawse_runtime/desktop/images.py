@@ -8,15 +8,15 @@ from typing import Final
 from hawse.api.desktops import ImageFormat
 from hawse.wire import HawseError
 
-LEVEL: Final = 3  # of zlib: screens have large areas of one colour, which need no more
-ROWS: Final = 64  # that are compressed at once
+LEVEL: Final = 3  # of zlib: sufficient for screens, which have large areas of one colour
+ROWS: Final = 64  # compressed at once
 
 
 def encode_image(pixels: bytearray, width: int, height: int, format: ImageFormat, quality: int) -> bytes:
-    """Encode an image. It takes milliseconds: call it in a thread.
+    """Encode an image. Takes milliseconds, so call it in a thread.
 
     Args:
-        pixels: Four bytes for each pixel: red, green, blue, and one without a meaning.
+        pixels: Four bytes for each pixel: red, green, blue, and an unused one.
         width: Pixels.
         height: Pixels.
         format: Its format.
@@ -45,7 +45,7 @@ def _png(pixels: bytearray, width: int, height: int) -> bytes:
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     compressor = zlib.compressobj(LEVEL)
     parts = []
-    stride = 3 * width + 1  # each row begins with the number of its filter, 0: none
+    stride = 3 * width + 1  # each row starts with its filter number; 0 means none
     for top in range(0, height, ROWS):
         rows = min(ROWS, height - top)
         rgb = bytearray(3 * width * rows)

@@ -74,7 +74,7 @@ def keysym_of(character: str) -> int:
     """Return the keysym that types a character.
 
     Raises:
-        HawseError: `invalid_params` for a control character other than tab and line feed, and for half of a character.
+        HawseError: `invalid_params` for a control character other than tab and line feed, and for a lone surrogate.
     """
     if character in "\n\t":
         return _NAMED["return" if character == "\n" else "tab"]
@@ -85,7 +85,7 @@ def keysym_of(character: str) -> int:
 
 
 def parse_keys(names: str) -> list[int]:
-    """Return the keysyms of keys that are pressed at once, such as `ctrl+shift+t`, in that order.
+    """Return the keysyms of a key combination such as `ctrl+shift+t`, in that order.
 
     Raises:
         HawseError: `invalid_params` for an unknown name, and for more than KEYS_MAX keys.

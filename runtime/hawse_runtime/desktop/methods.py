@@ -55,7 +55,7 @@ log = logging.getLogger(__name__)
 
 RUNNING_LIMIT: Final = 4
 VIEWERS_LIMIT: Final = 64  # of a desktop: each has a connection and buffers of 128 KiB, and costs the X server time
-SCREENSHOTS_LIMIT: Final = 16  # of a desktop, in progress: each may hold an image until its client has read it
+SCREENSHOTS_LIMIT: Final = 16  # of a desktop, in progress: each can hold an image until its client has read it
 
 
 class DesktopMethods:
@@ -67,10 +67,10 @@ class DesktopMethods:
         """Start without desktops.
 
         Args:
-            environment: What programs are started with.
+            environment: The variables and directories that programs start with.
             launcher: Starts the X servers and window managers.
             processes: Starts the programs that `desktop.launch` names.
-            encoders: The threads in which images are encoded.
+            encoders: The threads that encode images.
         """
         self._environment = environment
         self._launcher = launcher
@@ -91,7 +91,7 @@ class DesktopMethods:
 
     @handles(DesktopStart)
     async def _start(self, params: DesktopStart) -> DesktopStartResult:
-        """Start a desktop, or return the one that runs. While it is being started, another call is `conflict`."""
+        """Start a desktop, or return the running one. While one is starting, other calls raise `conflict`."""
         running = self.registry.find(params.id)
         created = running is None
         if running is None:
@@ -112,7 +112,7 @@ class DesktopMethods:
         return desktop
 
     async def _run(self, desktop: Desktop) -> None:
-        """Follow a desktop to its end, and then end what was started on it."""
+        """Wait for a desktop's end, then end the programs started on it."""
         await desktop.run()
         if self.registry.find(desktop.id) is desktop:
             log.info("= the desktop %s has ended", desktop.id)
@@ -133,14 +133,14 @@ class DesktopMethods:
         return DesktopListResult(desktops=desktops, problem=self._problem())
 
     def _problem(self) -> str | None:
-        """Return why no desktop can be started; None if one can."""
+        """Return why desktops are unavailable; None if they are available."""
         try:
             check_programs(self._path())
         except HawseError as error:
             return error.message
         return None
 
-    # ---- people
+    # ---- viewers
 
     @serves(DesktopAttach)
     def _attach(self, call: ServerCall, params: DesktopAttach) -> None:
@@ -241,7 +241,7 @@ class DesktopMethods:
     # ---- inside
 
     def _path(self) -> str:
-        """The directories in which programs are searched, separated by colons."""
+        """The search path of programs: directories separated by colons."""
         return self._environment.build(None, cwd="/")["PATH"]
 
     def _writable(self, params: Input) -> RfbClient:

@@ -1,6 +1,6 @@
-"""The messages of RFB (RFC 6143, and the extensions at https://github.com/rfbproto/rfbproto) that this package sends.
+"""The RFB messages that this package sends (RFC 6143, and extensions at https://github.com/rfbproto/rfbproto).
 
-It does no I/O.
+Does no I/O.
 """
 
 import struct
@@ -30,8 +30,8 @@ PEEK: Final = 1 << 26
 NOTIFY: Final = 1 << 27
 PROVIDE: Final = 1 << 28
 
-CLIPBOARD_MAX: Final = 256 << 10  # bytes of a clipboard's text, which is the limit of TigerVNC as well
-CUT_TEXT_MAX: Final = 1 << 20  # bytes of a message about it
+CLIPBOARD_MAX: Final = 256 << 10  # bytes of a clipboard's text, like TigerVNC's limit
+CUT_TEXT_MAX: Final = 1 << 20  # bytes of a cut-text message
 PIXELS_MAX: Final = 3840 * 2160  # of a desktop
 
 
@@ -49,7 +49,7 @@ class Rect(NamedTuple):
     height: int
 
     def within(self, size: ScreenSize) -> "Rect | None":
-        """Return the part that is inside of a screen of that size; None if there is none."""
+        """Return the part inside a screen of that size; None if there is none."""
         width, height = min(self.width, size.width - self.x), min(self.height, size.height - self.y)
         return Rect(self.x, self.y, width, height) if width > 0 and height > 0 else None
 
@@ -63,7 +63,7 @@ class Rect(NamedTuple):
 
 
 def set_pixel_format() -> bytes:
-    """Ask for four bytes for each pixel: red, green, blue and one that has no meaning."""
+    """Request four bytes for each pixel: red, green, blue and an unused one."""
     return struct.pack(">B3xBBBBHHHBBB3x", 0, 32, 24, 0, 1, 255, 255, 255, 0, 8, 16)
 
 
@@ -81,7 +81,7 @@ def key_event(keysym: int, *, down: bool) -> bytes:
 
 
 def pointer_event(x: int, y: int, buttons: int) -> bytes:
-    """`buttons`: a mask of the buttons that are pressed. The wheel is the buttons 8 (up), 16, 32 and 64."""
+    """`buttons`: a mask of the pressed buttons. The wheel is the buttons 8 (up), 16, 32 and 64."""
     return struct.pack(">BBHH", 5, buttons, x, y)
 
 
@@ -95,18 +95,18 @@ def clipboard_message(flags: int, data: bytes = b"") -> bytes:
 
 
 def clipboard_caps() -> bytes:
-    """The text of the clipboard is wanted only when it was asked for: 0 bytes of it without that."""
+    """Ask for the clipboard's text only on request: 0 bytes without one."""
     return clipboard_message(CAPS | REQUEST | PEEK | NOTIFY | PROVIDE | TEXT, bytes(4))
 
 
 def provide_text(text: str) -> bytes:
-    """The contents of the clipboard, whose lines end with CR LF there."""
+    """Provide the contents of the clipboard, with lines ending in CR LF."""
     data = text.replace("\r\n", "\n").replace("\n", "\r\n").encode(errors="replace") + b"\0"
     return clipboard_message(PROVIDE | TEXT, zlib.compress(struct.pack(">I", len(data)) + data))
 
 
 def provided_text(data: bytes) -> str:
-    """Decode what follows the flags of a message with the clipboard's text. Raises `ValueError`."""
+    """Decode the clipboard's text that follows the flags of a message. Raises `ValueError`."""
     unpacker = zlib.decompressobj()
     try:
         plain = unpacker.decompress(data, 4 + CLIPBOARD_MAX)

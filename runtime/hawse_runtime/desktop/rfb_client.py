@@ -1,7 +1,6 @@
-"""The runtime's own connection to the X server of a desktop, by which agents see and drive it.
+"""The runtime's own connection to a desktop's X server, which lets agents see and drive it.
 
-The X server is user code: each size that it sends is checked against what was asked for, and each answer has a
-deadline.
+The X server is user code: each size it sends is checked against the request, and each answer has a deadline.
 """
 
 import asyncio
@@ -19,22 +18,22 @@ from hawse_runtime.desktop.server_socket import connected
 log = logging.getLogger(__name__)
 
 TIMEOUT: Final = 10.0  # seconds for the handshake and for each answer
-CLIPBOARD_TIMEOUT: Final = 2.0  # seconds for the clipboard's text: the program that owns it may not answer
-READ_AHEAD: Final = 512 << 10  # bytes that are read before they are needed
-CHUNK: Final = 256 << 10  # bytes of pixels that are copied at once
+CLIPBOARD_TIMEOUT: Final = 2.0  # seconds for the clipboard's text, whose owner may not answer
+READ_AHEAD: Final = 512 << 10  # bytes to read ahead
+CHUNK: Final = 256 << 10  # bytes of pixels to copy at once
 NAME_MAX: Final = 4096  # bytes of the name of a desktop
 RECTS_MAX: Final = 65535
 ENCODINGS: Final = (rfb.RAW, rfb.DESKTOP_SIZE, rfb.EXTENDED_DESKTOP_SIZE, rfb.EXTENDED_CLIPBOARD)
 
 
 class Capture:
-    """A screenshot that is being received: four bytes for each pixel (red, green, blue, one without a meaning)."""
+    """A screenshot being received: four bytes for each pixel (red, green, blue, unused)."""
 
     def __init__(self, region: Rect) -> None:
         self.region = region
         self.pixels = bytearray(4 * region.width * region.height)
-        self.left = region.width * region.height  # pixels that have not been received
-        self.resized = False  # the size of the desktop has changed meanwhile, so that the rest may not come
+        self.left = region.width * region.height  # pixels not yet received
+        self.resized = False  # the desktop's size has changed, so the rest may not arrive
 
 
 class RfbClient:
@@ -45,16 +44,16 @@ class RfbClient:
         self._reader = reader
         self._writer = writer
         self._capture: Capture | None = None
-        self._patches: list[tuple[Rect, bytes]] | None = None  # the changes that are being received
-        self._room = 0  # pixels that these may still have
-        self._updates = 0  # updates that were received
-        self._turn = asyncio.Lock()  # of captures and changes of the size
+        self._patches: list[tuple[Rect, bytes]] | None = None  # the changes being received
+        self._room = 0  # pixels that these can still have
+        self._updates = 0  # updates received
+        self._turn = asyncio.Lock()  # of captures and size changes
         self._changes: set[Callable[[], None]] = set()
-        self._offered: str | None = None  # the clipboard's text that was set here, while no other program has set it
+        self._offered: str | None = None  # the clipboard's text set here, until another program sets it
         self._answers = 0  # answers with the clipboard's text
-        self._clipboard = ""  # the latest of them
-        self._available = False  # another program has a text in the clipboard
-        self._clipboard_caps = False  # the server has the extended clipboard
+        self._clipboard = ""  # the latest clipboard text
+        self._available = False  # another program owns a text in the clipboard
+        self._clipboard_caps = False  # the server supports the extended clipboard
         self._failure: HawseError | None = None  # why the connection has ended
 
     @classmethod
@@ -73,7 +72,7 @@ class RfbClient:
         return cls(reader, writer, size)
 
     async def run(self) -> None:
-        """Handle what the server sends until the connection ends; it raises nothing."""
+        """Handle the server's messages until the connection ends. Raises nothing."""
         try:
             while True:
                 await self._receive()
@@ -101,7 +100,7 @@ class RfbClient:
         self._writer.write(rfb.pointer_event(x, y, buttons))
 
     async def drain(self) -> None:
-        """Wait until what was sent has left the buffer of this process. Raises `HawseError` (`io_error`)."""
+        """Wait until this process's send buffer is empty. Raises `HawseError` (`io_error`)."""
         self._check()
         try:
             async with asyncio.timeout(TIMEOUT):
@@ -113,15 +112,15 @@ class RfbClient:
         """Return the pixels of a region, or of all.
 
         Returns:
-            The part of the region that is on the screen, and four bytes for each of its pixels: red, green, blue, and
-            one without a meaning.
+            The part of the region on the screen, and four bytes for each of its pixels: red, green, blue, and an
+            unused one.
 
         Raises:
             HawseError: `invalid_params` if the region is not on the screen, `io_error`.
         """
         async with self._turn:
             while True:
-                self._check()  # a connection that has ended cannot be written to
+                self._check()  # an ended connection cannot be written to
                 whole = Rect(0, 0, *self.size)
                 part = whole if region is None else region.within(self.size)
                 if part is None:
@@ -137,11 +136,11 @@ class RfbClient:
                     return part, capture.pixels
 
     async def changes(self) -> list[tuple[Rect, bytes]]:
-        """Wait until something on the screen has changed, or its size has. There is no limit of the time.
+        """Wait until the screen or its size has changed, without a time limit.
 
         Returns:
-            The rectangles that have changed, a few rows in each, with four bytes for each pixel as `capture` returns
-            them. Empty only if the size has changed: then they are lost, and the whole screen has to be captured.
+            The changed rectangles, each a few rows high, with four bytes for each pixel as in `capture`. Empty only if
+            the size has changed: changes are then lost, and the whole screen must be captured.
 
         Raises:
             HawseError: `io_error` if the connection ends.
@@ -150,7 +149,7 @@ class RfbClient:
             size = self.size
             patches: list[tuple[Rect, bytes]] = []
             self._patches = patches
-            self._room = 2 * size.width * size.height  # a server sends each pixel once, or a few twice
+            self._room = 2 * size.width * size.height  # a server sends each pixel once, and a few twice
             try:
                 while not patches:
                     self._check()
@@ -164,7 +163,7 @@ class RfbClient:
                 self._patches = None
 
     async def resize(self, size: ScreenSize) -> ScreenSize:
-        """Change the size of the desktop, and return the one that it has. Raises `HawseError` (`io_error`)."""
+        """Change the size of the desktop, and return its actual size. Raises `HawseError` (`io_error`)."""
         async with self._turn:
             if self.size != size:
                 self._writer.write(rfb.set_desktop_size(size))
@@ -173,7 +172,7 @@ class RfbClient:
             return self.size
 
     def set_clipboard(self, text: str) -> None:
-        """Offer `text` to the programs of the desktop, which ask for it when it is pasted."""
+        """Offer `text` to the desktop's programs, which request it when it is pasted."""
         self._offered = text
         self._writer.write(rfb.clipboard_message(rfb.NOTIFY | rfb.TEXT))
 
@@ -186,7 +185,7 @@ class RfbClient:
         return self._clipboard if self._offered is None else self._offered
 
     def _asks(self) -> bool:
-        """Whether another program has the text of the clipboard."""
+        """Whether another program owns the text of the clipboard."""
         return self._offered is None and self._available
 
     # ---- inside
@@ -195,11 +194,11 @@ class RfbClient:
         """Wait until `done`.
 
         Args:
-            done: What is waited for.
-            timeout: Seconds. None: any time.
+            done: The condition to wait for.
+            timeout: Seconds; None: no limit.
 
         Raises:
-            HawseError: `io_error` if the connection ends before, or after `timeout`.
+            HawseError: `io_error` if the connection ends first, or after `timeout`.
         """
         with self._following() as changed:
             try:
@@ -229,7 +228,7 @@ class RfbClient:
             change()
 
     async def _receive(self) -> None:
-        """Handle one message. Raises `ValueError` for one that is not allowed."""
+        """Handle one message. Raises `ValueError` if it is invalid."""
         kind = (await self._reader.readexactly(1))[0]
         if kind == rfb.FRAMEBUFFER_UPDATE:
             (count,) = struct.unpack(">xH", await self._reader.readexactly(3))
@@ -239,7 +238,7 @@ class RfbClient:
             self._updates += 1
             capture = self._capture
             if capture is not None and capture.left == before:
-                # TigerVNC answers a request with the size of the desktop alone, and with the pixels only the next one.
+                # TigerVNC answers a request with only the desktop's size, and the next one with the pixels.
                 self._writer.write(rfb.update_request(capture.region, incremental=True))
         elif kind == rfb.SERVER_CUT_TEXT:
             (length,) = struct.unpack(">3xi", await self._reader.readexactly(7))
@@ -262,7 +261,7 @@ class RfbClient:
             if encoding == rfb.EXTENDED_DESKTOP_SIZE:
                 (screens,) = struct.unpack(">B3x", await self._reader.readexactly(4))
                 await self._reader.readexactly(16 * screens)
-                failed = rect.x == 1 and rect.y != 0  # the answer to a change that was refused
+                failed = rect.x == 1 and rect.y != 0  # the answer to a refused change
             if not failed and (rect.width, rect.height) != self.size:
                 self.size = _allowed(rect.width, rect.height)
                 if self._capture is not None:
@@ -271,10 +270,10 @@ class RfbClient:
             raise ValueError(f"a rectangle with the encoding {encoding}")
 
     async def _receive_pixels(self, rect: Rect) -> None:
-        """Copy the pixels of a rectangle, a few rows at a time, into the capture that has asked for them."""
+        """Copy the pixels of a rectangle, a few rows at a time, into the capture that requested them."""
         capture = self._capture
         if capture is not None and not capture.region.contains(rect):
-            capture = None  # it was asked for by an earlier capture that has failed
+            capture = None  # requested by an earlier capture, which has failed
         if rect.x + rect.width > self.size.width or rect.y + rect.height > self.size.height:
             raise ValueError(f"a rectangle of {rect.width} × {rect.height} pixels at {rect.x},{rect.y}")
         if self._patches is not None:
@@ -323,7 +322,7 @@ def _copy(data: bytes, rect: Rect, capture: Capture) -> None:
 
 
 async def _handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> ScreenSize:
-    """Agree on RFB 3.8 without security, and on the form of pixels; return the size of the desktop."""
+    """Negotiate RFB 3.8 without security, and the pixel format; return the size of the desktop."""
     if await reader.readexactly(len(rfb.VERSION)) != rfb.VERSION:
         raise ValueError("not the version of RFB that is expected")
     writer.write(rfb.VERSION)
@@ -343,7 +342,7 @@ async def _handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
 
 
 def _allowed(width: int, height: int) -> ScreenSize:
-    """Return a size that the server has told. Raises `ValueError` if the runtime could not keep such a screen."""
+    """Return a size sent by the server. Raises `ValueError` if the screen is too large for the runtime."""
     if not 0 < width * height <= rfb.PIXELS_MAX:
         raise ValueError(f"a desktop of {width} × {height} pixels")
     return ScreenSize(width, height)

@@ -1,7 +1,7 @@
-"""Checks what a viewer sends to the X server: RFB client messages (RFC 6143, sections 7.1, 7.3 and 7.5).
+"""Checks a viewer's messages to the X server: RFB client messages (RFC 6143, sections 7.1, 7.3 and 7.5).
 
-A viewer may be hostile. Each message is read whole before any byte of it is passed on, with a bound on its size. Input
-of a viewer that may not send any is dropped, and features that would change the form of later messages are left out.
+A viewer may be hostile. Each message is read completely, with a size limit, before any of it is forwarded. Input of a
+viewer without permission is dropped, and features that change the format of later messages are filtered out.
 """
 
 import struct
@@ -16,20 +16,20 @@ SCREENS_MAX: Final = 16
 FENCE_MAX: Final = 64  # bytes of data of a fence
 SHARED: Final = b"\x01"  # the answer to ClientInit: other viewers stay connected
 
-# The encodings that a viewer may ask for: those of pixels, and pseudo-encodings that add no messages of viewers but
-# those below. Left out are, for example, extended mouse buttons (-316), which change the form of pointer events.
+# The encodings that a viewer can request: pixel encodings, and pseudo-encodings that add no client messages except the
+# ones below. Extended mouse buttons (-316), for example, are excluded because they change the format of pointer events.
 _PIXELS: Final = (0, 1, 2, 5, 6, 7, 16)
 _LEVELS: Final = (*range(-32, -22), *range(-256, -246), *range(-512, -411), *range(-768, -762))
 _PSEUDO: Final = (-223, -224, -232, -239, -258, -261, -307, -308, -312, -313, -314, 0x574D5664, EXTENDED_CLIPBOARD)
 ENCODINGS: Final = frozenset((*_PIXELS, *_LEVELS, *_PSEUDO))
 
 _FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # bytes of messages of fixed size, by their type
-_HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # bytes of the others that tell their size
+_HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # bytes of the other messages that contain their size
 _KEYS: Final = (4, 255)  # key events
 _POINTER: Final = 5
 _OTHER_INPUT: Final = (6, 251)  # the clipboard and the size
 QEMU_KEY: Final = 0  # the message of type 255 that is a key event
-PRESSED_MAX: Final = 128  # keys that a viewer holds at once
+PRESSED_MAX: Final = 128  # keys that a viewer can hold at once
 
 
 class ViewerMessages:
@@ -39,21 +39,21 @@ class ViewerMessages:
         """Start before the handshake.
 
         Args:
-            may_write: Returns whether the viewer may send input now.
-            on_input: Is called for each key or pointer message that is passed on.
+            may_write: Returns whether the viewer is allowed to send input now.
+            on_input: Called for each forwarded key or pointer message.
         """
         self._may_write = may_write
         self._on_input = on_input
         self._buffer = bytearray()
-        self._pressed: set[bytes] = set()  # the keysyms of the keys that it holds
-        self._pointer = bytes(6)  # its latest pointer event that was passed on
+        self._pressed: set[bytes] = set()  # keysyms of the keys it holds
+        self._pointer = bytes(6)  # its latest forwarded pointer event
         self._handshake = [self._version, self._security, self._init]
 
     def receive(self, data: bytes | memoryview) -> bytes:
-        """Take bytes of the viewer, and return what is to be sent to the X server.
+        """Take bytes from the viewer, and return the bytes to send to the X server.
 
         Raises:
-            HawseError: `protocol_error`: a message is not allowed. Nothing may be received afterwards.
+            HawseError: `protocol_error` for a forbidden message. Do not call `receive` again afterwards.
         """
         self._buffer += data
         out = bytearray()
@@ -65,13 +65,13 @@ class ViewerMessages:
 
     @property
     def held(self) -> int:
-        """Bytes of a message that is not complete."""
+        """The bytes of an incomplete message."""
         return len(self._buffer)
 
     # ---- sizes
 
     def _size(self) -> int:
-        """The size of the message at the start of the buffer, or of its head, which is incomplete; 0: not known."""
+        """The size of the first message in the buffer, or of its head if that is incomplete; 0 if unknown."""
         buffer = self._buffer
         if self._handshake:
             return len(VERSION) if len(self._handshake) == 3 else 1
@@ -86,7 +86,7 @@ class ViewerMessages:
         return head if len(buffer) < head else head + self._rest(kind)
 
     def _rest(self, kind: int) -> int:
-        """The bytes of a message that follow its head, which is complete."""
+        """The number of bytes that follow the complete head of a message."""
         buffer = self._buffer
         if kind == 2:
             return 4 * _bounded(int.from_bytes(buffer[2:4], "big"), ENCODINGS_MAX, "encodings")
@@ -129,7 +129,7 @@ class ViewerMessages:
         return message if kind not in _OTHER_INPUT or self._may_write() else b""
 
     def _key(self, message: bytes) -> bytes:
-        """Pass a key event on; without the right to write only the release of a key that was pressed with it."""
+        """Forward a key event; without write permission, only the release of a key pressed while allowed."""
         keysym = message[4:8]
         down = any(message[1:2] if message[0] == 4 else message[2:4])
         if not down and keysym in self._pressed:
@@ -143,7 +143,7 @@ class ViewerMessages:
         return message
 
     def _move(self, message: bytes) -> bytes:
-        """Pass a pointer event on; without the right to write only the release of buttons that were pressed with it."""
+        """Forward a pointer event; without write permission, only the release of buttons pressed while allowed."""
         if self._may_write():
             self._pointer = message
             self._on_input()

@@ -27,15 +27,15 @@ class ScreenshotStream(OutputOnlyStream):
         threads: ThreadPool,
         on_detach: Callable[["ScreenshotStream"], object],
     ) -> None:
-        """Begin to take one.
+        """Start to take a screenshot.
 
         Args:
             call: The call to serve.
             params: Its parameters.
             desktop: The desktop.
             tasks: Owns the work.
-            threads: Where the image is encoded.
-            on_detach: Is called once when the channel is closed.
+            threads: Encode the image.
+            on_detach: Called once when the channel is closed.
         """
         super().__init__(call)
         self._params = params
@@ -44,7 +44,7 @@ class ScreenshotStream(OutputOnlyStream):
         self._on_detach = on_detach
         self._image = memoryview(b"")
         self._offset = 0
-        self._result: DesktopScreenshotResult | None = None  # when the image is there
+        self._result: DesktopScreenshotResult | None = None  # set when the image is ready
         self._detached = False
         tasks.start(self._take())
 

@@ -1,4 +1,4 @@
-"""Connecting to the Unix socket of an X server, whose queue of new connections is short."""
+"""Connects to an X server's Unix socket, whose queue of new connections is short."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,13 +10,13 @@ RETRY: Final = 0.01  # seconds between two attempts to connect
 
 
 async def connected(connect: Callable[[], Awaitable[T]]) -> T:
-    """Return what `connect` returns, as soon as there is room in the server's queue of new connections.
+    """Return the result of `connect`, as soon as the server's queue has room for a new connection.
 
-    The queue of an X server has 5 places. There is no limit of the time; the caller sets one. `connect` has to raise
-    `BlockingIOError` if it is full, as the event loop of the runtime (uvloop) does.
+    The queue of an X server has 5 places. The caller sets a time limit. `connect` must raise `BlockingIOError` if the
+    queue is full, as the runtime's event loop (uvloop) does.
     """
     while True:
         try:
             return await connect()
-        except BlockingIOError:  # nothing tells when there is room
+        except BlockingIOError:  # there is no notification of free room
             await asyncio.sleep(RETRY)

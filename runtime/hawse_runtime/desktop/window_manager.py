@@ -1,7 +1,7 @@
-"""The configuration of openbox for a desktop: one workspace, the mouse as usual, and few keys of its own.
+"""The configuration of openbox for a desktop: one workspace, the usual mouse actions, and few keys.
 
-The configuration that openbox comes with has four workspaces, which the wheel over the background switches: a program
-that drives the desktop would lose sight of its windows.
+The default configuration has four workspaces, and the wheel over the background switches between them: a program that
+drives the desktop would lose sight of its windows.
 """
 
 from typing import Final

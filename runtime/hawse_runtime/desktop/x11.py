@@ -1,7 +1,7 @@
-"""Reads the windows of a desktop from its X server: the few requests of the X11 protocol that this needs.
+"""Reads the windows of a desktop from its X server, with a few requests of the X11 protocol.
 
-The properties are those of the Extended Window Manager Hints. The X server is user code: every answer has a bound, and
-all of them together a deadline. Why not python-xlib: docs/decisions/0246.
+The properties are defined by the Extended Window Manager Hints. The X server is user code: every answer has a size
+limit, and all answers together have a deadline. Why not python-xlib: docs/decisions/0246.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ T = TypeVar("T")
 COOKIE_NAME: Final = b"MIT-MAGIC-COOKIE-1"
 FAMILY_WILD: Final = 0xFFFF  # the secret is for any address
 TIMEOUT: Final = 5.0  # seconds for the whole list
-ANSWER_STEP: Final = 0.01  # seconds between two looks for the answer of a window manager
+ANSWER_STEP: Final = 0.01  # seconds between checks for the window manager's answer
 ANSWER_LOOKS: Final = 5
 WINDOWS_MAX: Final = 200
-PROPERTY_MAX: Final = 4096  # bytes of a property that are read
+PROPERTY_MAX: Final = 4096  # bytes of a property to read
 REPLY_MAX: Final = 64 << 10  # bytes
 SETUP_MAX: Final = 256 << 10
 TITLE_MAX: Final = 256  # characters
@@ -41,34 +41,34 @@ ATOMS: Final = (
 
 
 def authority(cookie: bytes) -> bytes:
-    """Return the content of an Xauthority file with one secret, for any display of any host."""
+    """Return the content of an Xauthority file with one secret for any display of any host."""
     return struct.pack(">HHHH", FAMILY_WILD, 0, 0, len(COOKIE_NAME)) + COOKIE_NAME + struct.pack(">H", 16) + cookie
 
 
 async def list_windows(display: int, cookie: bytes) -> list[DesktopWindow]:
-    """Return the windows that the window manager shows, from the lowest to the uppermost.
+    """Return the window manager's visible windows, from bottom to top.
 
     Args:
         display: The number of the display.
         cookie: Its secret, 16 bytes.
 
     Raises:
-        HawseError: `io_error` if the X server does not answer as it should.
+        HawseError: `io_error` if the X server does not answer correctly.
     """
     return await _asked(display, cookie, _windows)
 
 
 async def window_manager_answers(display: int, cookie: bytes) -> bool:
-    """Ask the window manager for something, and return whether it answers within 50 ms.
+    """Query the window manager, and return whether it answers within 50 ms.
 
-    One that starts says early that it is there (`_NET_SUPPORTING_WM_CHECK`). openbox then lets windows wait until the
-    next event: this request is one. Arguments and errors are those of `list_windows`.
+    A starting window manager announces itself early (`_NET_SUPPORTING_WM_CHECK`). openbox then keeps windows waiting
+    until the next event, which this request provides. Arguments and errors are the same as in `list_windows`.
     """
     return await _asked(display, cookie, _answers)
 
 
 async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, _Screen], Awaitable[T]]") -> T:
-    """Connect, and return what `ask` returns for the connection."""
+    """Connect, and return the result of `ask`."""
     try:
         async with asyncio.timeout(TIMEOUT):
             reader, writer = await asyncio.open_unix_connection(Path(f"/tmp/.X11-unix/X{display}"))
@@ -83,7 +83,7 @@ async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, _Screen
 @dataclass(frozen=True, slots=True)
 class _Screen:
     root: int  # the root window of the first screen
-    first_id: int  # the lowest id for what this connection creates
+    first_id: int  # the lowest id for resources of this connection
 
 
 class _Requests:
@@ -94,12 +94,12 @@ class _Requests:
         self._writer = writer
 
     async def send(self, requests: Sequence[bytes]) -> list[bytes | None]:
-        """Return the reply of each request; None where there was an error, such as a window that has gone."""
+        """Return the reply to each request; None for an error, such as a closed window."""
         self.write(*requests)
         return [await self._reply() for _ in requests]
 
     def write(self, *requests: bytes) -> None:
-        """Send requests that have no reply. Their errors would count as replies of those that follow."""
+        """Send requests without replies. Their errors would count as replies to later requests."""
         for request in requests:
             self._writer.write(request)
 
@@ -131,7 +131,7 @@ async def _setup(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, coo
 
 
 async def _answers(requests: _Requests, screen: _Screen) -> bool:
-    """Ask how wide the frame of a window would be, a window that is never shown."""
+    """Request the frame width of a window that is never shown."""
     atoms = await requests.send([_intern_atom("_NET_REQUEST_FRAME_EXTENTS"), _intern_atom("_NET_FRAME_EXTENTS")])
     asked, answer = (_u32(atom, 8) for atom in atoms)
     window = screen.first_id
@@ -159,7 +159,7 @@ async def _windows(requests: _Requests, screen: _Screen) -> list[DesktopWindow]:
 async def _window(
     requests: _Requests, root: int, window: int, atoms: dict[str, int], active: Iterable[int]
 ) -> DesktopWindow | None:
-    """Return a window; None if it has gone."""
+    """Return a window; None if it has been closed."""
     wanted = ("_NET_WM_NAME", "WM_NAME", "WM_CLASS", "_NET_WM_PID", "_NET_WM_STATE")
     properties = [_get_property(window, atoms[name]) for name in wanted]
     place = [struct.pack("<BxHI", 14, 2, window), struct.pack("<BxHIIhh", 40, 4, window, root, 0, 0)]
@@ -191,7 +191,7 @@ def _intern_atom(name: str) -> bytes:
 
 
 def _create_window(window: int, parent: int) -> bytes:
-    """A window of one pixel, like its parent in all else."""
+    """Create a window of one pixel that otherwise resembles its parent."""
     return struct.pack("<BBHIIhhHHHHII", 1, 0, 8, window, parent, 0, 0, 1, 1, 0, 1, 0, 0)
 
 

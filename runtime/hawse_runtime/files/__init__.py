@@ -1,4 +1,4 @@
 """Files of the sandbox: `file.*`, resolved under a root by the kernel, with quotas and atomic replacement.
 
-It uses only `core`, `posix` and `rpc`.
+Imports only `core`, `posix` and `rpc`.
 """

@@ -1,4 +1,4 @@
-"""`file.archive`: send a directory or a file as an archive, which is made while it is sent."""
+"""`file.archive`: send a directory or a file as an archive, built while it is sent."""
 
 import os
 import stat
@@ -21,7 +21,7 @@ BLOCK = 256 << 10  # bytes read at a time
 def archive(place: RootedPath, params: FileArchive) -> Work:
     """Yield an event `opened` and the bytes of the archive.
 
-    A file that cannot be read is left out, one that becomes shorter is filled with zeros; both are counted.
+    Unreadable files are skipped, and files that become shorter are padded with zeros; both are counted.
     """
     wanted = filter_of(params.include, params.exclude)
     name = os.path.basename(place.path) or "root"
@@ -101,7 +101,7 @@ class _Job:
             os.close(fd)
 
     def _content(self, fd: int, size: int) -> Generator[bytes, None, None]:
-        """Add exactly `size` bytes, as the entry declares; a file that has become shorter is filled with zeros."""
+        """Add exactly `size` bytes, as the entry declares. A file that has become shorter is padded with zeros."""
         left, whole = size, True
         while left:
             data = b""

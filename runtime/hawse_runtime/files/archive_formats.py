@@ -11,7 +11,7 @@ from typing import IO, Protocol
 from hawse.api.files import ArchiveFormat
 from hawse.wire import HawseError
 
-ZIP_LIMIT = 100_000  # entries: the directory at the end of a zip repeats each name
+ZIP_LIMIT = 100_000  # entries: the directory of a zip repeats each name
 _TAR_TYPES = {
     stat.S_IFREG: tarfile.REGTYPE,
     stat.S_IFDIR: tarfile.DIRTYPE,
@@ -19,14 +19,14 @@ _TAR_TYPES = {
     stat.S_IFIFO: tarfile.FIFOTYPE,
 }
 _GZIP = 16 + zlib.MAX_WBITS
-_EARLIEST, _LATEST = 315_532_800, 4_354_819_198  # seconds since 1970: the times that a zip can store, 1980 to 2107
+_EARLIEST, _LATEST = 315_532_800, 4_354_819_198  # seconds since 1970: a zip can store times from 1980 to 2107
 
 
 class ArchiveWriter(Protocol):
     """Takes entries, one after another; `take` returns the bytes of the archive so far."""
 
     def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
-        """Begin an entry; False if the format cannot store its type. A regular file has `status.st_size` bytes."""
+        """Start an entry; False if the format cannot store its type. A regular file has `status.st_size` bytes."""
         ...
 
     def content(self, data: bytes) -> None: ...
@@ -54,7 +54,7 @@ def packer(format_: ArchiveFormat) -> ArchiveWriter:
 
 
 class TarWriter:
-    """GNU tar: names and targets may be any bytes of any length, and sizes are not limited."""
+    """GNU tar: names and targets can be any bytes of any length, and sizes are not limited."""
 
     def __init__(self, *, compressed: bool) -> None:
         self._gzip = zlib.compressobj(6, zlib.DEFLATED, _GZIP) if compressed else None

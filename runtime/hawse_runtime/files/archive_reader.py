@@ -1,6 +1,6 @@
 """Reads the entries of an archive, of any supported format, in bounded memory.
 
-An archive is hostile input: each step decompresses at most a block, and headers have a bound.
+An archive is untrusted input: each step decompresses at most one block, and header sizes are limited.
 """
 
 import bz2
@@ -19,21 +19,21 @@ from typing import IO, Any, Final, Literal, NamedTuple, Protocol, cast
 from hawse import zstd
 from hawse.wire import HawseError
 
-BLOCK: Final = 256 << 10  # bytes that are decompressed at a time
+BLOCK: Final = 256 << 10  # bytes to decompress at a time
 HEADER_MAX: Final = 1 << 20  # bytes of a header of a tar, such as a long name
 HEADERS_MAX: Final = 2 << 20  # bytes of all headers of one entry of a tar, with the map of its holes
 DIRECTORY_MAX: Final = 16 << 20  # bytes of the central directory of a zip: about 150,000 entries
-RATIO_FREE: Final = 1 << 30  # bytes, decompressed: fewer are no bomb, however small the archive is
-RATIO_MAX: Final = 200  # bytes for each byte of the archive, beyond that: zeros have 1032 with gzip, text about 20
+RATIO_FREE: Final = 1 << 30  # decompressed bytes: fewer are not a bomb, however small the archive
+RATIO_MAX: Final = 200  # per byte of the archive, beyond RATIO_FREE: gzip reaches 1032 for zeros, about 20 for text
 XZ_MEMORY: Final = 128 << 20  # bytes of memory to decompress xz: `xz -9` needs 65 MiB
 LINK_MAX: Final = 4096  # bytes of the target of a symlink (PATH_MAX)
-_ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others decompress without a bound
+_ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods cannot limit decompression
 
 Kind = Literal["file", "directory", "symlink", "link", "special"]
 
 
 class ArchiveEntry(NamedTuple):
-    """One entry. `read` returns the next bytes of a file, at most a block, and none at its end."""
+    """One entry. `read` returns the next bytes of a file, at most one block, and none at its end."""
 
     name: str
     kind: Kind
@@ -44,15 +44,15 @@ class ArchiveEntry(NamedTuple):
 
 
 def entries(fd: int, *, free: int = RATIO_FREE) -> Iterator[ArchiveEntry]:
-    """Yield the entries of the archive that the descriptor is for; each must be read before the next one.
+    """Yield the entries of an open archive. Read each entry before the next one.
 
     Args:
         fd: The archive.
-        free: Bytes that may be decompressed whatever the ratio is.
+        free: Bytes that can be decompressed regardless of the ratio.
 
     Raises:
-        HawseError: `invalid_params` if it is not an archive, is damaged, cut or encrypted; `too_large` for a header, or
-            if it expands more than RATIO_MAX times.
+        HawseError: `invalid_params` if it is not an archive, or is damaged, truncated or encrypted; `too_large` for a
+        large header, or if it expands more than RATIO_MAX times.
     """
     magic = os.pread(fd, 6, 0)
     limit = max(free, RATIO_MAX * os.fstat(fd).st_size)
@@ -64,23 +64,23 @@ def entries(fd: int, *, free: int = RATIO_FREE) -> Iterator[ArchiveEntry]:
 
 
 def decompressed(fd: int) -> "ArchiveStream":
-    """Return the decompressed bytes of a file (gzip, bzip2, xz, zstd or none): what `tarfile` can read forward."""
+    """Return a stream of a file's decompressed bytes (gzip, bzip2, xz, zstd or none) for `tarfile` to read forward."""
     return ArchiveStream(fd, _decoder(os.pread(fd, 6, 0)))
 
 
 def next_entry(tar: tarfile.TarFile, stream: "ArchiveStream") -> tarfile.TarInfo | None:
-    """Return the next entry of a tar that is read from `stream`; None at its end."""
+    """Return the next entry of the tar in `stream`; None at its end."""
     with damaged(), stream.headers():
         member = tar.next()
-    tar.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
+    tar.members.clear()  # type: ignore[attr-defined]  # it would keep all members
     return member
 
 
 @contextmanager
 def damaged() -> Iterator[None]:
-    """Raise `invalid_params` for what shows that an archive is damaged.
+    """Raise `invalid_params` for an exception that shows a damaged archive.
 
-    The libraries raise exceptions of any kind for it, such as `IndexError` and `struct.error`, beside their own.
+    Besides their own exceptions, the libraries raise others such as `IndexError` and `struct.error`.
     """
     try:
         yield
@@ -88,14 +88,14 @@ def damaged() -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno is not None:
-            raise  # the file cannot be read
-        raise _invalid(f"the archive cannot be read: {error}") from error  # as bz2 reports it
+            raise  # the file is unreadable
+        raise _invalid(f"the archive cannot be read: {error}") from error  # reported by bz2
     except Exception as error:
         raise _invalid(f"the archive cannot be read: {error}") from error
 
 
 class _Bound:
-    """Counts bytes that an archive has expanded to. Raises `too_large` for more than `limit` of them."""
+    """Counts the decompressed bytes of an archive. Raises `too_large` beyond `limit`."""
 
     def __init__(self, limit: int) -> None:
         self._left = limit
@@ -133,7 +133,7 @@ class _Decoder(Protocol):
 
 
 class _Gzip:
-    """The decompressor of zlib, with the interface of the others."""
+    """zlib's decompressor, with the interface of the others."""
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
@@ -167,22 +167,22 @@ def _decoder(magic: bytes) -> Callable[[], _Decoder] | None:
 
 
 class ArchiveStream:
-    """A file, decompressed, that is read forward: what `tarfile` needs of a file object."""
+    """A decompressed file, read forward, with the file methods that `tarfile` needs."""
 
     def __init__(self, fd: int, decoder: Callable[[], _Decoder] | None, bound: _Bound | None = None) -> None:
-        """Begin at the position of `fd`. `bound`: of the bytes that it is decompressed to; None: there is no bound."""
+        """Start at the position of `fd`. `bound`: limits the decompressed bytes; None: no limit."""
         self._fd = fd
         self._bound = bound
         self._make = decoder
         self._decoder = decoder() if decoder is not None else None
-        self._padding = b""  # follows zeros behind the end of a stream
+        self._padding = b""  # data after zeros at the end of a stream
         self._ready = bytearray()
         self._position = 0
-        self._headers: int | None = None  # bytes of headers that may be read
+        self._headers: int | None = None  # bytes of headers that can still be read
 
     @contextmanager
     def headers(self) -> Iterator[None]:
-        """Bound what is read in the context. `tarfile` keeps all of it, such as a map of holes that never ends."""
+        """Limit reads in this context, because `tarfile` keeps everything, such as an endless sparse map."""
         self._headers = HEADERS_MAX
         try:
             yield
@@ -207,7 +207,7 @@ class ArchiveStream:
         return taken
 
     def drain(self) -> None:
-        """Read to the end: only there it shows whether a compressed file is complete."""
+        """Read to the end, where it shows whether a compressed file is complete."""
         while self._read(BLOCK):
             pass
 
@@ -228,7 +228,7 @@ class ArchiveStream:
         """Return more bytes, perhaps none; None at the end."""
         if self._decoder is None:
             return os.read(self._fd, BLOCK) or None
-        if self._decoder.eof:  # another stream may follow, after zeros that fill a block
+        if self._decoder.eof:  # another stream can follow, after zeros that fill a block
             data = self._padding or self._decoder.unused_data or os.read(self._fd, BLOCK)
             if not data or self._make is None:
                 return None
@@ -274,9 +274,9 @@ def _tar(stream: ArchiveStream, bound: _Bound) -> Iterator[ArchiveEntry]:
 
 
 class _Bounded(io.FileIO):
-    """A file whose single reads have a bound: `zipfile` reads the whole central directory by one.
+    """A file that limits single reads, because `zipfile` reads the whole central directory at once.
 
-    A position before its start, which a damaged directory names, is a `ValueError`, and not an `OSError`.
+    A position before its start, as in a damaged directory, raises `ValueError` instead of `OSError`.
     """
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
@@ -314,7 +314,7 @@ def _zip(fd: int, bound: _Bound) -> Iterator[ArchiveEntry]:
 
 
 def _time(date: tuple[Any, ...]) -> float:
-    """The seconds since 1970 of a date of a zip, which has no time zone."""
+    """Return the seconds since 1970 of a zip's date, which has no time zone."""
     try:
         return time.mktime((*date, 0, 0, -1))
     except (ValueError, OverflowError):

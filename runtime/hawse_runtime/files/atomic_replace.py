@@ -1,4 +1,4 @@
-"""Replaces a file atomically: it is written next to its target and renamed."""
+"""Replaces a file atomically: the new file is written next to its target and renamed."""
 
 import ctypes
 import errno
@@ -14,7 +14,7 @@ from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.stat import set_mtime, version_of
 
 MARK = ".hawse-"  # the prefix of temporary names
-_LINKS_LIMIT = 40  # symlinks in a row, as in the kernel
+_LINKS_LIMIT = 40  # consecutive symlinks, as in the kernel
 _RENAME_NOREPLACE = 1
 _NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system or the kernel does not support renameat2
 _replacing = threading.Lock()  # held from the check of a version to the rename
@@ -40,15 +40,15 @@ class AtomicReplacement:
     def commit(
         self, mode: int | None = None, version: str | None = None, mtime_ns: int | None = None
     ) -> os.stat_result:
-        """Replace the target. It gets `mode` or the old file's mode, and the old owner where that is allowed.
+        """Replace the target. The new file keeps the old owner where that is allowed.
 
         Args:
-            mode: The permission bits of the new file; None: those of the old one.
-            version: The version that the old file must have; "": there must be none; None: any.
-            mtime_ns: The time of the last modification, in nanoseconds since 1970; None: the present.
+            mode: The permission bits of the new file; None: the old file's.
+            version: The required version of the old file; "": it must not exist; None: any.
+            mtime_ns: The modification time, in nanoseconds since 1970; None: now.
 
         Raises:
-            HawseError: `conflict` if the old file has another version. `discard` must be called then.
+            HawseError: `conflict` if the old file has another version. Call `discard` afterwards.
         """
         if self._old is not None:
             with suppress(PermissionError):
@@ -74,7 +74,7 @@ class AtomicReplacement:
             self._close()
 
     def _version(self) -> str:
-        """The version of the file that is at the target now; empty if there is none."""
+        """The version of the file that is now at the target; empty if there is none."""
         try:
             return version_of(os.stat(self._name, dir_fd=self._folder, follow_symlinks=False))
         except FileNotFoundError:
@@ -86,7 +86,7 @@ class AtomicReplacement:
 
 
 def _difference(expected: str, found: str) -> str:
-    """Return why a file is not of the expected version. Both are "" for a file that does not exist."""
+    """Return why a file has the wrong version. A version is "" for a file that does not exist."""
     if not expected:
         return "the file exists"
     return "the file has changed" if found else "the file does not exist"
@@ -97,7 +97,7 @@ def temporary_name() -> str:
 
 
 def make_parents(place: RootedPath) -> None:
-    """Make the missing parent directories of `place`. A root has none that may be made."""
+    """Create the missing parent directories of `place`, except a root's."""
     if place.path in place.roots:
         return
     missing = []
@@ -134,7 +134,7 @@ def rename(
         source: The directory's descriptor, and the name in it.
         target: The new place.
         overwrite: Whether it may replace what is at `target`.
-        by_kernel: Renames in one step, unless the target exists; returns False if that is not possible.
+        by_kernel: Renames in one step, unless the target exists; returns False if unsupported.
 
     Raises:
         FileExistsError: Something is at `target`, and `overwrite` is false.
@@ -147,7 +147,7 @@ def rename(
 
 
 def rename_by_steps(source: Place, target: Place) -> None:
-    """Rename without renameat2: first create the target, which fails if it exists, then replace what was created."""
+    """Rename without renameat2: create the target, which fails if it exists, then replace it."""
     (from_fd, name), (to_fd, to) = source, target
     if stat.S_ISDIR(os.stat(name, dir_fd=from_fd, follow_symlinks=False).st_mode):
         os.mkdir(to, dir_fd=to_fd)
@@ -162,7 +162,7 @@ def rename_by_steps(source: Place, target: Place) -> None:
 
 
 def _target(place: RootedPath, parents: bool) -> tuple[int, str, os.stat_result | None]:
-    """The directory (open), the name and the state of the regular file to replace, behind all symlinks."""
+    """Return the open directory, name and state of the regular file to replace, after resolving symlinks."""
     for _ in range(_LINKS_LIMIT):
         if parents:
             make_parents(place)

@@ -1,4 +1,4 @@
-"""What a file contains: its MIME type, and whether it is text."""
+"""Detects a file's MIME type, and whether it is text."""
 
 import codecs
 import mimetypes
@@ -8,11 +8,11 @@ from typing import Final
 from hawse_runtime.files.read import open_regular
 from hawse_runtime.files.rooted_path import RootedPath
 
-READ: Final = 8192  # bytes at the beginning of a file that are looked at
+READ: Final = 8192  # bytes to examine at the start of a file
 TEXT: Final = "text/plain"
 BINARY: Final = "application/octet-stream"
-_TYPES: Final = mimetypes.MimeTypes()  # without the tables of the image: every sandbox has the same types
-# How contents begin whose names often do not tell their type.
+_TYPES: Final = mimetypes.MimeTypes()  # ignores the image's tables, so that every sandbox has the same types
+# Signatures of types that file names often do not show.
 _BEGINNINGS: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -41,7 +41,7 @@ def detected(place: RootedPath) -> tuple[str, bool]:
 
 
 def is_binary(beginning: bytes) -> bool:
-    """Return whether the beginning of a content contains NUL or is not UTF-8; a character may be cut at the end."""
+    """Return whether the start of a file contains NUL or is not UTF-8; a character can be cut at the end."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(beginning, final=len(beginning) < READ)
     except UnicodeDecodeError:

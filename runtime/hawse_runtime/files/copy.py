@@ -1,4 +1,4 @@
-"""`file.copy`, `file.rename`, `file.move`: a copy is made beside its target and renamed when it is complete."""
+"""`file.copy`, `file.rename`, `file.move`: copies are written beside their target and renamed when complete."""
 
 import errno
 import os
@@ -18,8 +18,8 @@ from hawse_runtime.files.read import open_regular
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.walk import Leave, Turns, WalkEntry, WalkError, walk
 
-BLOCK = 8 << 20  # bytes that the kernel copies in one call
-HAND_BLOCK = 1 << 20  # bytes that are read and written where the kernel does not copy
+BLOCK = 8 << 20  # bytes copied by the kernel in one call
+HAND_BLOCK = 1 << 20  # bytes to read and write at a time where the kernel cannot copy
 _ELSEWHERE = (
     errno.EXDEV,
     errno.EINVAL,
@@ -124,7 +124,7 @@ class _Copier:
             _finish(into[0], status)
 
     def one(self, source: Spot, target: Spot, status: os.stat_result) -> Generator[None, None, bool]:
-        """Copy one entry; return whether it is of a type that can be copied."""
+        """Copy one entry; return whether its type can be copied."""
         (from_fd, name), (to_fd, to) = source, target
         if stat.S_ISLNK(status.st_mode):
             os.symlink(os.readlink(name, dir_fd=from_fd), to, dir_fd=to_fd)
@@ -152,7 +152,7 @@ class _Copier:
             os.close(read)
 
     def _ranges(self, read: int, write: int, size: int) -> Generator[None, None, None]:
-        """Copy the data of a file, and leave holes where it has holes. `size`: that of the file, 0 in /proc."""
+        """Copy the data of a file and preserve its holes. `size`: the size of the file, 0 in /proc."""
         at = 0
         while at < size:
             begin, end = _next_data(read, at, size)
@@ -160,19 +160,19 @@ class _Copier:
             at = begin
             while at < end:
                 copied = self._block(read, write, at, min(BLOCK, end - at))
-                if not copied:  # the file was cut short
+                if not copied:  # the file was truncated
                     end = size = at
                 at += copied
                 if self._turns.due():
                     yield
-        while copied := self._block(read, write, at, 0):  # appended during the copy, or a file without a size
+        while copied := self._block(read, write, at, 0):  # data appended during the copy, or a file without a size
             at += copied
             if self._turns.due():
                 yield
         os.ftruncate(write, at)
 
     def _block(self, read: int, write: int, at: int, size: int) -> int:
-        """Copy up to `size` bytes, or all bytes if it is 0. The kernel copies, or shares blocks, if it can."""
+        """Copy up to `size` bytes, or all bytes if it is 0. The kernel copies or shares blocks where it can."""
         self._quota.add(size)
         copied = _copy_range(read, write, at, size) or _copy_by_hand(read, write, at, size or HAND_BLOCK)
         self._quota.add(copied - size)
@@ -186,7 +186,7 @@ class _Copier:
 
 
 def _next_data(fd: int, at: int, size: int) -> tuple[int, int]:
-    """Return the begin and the end of the next data from offset `at` on; both are `size` if there is no data."""
+    """Return the start and end of the next data at or after `at`; both are `size` if there is none."""
     try:
         begin = os.lseek(fd, at, os.SEEK_DATA)
         return min(begin, size), min(os.lseek(fd, begin, os.SEEK_HOLE), size)
@@ -238,7 +238,7 @@ def _close_all(fds: list[int]) -> None:
 
 
 def _finish(fd: int, status: os.stat_result) -> None:
-    """Set the owner where that is allowed, the mode and the times. Without the owner, no setuid or setgid bits."""
+    """Set the owner where allowed, the mode and the times. Clears setuid and setgid bits if the owner cannot be set."""
     mode = stat.S_IMODE(status.st_mode)
     try:
         os.fchown(fd, status.st_uid, status.st_gid)

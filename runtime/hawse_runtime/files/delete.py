@@ -1,4 +1,4 @@
-"""`file.delete`: delete a file or, with `recursive`, a directory, by descriptors as `shutil.rmtree` does."""
+"""`file.delete`: delete a file or, with `recursive`, a directory, by descriptors like `shutil.rmtree`."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ from hawse_runtime.files.listing import DIRECTORY
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.walk import DEPTH_LIMIT, Leave, Turns, WalkError, walk
 
-LIMIT = 2 * DEPTH_LIMIT  # levels: more than other methods enter, so that all they make can be deleted
+LIMIT = 2 * DEPTH_LIMIT  # levels: more than other methods enter, so that everything they create can be deleted
 
 Steps = Generator[None, None, FileDeleteResult]
 

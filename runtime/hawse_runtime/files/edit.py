@@ -13,12 +13,12 @@ from hawse_runtime.files.read import open_regular
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.stat import version_of
 
-SIZE_MAX: Final = 16 << 20  # bytes of a file: it is held in memory a few times
-BLOCK: Final = 1 << 20  # bytes that are read at a time
+SIZE_MAX: Final = 16 << 20  # bytes of a file, which is held in memory several times
+BLOCK: Final = 1 << 20  # bytes read at a time
 
 
 def edit(place: RootedPath, params: FileEdit, quota: Quota) -> FileEditResult:
-    """Change the file. Raises `conflict` if a text or hunk has no single place, or the file another version."""
+    """Change the file. Raises `conflict` if a text or hunk is missing or ambiguous, or the version differs."""
     if (params.edits is None) == (params.patch is None):
         raise HawseError("invalid_params", "exactly one of `edits` and `patch` has to be given")
     content, version = _read(place)
@@ -48,7 +48,7 @@ def edit(place: RootedPath, params: FileEdit, quota: Quota) -> FileEditResult:
 
 
 def replace(content: bytes, edits: list[TextEdit]) -> tuple[bytes, int]:
-    """Return the content after all replacements, and how many places were replaced. Raises `conflict`."""
+    """Return the content after all replacements, and the number of replacements. Raises `conflict`."""
     replaced = 0
     for number, each in enumerate(edits):
         old, new = _encoded(each.old, f"$.edits[{number}].old"), _encoded(each.new, f"$.edits[{number}].new")

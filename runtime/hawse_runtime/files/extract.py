@@ -1,4 +1,4 @@
-"""`file.extract`: unpack an archive into a directory that nothing in it can leave."""
+"""`file.extract`: unpack an archive into a directory that no entry can escape."""
 
 import os
 import stat
@@ -19,7 +19,7 @@ from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 PROGRESS_INTERVAL: Final = 0.25  # seconds between two events
 DEPTH_MAX: Final = 128  # nested directories, as for listings
-TIME_MAX: Final = float(1 << 33)  # seconds since 1970: later times are not those of a file
+TIME_MAX: Final = float(1 << 33)  # seconds since 1970: later times are invalid
 _DIRECTORY: Final = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _READABLE: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -28,7 +28,7 @@ Names = tuple[str, ...]
 
 
 def extract(place: RootedPath, target: RootedPath, params: FileExtract, quota: Quota) -> Work:
-    """Extract, and yield an event `progress` now and then. Raises what `FileExtract` describes."""
+    """Extract, and yield occasional `progress` events. Raises the errors described by `FileExtract`."""
     archive, _ = open_regular(place.open)
     try:
         root = _opened(target)
@@ -41,7 +41,7 @@ def extract(place: RootedPath, target: RootedPath, params: FileExtract, quota: Q
 
 
 def _opened(target: RootedPath) -> int:
-    """Open a directory, which is made with its parents if it is missing."""
+    """Open a directory, creating it and its parents if missing."""
     with suppress(FileNotFoundError):
         return target.open(_DIRECTORY)
     make_parents(target)
@@ -60,10 +60,10 @@ class _Extraction:
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
         self._entries = self._bytes = self._skipped = self._seen = 0
-        self._own: set[int] = set()  # inodes of what was extracted: a later entry of the same name replaces it
+        self._own: set[int] = set()  # inodes of extracted files, which later entries of the same name replace
         self._device = os.fstat(root).st_dev
-        self._directories: dict[Names, ArchiveEntry] = {}  # get their modes and times in the end
-        self._symlinks: list[Names] = []  # are checked in the end, when everything that they lead to exists
+        self._directories: dict[Names, ArchiveEntry] = {}  # their modes and times are set last
+        self._symlinks: list[Names] = []  # checked last, when all their targets exist
 
     def run(self, archive: int) -> Work:
         try:
@@ -74,7 +74,7 @@ class _Extraction:
                         raise HawseError("too_large", f"the archive has more than {self._params.max_entries} entries")
                     yield from self._add(entry)
                     yield from self._pause()
-        except BaseException:  # what was extracted stays, but no symlink that leaves the directory
+        except BaseException:  # extracted files stay, except symlinks that leave the directory
             for names in self._symlinks:
                 with suppress(HawseError, OSError):
                     self._check(names)
@@ -114,7 +114,7 @@ class _Extraction:
             self._replace_file(names)
             os.close(self._directory(names))
             self._directories[names] = entry
-        elif entry.kind != "link" or names != self._source(entry):  # as tar appends the other name of a file again
+        elif entry.kind != "link" or names != self._source(entry):  # tar can append the second name of a file again
             with self._parent(names, entry) as folder:
                 if entry.kind == "file":
                     yield from self._file(folder, names[-1], entry)
@@ -172,23 +172,23 @@ class _Extraction:
             os.close(above)
 
     def _finish(self, fd: int, entry: ArchiveEntry) -> None:
-        """Set the mode and the time of what `fd` is for, and close it."""
+        """Set the mode and time of an open file, and close it."""
         try:
             if mode := entry.mode & 0o777:
                 os.fchmod(fd, mode)
             elif entry.kind == "file":
-                os.fchmod(fd, 0o644)  # a zip that was not made on Unix has no modes
+                os.fchmod(fd, 0o644)  # a zip from another system than Unix has no modes
             time = min(max(0.0, entry.mtime), TIME_MAX)  # 0 for one that is not a number
             os.utime(fd, (time, time))
         finally:
             os.close(fd)
 
     def _check(self, names: Names) -> None:
-        """Remove a symlink that leads out of the directory through other symlinks, and raise."""
+        """Remove a symlink that leaves the directory through other symlinks, and raise."""
         try:
             os.close(open_beneath(self._root, "/".join(names), os.O_PATH))
         except OSError:
-            return  # it leads to nothing
+            return  # its target does not exist
         except HawseError as error:
             folder = open_beneath(self._root, "/".join(names[:-1]) or ".", _DIRECTORY)
             try:
@@ -201,7 +201,7 @@ class _Extraction:
 
     @contextmanager
     def _parent(self, names: Names, entry: ArchiveEntry) -> Iterator[int]:
-        """Return the directory (open) of a new entry, in which its name is free."""
+        """Open the directory of a new entry, and make its name available."""
         folder = self._directory(names[:-1])
         try:
             self._free(folder, names, entry)
@@ -221,7 +221,7 @@ class _Extraction:
         os.unlink(names[-1], dir_fd=folder)
 
     def _replace_file(self, names: Names) -> None:
-        """Remove a file that an earlier entry of the archive has under the name of a directory."""
+        """Remove a file that an earlier entry created under the name of a directory."""
         try:
             folder = open_beneath(self._root, "/".join(names[:-1]) or ".", _DIRECTORY)
         except (OSError, HawseError):
@@ -236,7 +236,7 @@ class _Extraction:
             os.close(folder)
 
     def _directory(self, names: Names) -> int:
-        """Open a directory below the root; it is made if it is missing."""
+        """Open a directory below the root, creating it if missing."""
         path = "/".join(names) or "."
         try:
             return open_beneath(self._root, path, _DIRECTORY)

@@ -1,4 +1,4 @@
-"""Continues a file from an offset on, in place: for a part of an upload that was cut."""
+"""Continues a file in place from an offset, for interrupted uploads."""
 
 import os
 
@@ -13,12 +13,12 @@ class InPlaceWrite:
     """A regular file, open for writing at an offset; `commit` or `discard` ends it. For threads: all methods block."""
 
     def __init__(self, place: RootedPath, offset: int, *, parents: bool = False) -> None:
-        """Open the file; with the offset 0 it is created if it does not exist.
+        """Open the file. At offset 0, it is created if it does not exist.
 
         Args:
             place: The file, or a symlink to it.
             offset: The first byte to write.
-            parents: Whether missing parent directories are created, for the offset 0.
+            parents: Whether to create missing parent directories, at offset 0.
 
         Raises:
             HawseError: `conflict` if the file is shorter than `offset`, `is_directory`, `invalid_params` if it is
@@ -32,11 +32,11 @@ class InPlaceWrite:
         os.lseek(self.fd, offset, os.SEEK_SET)
 
     def commit(self, mode: int | None = None, mtime_ns: int | None = None) -> os.stat_result:
-        """End the file after the last byte that was written, and close it.
+        """Truncate the file after the last written byte, and close it.
 
         Args:
-            mode: Its permission bits; None: those that it has.
-            mtime_ns: The time of the last modification, in nanoseconds since 1970; None: the present.
+            mode: Its permission bits; None: unchanged.
+            mtime_ns: The modification time, in nanoseconds since 1970; None: now.
         """
         try:
             os.ftruncate(self.fd, os.lseek(self.fd, 0, os.SEEK_CUR))
@@ -49,7 +49,7 @@ class InPlaceWrite:
             os.close(self.fd)
 
     def discard(self) -> None:
-        """Close the file. What was written stays."""
+        """Close the file. Written bytes stay."""
         os.close(self.fd)
 
     def _open(self, place: RootedPath, parents: bool) -> tuple[int, int]:

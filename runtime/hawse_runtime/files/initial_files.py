@@ -1,4 +1,4 @@
-"""The files that a template puts into the workspace of a new sandbox: written once, before any call of a client."""
+"""A template's files, written once to the workspace of a new sandbox before any client call."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,19 +9,19 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.files.atomic_replace import AtomicReplacement
 from hawse_runtime.files.rooted_path import PathResolver, RootedPath
 
-WRITTEN = "initial-files"  # exists in the private directory when they have been written
+WRITTEN = "initial-files"  # exists in the private directory once they have been written
 
 
 class InitialFiles:
-    """Writes the files, unless this runtime or an earlier one of the sandbox has written them."""
+    """Writes the files, unless this or an earlier runtime of the sandbox has done so."""
 
     def __init__(self, resolver: PathResolver, disk: ThreadPool, private: Folder | None) -> None:
-        """Write nothing yet.
+        """Prepare without writing.
 
         Args:
-            resolver: Knows the workspace, in which the paths begin.
-            disk: The threads in which files are written, as the user of programs.
-            private: The directory of the runtime's own files. None: they are written once for each runtime.
+            resolver: Resolves paths relative to the workspace.
+            disk: The threads that write files, as the programs' user.
+            private: The directory of the runtime's own files. None: write the files once for each runtime.
         """
         self._resolver = resolver
         self._disk = disk
@@ -30,7 +30,7 @@ class InitialFiles:
         self._writing = asyncio.Lock()
 
     async def write(self, files: Mapping[str, str]) -> None:
-        """Write the files, by path, and replace those that an image has there. Raises `HawseError`."""
+        """Write the files, by path, replacing existing ones of the image. Raises `HawseError`."""
         async with self._writing:
             if self._written or not files:
                 return

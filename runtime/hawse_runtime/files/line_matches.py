@@ -1,4 +1,4 @@
-"""The lines of a file in which a pattern matches, and their form in a result."""
+"""The matching lines of a file, and their form in a result."""
 
 import os
 from collections.abc import Generator
@@ -7,16 +7,16 @@ from typing import Any
 from hawse.api.files import SearchMatch
 from hawse.api.paths import to_text
 
-TEXT_LIMIT = 2000  # bytes of a line that a result contains
-SPANS_LIMIT = 100  # spans of a line that a result contains
+TEXT_LIMIT = 2000  # bytes of a line in a result
+SPANS_LIMIT = 100  # spans of a line in a result
 BLOCK = 256 << 10  # bytes read at a time
-LINE_LIMIT = 1 << 20  # bytes after which a line is cut for matching
+LINE_LIMIT = 1 << 20  # bytes: longer lines are cut for matching
 
 Line = tuple[int, bytes, list[tuple[int, int]]]  # number, text, spans of the matches in bytes
 
 
 def search_match(path: str, line: Line) -> SearchMatch:
-    """Return a line as a result: cut, with spans in characters. `path` is a Python file name."""
+    """Return a line as a result: truncated, with spans in characters. `path` is a Python file name."""
     number, text, spans = line
     cut = text[:TEXT_LIMIT]
     shown = cut.decode(errors="replace")
@@ -29,13 +29,13 @@ def search_match(path: str, line: Line) -> SearchMatch:
 def lines_with(
     regexp: Any, fd: int, *, block: int = BLOCK, line_limit: int = LINE_LIMIT
 ) -> Generator[Line | None, None, None]:
-    """Yield the lines of a file in which the pattern matches, and None after each block. A binary file has none.
+    """Yield the matching lines of a file, and None after each block. A binary file has no lines.
 
     Args:
         regexp: The compiled pattern.
         fd: A descriptor of the file.
-        block: Bytes that are read at a time.
-        line_limit: Bytes after which a line is cut for matching.
+        block: Bytes to read at a time.
+        line_limit: Maximum bytes of a line; longer lines are cut for matching.
     """
     rest, number = b"", 1
     while True:
@@ -53,7 +53,7 @@ def lines_with(
 
 
 def _in_block(regexp: Any, text: bytes, number: int) -> Generator[Line, None, None]:
-    at = 0  # the offset at which line `number` begins
+    at = 0  # the offset where line `number` starts
     while at < len(text) and (match := regexp.search(text, at)) is not None:
         begin = text.rfind(b"\n", at, match.start()) + 1 or at
         if begin >= len(text):

@@ -13,13 +13,13 @@ from hawse_runtime.files.stat import entry
 from hawse_runtime.files.walk import Names, Turns, WalkEntry, WalkError, walk
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
-BATCH = 64 << 10  # characters of an event: with six bytes each, they still fit into a control message
+BATCH = 64 << 10  # characters of an event, which fit into a control message even with six bytes each
 OVERHEAD = 150  # characters of an encoded entry without its path
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
 
 
 def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> Filter:
-    """Return the filter for lists of globs. Raises `invalid_params` for a glob that is not valid."""
+    """Return the filter for lists of globs. Raises `invalid_params` for an invalid glob."""
     try:
         return Filter([from_text(glob) for glob in include or ()], [from_text(glob) for glob in exclude or ()])
     except ValueError as error:
@@ -27,7 +27,7 @@ def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> F
 
 
 def failed(failure: WalkError) -> StreamEvent:
-    """Return the event that reports an entry which could not be read."""
+    """Return the event for an unreadable entry."""
     return StreamEvent(
         "failed", FileFailure(path=to_text(failure.path), code=failure.error.code, message=failure.error.message)
     )
@@ -39,7 +39,7 @@ def entering(filter_: Filter, hidden: bool = True) -> Callable[[Names], bool]:
 
 
 def listing(place: RootedPath, params: FileList) -> Work:
-    """Yield the entries in the order of the disk, so that a directory of any size needs the same memory."""
+    """Yield the entries in disk order, so that memory use does not depend on the directory's size."""
     wanted = filter_of(params.include, params.exclude)
     depth = params.depth if params.recursive else 1
     batch = _Batch()
@@ -67,7 +67,7 @@ def listing(place: RootedPath, params: FileList) -> Work:
 
 
 class _Batch:
-    """Entries that are sent in one event."""
+    """Entries sent in one event."""
 
     def __init__(self) -> None:
         self._entries: list[FileEntry] = []

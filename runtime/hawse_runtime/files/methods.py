@@ -33,7 +33,7 @@ from hawse_runtime.rpc.stream_slots import StreamSlots
 
 
 class FileMethods:
-    """The methods, with the threads, the quota and the uploads that they share."""
+    """The methods, with their shared threads, quota and uploads."""
 
     def __init__(
         self,
@@ -52,16 +52,16 @@ class FileMethods:
         """Create the methods.
 
         Args:
-            environment: Knows the workspace, in which relative paths begin.
-            disk: The threads in which files are accessed.
+            environment: Knows the workspace, the base of relative paths.
+            disk: The threads for file access.
             tasks: Owns the work.
             idempotency: The outcomes of keyed uploads.
-            root: The directory to which all calls are confined; None: anywhere.
-            quota: Bytes that may be in the root, or in the workspace; None: no limit.
-            private: The directory of the runtime's own files; None: it has none.
-            limits: The bounds of uploads.
-            slots: Bounds the number of reads, listings, searches and archives that are open.
-            session_directory: Returns the directory that a session is in.
+            root: The directory that confines all calls; None: anywhere.
+            quota: Maximum bytes in the root, or in the workspace; None: no limit.
+            private: The directory of the runtime's own files, if any.
+            limits: The limits of uploads.
+            slots: Limits the number of open reads, listings, searches and archives.
+            session_directory: Returns a session's current directory.
         """
         self._session_directory = session_directory
         self._slots = slots
@@ -172,7 +172,7 @@ class FileMethods:
 
 
 def look(place: RootedPath, follow: bool) -> tuple[os.stat_result, str | None]:
-    """Return the state of a file, and the target of a symlink. It opens with O_PATH only: a FIFO is not affected."""
+    """Return the state of a file, and the target of a symlink. Opens it with O_PATH only, which is safe for FIFOs."""
     fd = place.open(os.O_PATH | (0 if follow else os.O_NOFOLLOW))
     try:
         status = os.fstat(fd)
@@ -249,7 +249,7 @@ def symlink(place: RootedPath, params: api.FileSymlink) -> Nothing:
 
 
 def _chmod_directory(fd: int, name: str, mode: int) -> None:
-    """Set the mode of a directory that was just made, and never that of a symlink that has replaced it."""
+    """Set the mode of a new directory, but never of a symlink that has replaced it."""
     made = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
     try:
         os.fchmod(made, mode)

@@ -1,6 +1,6 @@
-"""Applies a unified diff to the text of one file, exactly: nothing is applied where its lines are not the file's.
+"""Applies a unified diff to the text of one file. All lines of a hunk must match exactly.
 
-The programs `patch` and `git apply` guess, and need not be in the sandbox (docs/decisions/0133).
+The programs `patch` and `git apply` match inexactly and may be missing from the sandbox (docs/decisions/0133).
 """
 
 import re
@@ -17,8 +17,8 @@ _NO_NEWLINE: Final = b"\\"  # `\ No newline at end of file`
 class Hunk(NamedTuple):
     """One hunk."""
 
-    line: int  # where it begins in the old file, from 0
-    old: list[bytes]  # the lines that it replaces, with their ends
+    line: int  # its first line in the old file, from 0
+    old: list[bytes]  # the lines to replace, with their line ends
     new: list[bytes]
 
 
@@ -31,7 +31,7 @@ def apply(content: bytes, patch: bytes) -> tuple[bytes, int]:
     text = _Text(content)
     changed: list[bytes] = []
     done = 0  # lines of the old file that were handled
-    shift = 0  # how far the hunk before was from its stated line
+    shift = 0  # distance of the previous hunk from its stated line
     count = 0
     for hunk in _hunks(patch):
         start = text.place(hunk, count, done, hunk.line + shift)
@@ -48,13 +48,13 @@ class _Text:
 
     def __init__(self, content: bytes) -> None:
         self.lines = _lines(content)
-        self._places: dict[bytes, list[int]] = {}  # the numbers of each line, made when a hunk is searched for
+        self._places: dict[bytes, list[int]] = {}  # line numbers by content, built when a hunk is searched for
 
     def place(self, hunk: Hunk, number: int, first: int, stated: int) -> int:
-        """Return the line at which a hunk applies, `first` or later.
+        """Return the line where a hunk applies, `first` or later.
 
         Raises:
-            HawseError: `conflict` if its lines are not at the stated line, and not at exactly one other.
+            HawseError: `conflict` if its lines are neither at the stated line nor at exactly one other.
         """
         if first <= stated <= len(self.lines) - len(hunk.old) and self._is_at(hunk, stated):
             return stated
@@ -66,7 +66,7 @@ class _Text:
         raise HawseError("conflict", f"the lines of hunk {number + 1} {where}", admitted="yes", details=details)
 
     def _search(self, hunk: Hunk, first: int) -> list[int]:
-        """Return the first two places at which the hunk could be, from the line `first` on."""
+        """Return the first two possible lines of a hunk, from `first` on."""
         if not self._places:
             for number, line in enumerate(self.lines):
                 self._places.setdefault(line, []).append(number)
@@ -128,7 +128,7 @@ def _hunk(lines: list[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, i
         else:
             sides = _sides(line, old, new, at)
             for side in sides:
-                side.append(line[1:] if line != b"\n" else line)  # editors remove the space of an empty line
+                side.append(line[1:] if line != b"\n" else line)  # editors strip the space from an empty line
         number += 1
     if (len(old), len(new)) != (old_size, new_size):
         counted, stated = f"{len(old)} old and {len(new)} new lines", f"{old_size} and {new_size}"
@@ -137,7 +137,7 @@ def _hunk(lines: list[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, i
 
 
 def _sides(line: bytes, old: list[bytes], new: list[bytes], at: int) -> tuple[list[bytes], ...]:
-    """Return the sides of a hunk that a line belongs to, by its first character."""
+    """Return the sides of a hunk that contain a line, by its first character."""
     match line[:1]:
         case b" " | b"\n":
             return old, new

@@ -1,7 +1,7 @@
-"""Limits how many bytes the file methods may add to a directory: `--quota BYTES` (docs/decisions/0034).
+"""Limits the bytes that file methods can add to a directory: `--quota BYTES` (docs/decisions/0034).
 
-The bytes are counted when the count is first needed, and again when the quota seems used up. It does not limit what
-programs write: only a file system of a fixed size does.
+The bytes are counted when first needed, and again when the quota seems used up. Writes of programs are not limited;
+that requires a file system of a fixed size.
 """
 
 import os
@@ -18,7 +18,7 @@ class Quota:
     """A thread-safe counter of the bytes in a directory."""
 
     def __init__(self, folder: str, limit: int | None = None, *, recount_interval: float = RECOUNT_INTERVAL) -> None:
-        """Create a counter that has not counted yet.
+        """Create a counter. It counts on first use.
 
         Args:
             folder: The path of the directory.
@@ -33,7 +33,7 @@ class Quota:
         self._lock = threading.Lock()
 
     def add(self, size: int) -> None:
-        """Count `size` bytes that will be written; a negative size was deleted. Raises `no_space`."""
+        """Count `size` bytes to be written; a negative size was deleted. Raises `no_space`."""
         if self._limit is None:
             return
         with self._lock:
@@ -47,7 +47,7 @@ class Quota:
 
 
 def _count(folder: str) -> int:
-    """Return the sum of the sizes of all files in a directory, without those of buckets that are mounted in it."""
+    """Return the total size of all files in a directory, except those in mounted buckets."""
     used = 0
     served: set[str] | None = None
     for path, directories, files, fd in os.fwalk(folder):

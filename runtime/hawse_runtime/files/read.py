@@ -12,10 +12,10 @@ from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 
 def open_regular(open_: Callable[[int], int], access: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
-    """Open a regular file. Other files are not opened: a writer of a FIFO would get SIGPIPE afterwards.
+    """Open a regular file. Other files are not opened, because a FIFO's writer would get SIGPIPE afterwards.
 
     Args:
-        open_: Opens the file with the flags that it is given, and returns the descriptor.
+        open_: Opens the file with the given flags and returns the descriptor.
         access: `os.O_RDONLY` or `os.O_RDWR`.
 
     Returns:
@@ -23,7 +23,7 @@ def open_regular(open_: Callable[[int], int], access: int = os.O_RDONLY) -> tupl
 
     Raises:
         HawseError: `is_directory`, or `invalid_params` if it is neither a regular file nor a directory.
-        OSError: What `open_` raises.
+        OSError: Raised by `open_`.
     """
     path = open_(os.O_PATH)
     try:
@@ -45,7 +45,7 @@ def read(
     version: str | None = None,
     block: Callable[[], int],
 ) -> Work:
-    """Yield an event `opened`, then the bytes from `offset` on, `length` of them or up to the end of the file.
+    """Yield an event `opened`, then `length` bytes from `offset`, or all up to the end of the file.
 
     A file without a size, as in /proc, is read to its end.
 
@@ -53,11 +53,11 @@ def read(
         open_: Opens the file, as for `open_regular`.
         offset: The first byte to read.
         length: The number of bytes to read; None: all.
-        version: The version that the file must have; None: any.
-        block: Returns the number of bytes to read at a time, which are held until they are sent.
+        version: The required version of the file; None: any.
+        block: Returns the number of bytes to read at a time and hold until they are sent.
 
     Raises:
-        HawseError: `conflict` if the file has another version, or was cut short while it was read.
+        HawseError: `conflict` if the file has another version, or was truncated while being read.
     """
     fd, status = open_regular(open_)
     try:
@@ -73,7 +73,7 @@ def read(
                 break
             at += len(data)
             yield data
-        early = stop is None or at < stop  # the end came earlier; that is allowed for a file without a size
+        early = stop is None or at < stop  # an early end is allowed for a file without a size
         if early and (status.st_size or os.fstat(fd).st_size):
             raise HawseError("conflict", "the file has changed", admitted="yes")
         return FileTransferResult(bytes=at - offset, version=now)
@@ -82,7 +82,7 @@ def read(
 
 
 def _stop(size: int, offset: int, length: int | None) -> int | None:
-    """Return the offset at which to stop; None: the end of the file."""
+    """Return the offset to stop at; None: the end of the file."""
     if length is None:
         return size or None
     return min(size or offset + length, offset + length)

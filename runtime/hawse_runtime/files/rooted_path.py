@@ -1,4 +1,4 @@
-"""Opens paths, either anywhere or under a root that neither `..`, a symlink nor a race can leave.
+"""Opens paths, either anywhere or under a root that `..`, symlinks and races cannot escape.
 
 All file methods open their paths here and then use descriptors only. The kernel confines the resolution to the root
 (openat2(2), RESOLVE_BENEATH); where it cannot, symlinks are not followed at all (docs/decisions/0034).
@@ -30,7 +30,7 @@ class _How(ctypes.Structure):
 
 
 class RootedPath(msgspec.Struct, frozen=True):
-    """A path that has not been opened yet, and the roots under which it has to stay, the outermost first."""
+    """An unopened path, and the roots that confine it, the outermost first."""
 
     path: str  # absolute
     roots: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class RootedPath(msgspec.Struct, frozen=True):
 
 
 class PathResolver:
-    """Resolves the paths of calls. `root`: the directory to which all calls are confined; None: anywhere."""
+    """Resolves the paths of calls. `root`: the directory that confines all calls; None: anywhere."""
 
     def __init__(self, environment: Environment, root: str | None = None) -> None:
         self._environment = environment
@@ -71,8 +71,8 @@ class PathResolver:
         """Return the path of a call, without using the disk.
 
         Args:
-            path: The path; a relative one begins in `root`, or else in `base`.
-            root: The directory that the call cannot leave; a relative one begins in `base`.
+            path: The path; relative to `root`, or else to `base`.
+            root: The directory that confines the call; can be relative to `base`.
             base: A directory; None: the workspace.
 
         Raises:
@@ -101,7 +101,7 @@ def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def open_plain(root: int, path: str, flags: int, mode: int = 0o666) -> int:
-    """The same without openat2: one component at a time; a symlink on the way is `permission_denied`."""
+    """Open without openat2, one component at a time. A symlink on the way raises `permission_denied`."""
     *above, name = path.split("/")
     if ".." in (*above, name):
         raise HawseError("permission_denied", "the path leaves its root")
@@ -119,7 +119,7 @@ def open_plain(root: int, path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def _no_symlink(fd: int, name: str) -> None:
-    """Raise a clear error for a symlink. O_NOFOLLOW protects anyway, but its error is misleading."""
+    """Raise a clear error for a symlink. O_NOFOLLOW already protects, but its error is misleading."""
     try:
         os.readlink(name, dir_fd=fd)
     except OSError:
@@ -142,7 +142,7 @@ def _openat2(root: int, path: str, flags: int, mode: int) -> int:
 
 @contextmanager
 def _opened(roots: tuple[str, ...]) -> Iterator[int]:
-    """Open the innermost root, each root under the one around it."""
+    """Open the innermost root, each root within the previous one."""
     fd = os.open(roots[0], _DIRECTORY)
     try:
         for outer, inner in pairwise(roots):
@@ -154,7 +154,7 @@ def _opened(roots: tuple[str, ...]) -> Iterator[int]:
 
 
 def _within(root: str, path: str) -> str:
-    """Return `path` relative to `root`. Raises `permission_denied` for a path whose text already leaves the root."""
+    """Return `path` relative to `root`. Raises `permission_denied` if the path lexically leaves the root."""
     if path == root:
         return "."
     prefix = root.rstrip("/") + "/"

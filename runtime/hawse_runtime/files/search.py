@@ -27,8 +27,7 @@ Found = Generator[SearchMatch | WalkError | None, None, None]
 def search(place: RootedPath, params: FileSearch) -> Work:
     """Yield events `matches` and `failed`; stop at `params.limit` matches.
 
-    Raises `invalid_params` for a pattern or a glob that is not valid, and `too_large` for a pattern whose automaton
-    is too large.
+    Raises `invalid_params` for an invalid pattern or glob, and `too_large` for a pattern whose automaton is too large.
     """
     wanted = filter_of(params.include, params.exclude)
     regexp = None

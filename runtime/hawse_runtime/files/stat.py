@@ -1,4 +1,4 @@
-"""The state of a file in the form of the protocol."""
+"""The state of a file, as sent by the protocol."""
 
 import os
 import stat
@@ -23,7 +23,7 @@ def version_of(status: os.stat_result) -> str:
 
 
 def set_mtime(file: int | str, mtime_ns: int) -> None:
-    """Set the time of the last modification of a path or a descriptor, in nanoseconds since 1970."""
+    """Set the modification time of a path or a descriptor, in nanoseconds since 1970."""
     os.utime(file, ns=(time.time_ns(), mtime_ns))
 
 

@@ -1,6 +1,6 @@
-"""Walks a tree by descriptors, so that it does not leave the tree when directories are moved. It follows no symlink.
+"""Walks a tree by descriptors, so that moved directories cannot lead out of the tree. Symlinks are not followed.
 
-It holds two descriptors for each level and no memory for each entry, so the size of a directory does not matter.
+It holds two descriptors for each level but no memory for each entry, so directories can have any size.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hawse.rpc import from_oserror
 from hawse.wire import HawseError
 
-DEPTH_LIMIT = 128  # levels of directories that are entered: each needs two descriptors
+DEPTH_LIMIT = 128  # levels of directories: each needs two descriptors
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Names = tuple[str, ...]  # the path from the top, as Python file names
@@ -39,7 +39,7 @@ class WalkEntry(NamedTuple):
 
 
 class Leave(NamedTuple):
-    """All entries of this directory were yielded. `folder`: descriptor of its parent."""
+    """The end of a directory, after all its entries. `folder`: descriptor of its parent."""
 
     names: Names
     folder: int
@@ -47,7 +47,7 @@ class Leave(NamedTuple):
 
 
 class WalkError(NamedTuple):
-    """An entry that could not be read. If it is a directory that was yielded, no `Leave` follows."""
+    """An unreadable entry. If it is a directory that was yielded, no `Leave` follows."""
 
     names: Names
     error: HawseError
@@ -68,11 +68,11 @@ class _Level(NamedTuple):
         os.close(self.fd)
 
 
-TURN_LENGTH = 0.05  # seconds: other work waits no longer than this for a thread
+TURN_LENGTH = 0.05  # seconds: the longest that other work waits for a thread
 
 
 class Turns:
-    """Determines when a step has taken long enough, so that other work of the thread pool gets a turn."""
+    """Determines when a step has taken long enough, so that other work of the thread pool can run."""
 
     def __init__(self, length: float = TURN_LENGTH) -> None:
         """`length`: seconds from one turn to the next."""
@@ -98,11 +98,11 @@ def walk(
     """Yield the entries of a tree. Close the generator if it is not read to its end.
 
     Args:
-        top: Descriptor of the directory, which stays open.
+        top: Descriptor of the directory; stays open.
         depth: The number of levels; None: all.
-        limit: The number of levels after which a directory is a `WalkError` with `too_large`.
-        enters: Whether an entry is read; None is yielded for any other, and its entries are passed over.
-        skip: The device and inode of a directory that is passed over.
+        limit: The maximum number of levels; deeper directories yield a `WalkError` with `too_large`.
+        enters: Returns whether to read an entry; others yield None, and their contents are skipped.
+        skip: The device and inode of a directory to skip.
 
     Raises:
         OSError: `top` cannot be read.

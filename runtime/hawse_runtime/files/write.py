@@ -1,6 +1,6 @@
-"""`file.write`: bytes that arrive on one call, or on several after lost connections, and replace a file at the end.
+"""`file.write`: receives bytes in one call, or in several after lost connections, then replaces a file.
 
-With an `offset` they continue a file instead, in place.
+With an `offset`, it continues a file in place instead.
 """
 
 import asyncio
@@ -27,21 +27,21 @@ log = logging.getLogger(__name__)
 
 
 class UploadLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of uploads."""
+    """The limits of uploads."""
 
-    running: int = 256  # uploads at a time: each holds a temporary file and two descriptors
-    resume_timeout: float = 30.0  # seconds that one with a key waits for its sender: clients reconnect within 10
-    queue: int = 1 << 20  # bytes that wait for the disk and with which one can still be resumed: 4 input windows
+    running: int = 256  # concurrent uploads: each holds a temporary file and two descriptors
+    resume_timeout: float = 30.0  # seconds that a keyed upload waits for its sender: clients reconnect within 10
+    queue: int = 1 << 20  # maximum bytes waiting for the disk when an upload is resumed: 4 input windows
 
 
 class UploadContext(msgspec.Struct, frozen=True, kw_only=True):
     """The objects that all uploads of a runtime share."""
 
-    disk: ThreadPool  # the threads in which files are written
+    disk: ThreadPool  # the threads that write files
     tasks: Tasks  # owns the work
     quota: Quota  # counts the bytes that are written
     limits: UploadLimits
-    write: Callable[[int, memoryview], int] = os.write  # writes bytes to a descriptor, and returns how many it wrote
+    write: Callable[[int, memoryview], int] = os.write  # writes to a descriptor and returns the number of bytes written
 
 
 class Uploads:
@@ -55,7 +55,7 @@ class Uploads:
         self._uploads: dict[Upload, None] = {}
 
     def serve(self, call: ServerCall, place: RootedPath, params: FileWrite) -> None:
-        """Serve `call` with a new upload, or with the one that an earlier call with its key has begun.
+        """Serve `call` with a new upload, or with the one started by an earlier call with its key.
 
         Args:
             call: The call.
@@ -63,8 +63,8 @@ class Uploads:
             params: The parameters of the call.
 
         Raises:
-            HawseError: `invalid_params`; `limit_exceeded` if too many senders are connected, or if too much of the
-                resumed upload still waits for the disk; the error of an earlier call with this key.
+            HawseError: `invalid_params`; `limit_exceeded` if too many senders are connected, or too much of the resumed
+            upload is waiting for the disk; the error of an earlier call with this key.
         """
 
         def start(outcome: Outcome) -> Upload:
@@ -89,12 +89,12 @@ class Uploads:
             upload.abandon()
 
     def _make_room(self) -> None:
-        """Abandon the upload that has waited longest for its sender, if there are as many as there may be."""
+        """If the limit is reached, abandon the upload that has waited longest for its sender."""
         limit = self._limits.running
         if sum(not upload.abandoned for upload in self._uploads) < limit:
             return
         waiting = [upload for upload in self._uploads if upload.detached_at is not None and not upload.abandoned]
-        if not waiting or len(self._uploads) >= 2 * limit:  # the disk does not keep up with closing them
+        if not waiting or len(self._uploads) >= 2 * limit:  # the disk does not keep up with closing uploads
             raise HawseError("limit_exceeded", f"upload limit reached: {limit} are in progress")
         min(waiting, key=lambda upload: upload.detached_at or 0.0).abandon()
 
@@ -113,17 +113,19 @@ class Upload:
         on_finished: Callable[["Upload"], None],
         outcome: Outcome,
     ) -> None:
-        """Create an upload, which begins with the first `attach`.
+        """Create an upload, which starts with the first `attach`.
 
         Args:
             place: The file to write.
             params: The parameters of the call.
             context: The objects that it shares with the other uploads.
-            on_finished: Is called once, when nothing of the upload is left to do.
+            on_finished: Called once, when the upload is completely finished.
             outcome: The outcome of the call's key, which the upload completes.
         """
-        self.abandoned = False  # it was given up, and is only being cleaned up
-        self.detached_at: float | None = None  # by the loop's clock: when its last sender was lost; None: it has one
+        self.abandoned = False  # abandoned, and only being cleaned up
+        self.detached_at: float | None = (
+            None  # when its last sender was lost, by the loop's clock; None while it has one
+        )
         self._outcome = outcome
         self._call: ServerCall | None = None
         self._params = params
@@ -136,12 +138,12 @@ class Upload:
         self._on_finished = on_finished
         self._file: AtomicReplacement | InPlaceWrite | None = None
         self._received = 0  # bytes received: the offset of the next one
-        self._queue: list[tuple[ServerCall, bytes]] = []  # not yet on disk, and the call that sent it
+        self._queue: list[tuple[ServerCall, bytes]] = []  # data not yet on disk, and the calls that sent it
         self._queued = 0  # bytes in `_queue`; at most `limits.queue` and one input window
         self._ended = False
-        self._opened = False  # the call has got its `opened` event
+        self._opened = False  # the call has received its `opened` event
         self._busy = False
-        self._closed = False  # there is a result, and nothing more to do
+        self._closed = False  # finished, with a result
         self._result: FileTransferResult | HawseError | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -159,7 +161,7 @@ class Upload:
         """Serve `call` from now on. A call that is still attached ends with `interrupted`.
 
         Raises:
-            HawseError: `limit_exceeded` if more than `limits.queue` bytes still wait for the disk.
+            HawseError: `limit_exceeded` if more than `limits.queue` bytes are waiting for the disk.
         """
         limit = self._limits.queue
         if self._queued > limit:
@@ -174,7 +176,7 @@ class Upload:
         self._advance()
 
     def abandon(self) -> None:
-        """Give the upload up: its temporary file is removed, and the old file stays. With `offset`, its bytes stay."""
+        """Abandon the upload: remove its temporary file and keep the old file. With `offset`, written bytes stay."""
         self._stop_timer()
         self.abandoned = True
         if self._result is None:
@@ -225,7 +227,7 @@ class Upload:
     def detach(self) -> None:
         self._call = None
         if self._ended or self._result is not None:
-            return  # it needs no sender to finish
+            return  # it can finish without a sender
         loop = asyncio.get_running_loop()
         self.detached_at = loop.time()
         if self._outcome.key is None:
@@ -236,7 +238,7 @@ class Upload:
     # ---- the disk
 
     def _advance(self) -> None:
-        """Do in a thread what is due, one step at a time."""
+        """Do the pending work in a thread, one step at a time."""
         if not self._busy and not self._closed:
             self._busy = True
             self._tasks.start(self._run())

@@ -1,4 +1,4 @@
 """Git by the sandbox's own `git` program: `git.*`, with credentials that reach no file, argument or environment.
 
-It knows no terminals and no other methods.
+It is independent of terminals and other methods.
 """

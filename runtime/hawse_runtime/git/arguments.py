@@ -1,4 +1,4 @@
-"""Validate the arguments of git: a name must not be an option, a URL must not run a program or contain a secret."""
+"""Validate git arguments: a name must not be an option, and a URL must not run a program or contain a secret."""
 
 import re
 from typing import NamedTuple
@@ -18,7 +18,7 @@ _NOT_IN_NAMES = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/
 
 
 class CloneSource(NamedTuple):
-    """A URL without credentials, and the credentials that were in it."""
+    """A URL without credentials, and the credentials removed from it."""
 
     url: str
     credentials: GitCredentials | None

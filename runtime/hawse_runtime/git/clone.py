@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class CloneTask:
-    """One clone, and the calls that wait for it. Its `run` has to be started as a task, once."""
+    """One clone, and the calls that wait for it. Start `run` as a task, once."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class CloneTask:
 
         Args:
             git: Runs git.
-            disk: The threads in which directories are made and removed.
+            disk: The threads that create and remove directories.
             params: The parameters of the call.
             source: The checked URL and credentials.
             target: The absolute path of the new repository.
@@ -69,7 +69,7 @@ class CloneTask:
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
-        """Clone, and complete the outcome. A clone that fails leaves nothing behind."""
+        """Clone, and complete the outcome. A failed clone leaves nothing behind."""
         try:
             result: GitHead | HawseError = await self._clone()
         except Exception as error:
@@ -89,7 +89,7 @@ class CloneTask:
             await self._git.stop(self._running)
 
     def detached(self, reader: "CloneReader", start: Callable[[Any], object]) -> None:
-        """A call has closed: cancelled, or its connection lost. Only a call with a key may be repeated."""
+        """Handle a call that was cancelled or lost its connection. Only keyed calls can be repeated."""
         self.readers.pop(reader, None)
         if self.readers or self.result is not None:
             return
@@ -151,7 +151,7 @@ class CloneTask:
 
 
 class CloneReader(OutputOnlyStream):
-    """Serves one `git.clone` call. It sends the latest progress, not every change."""
+    """Serves one `git.clone` call. Sends the latest progress, not every change."""
 
     def __init__(self, task: CloneTask, call: ServerCall, start: Callable[[Any], object]) -> None:
         super().__init__(call)
@@ -187,7 +187,7 @@ def _arguments(params: GitClone, source: CloneSource) -> list[str]:
 
 
 def _prepare(target: str, parent: str, work: str) -> list[str]:
-    """Make the directory `work` and its missing parents; return the parents that were made, the innermost last."""
+    """Create the directory `work` and its missing parents; return the created parents, the innermost last."""
     try:
         if os.listdir(target):
             raise HawseError("conflict", f"{to_text(target)} is not empty", details={"reason": "exists"})
@@ -201,8 +201,8 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
         made.insert(0, missing)
         missing = os.path.dirname(missing)
     try:
-        for directory in made:  # not `os.makedirs`, which recurses once for each
-            with contextlib.suppress(FileExistsError):  # another program has made it meanwhile
+        for directory in made:  # not `os.makedirs`, which recurses at each level
+            with contextlib.suppress(FileExistsError):  # another program has created it
                 os.mkdir(directory)
         os.mkdir(work)
     except OSError:
@@ -212,7 +212,7 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
 
 
 def _finish(clone: str, target: str) -> None:
-    """Rename the clone to its target, which may be an empty directory."""
+    """Rename the clone to its target, which can be an empty directory."""
     try:
         os.rename(clone, target)
     except OSError as error:

@@ -1,13 +1,13 @@
-"""Turn the messages with which git fails into typed errors. The messages are those of LC_ALL=C."""
+"""Turn git's error messages into typed errors. Expects messages in LC_ALL=C."""
 
 import re
 
 from hawse.wire import HawseError
 
-STDERR_KEPT = 4096  # bytes of git's output in the details: the last ones
+STDERR_KEPT = 4096  # last bytes of git's output in the details
 
-# (pattern in the output, error code, `details.reason`); the first that matches applies. They are compiled when they
-# are needed: all of them take 4 ms, which each start of a runtime would wait for.
+# (pattern in the output, error code, `details.reason`); the first match applies. They are compiled on demand, because
+# compiling all of them would delay each start of a runtime by 4 ms.
 _TABLE: tuple[tuple[str, str, str], ...] = (
     (r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED", "permission_denied", "host_key"),
     (
@@ -60,7 +60,7 @@ def failure(output: str, status: int | None) -> HawseError:
     """Return the error for a git command that failed.
 
     Args:
-        output: What git printed on stdout and stderr, without secrets.
+        output: Git's stdout and stderr, without secrets.
         status: Its exit code; None if a signal ended it.
     """
     found = ((code, reason) for pattern, code, reason in _TABLE if re.search(pattern, output))
@@ -72,7 +72,7 @@ def failure(output: str, status: int | None) -> HawseError:
 
 
 def _message(output: str) -> str:
-    """The line that names the cause: the first fatal one, or what ssh printed before git lost its connection."""
+    """Return the line with the cause: the first fatal one, or ssh's message before git lost its connection."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     messages = _MESSAGE.findall(output) or lines
     fatal = [line for line in messages if line.startswith("fatal:")]

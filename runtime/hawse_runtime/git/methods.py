@@ -19,7 +19,7 @@ from hawse_runtime.git.runner import Access, GitLimits, GitResult, GitRunner
 from hawse_runtime.posix.environment import Environment
 from hawse_runtime.posix.process_tree import ProcessTrees
 
-PATCH_BYTES = 786_432  # bytes of a patch as JSON: it has to fit into a control message
+PATCH_BYTES = 786_432  # bytes of a patch as JSON, which must fit into a control message
 
 
 class GitMethods:
@@ -39,10 +39,10 @@ class GitMethods:
         Args:
             environment: The variables and directories that programs start with.
             trees: Ends process trees.
-            disk: The threads in which files are accessed.
+            disk: The threads for file access.
             tasks: Owns the work.
             idempotency: The outcomes of clones with a key.
-            limits: The bounds of git commands and clones.
+            limits: The limits of git commands and clones.
         """
         self._environment = environment
         self._tasks = tasks
@@ -55,10 +55,10 @@ class GitMethods:
         await self._git.close()
 
     async def ignored(self, path: str) -> frozenset[tuple[str, ...]]:
-        """Return what git ignores in a directory, as paths in it; nothing if it is not in a repository.
+        """Return the paths that git ignores in a directory; none outside a repository.
 
         Raises:
-            HawseError: `spawn_failed` if git is not installed, `too_large` if the list is.
+            HawseError: `spawn_failed` if git is not installed, `too_large` if the list is too large.
         """
         inside = await self._git.run("rev-parse", "--is-inside-work-tree", cwd=path, accept=(0, 128))
         if inside.code != 0:
@@ -112,7 +112,7 @@ class GitMethods:
 
     @handles(api.GitDiff)
     async def _diff(self, params: api.GitDiff) -> api.GitDiffResult:
-        await self._head(await self._where(params))  # outside of a repository, `git diff` would compare any files
+        await self._head(await self._where(params))  # outside a repository, `git diff` would compare any files
         arguments = ["diff", "--patch", "--no-ext-diff", "--no-textconv", "--diff-algorithm=default"]
         if params.staged:
             arguments.append("--cached")
@@ -137,7 +137,7 @@ class GitMethods:
 
     async def _head(self, where: str) -> api.GitHead:
         commit = await self._git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=where, accept=(0, 1))
-        # Not `--short`, which returns heads/NAME for a branch if a tag has its name.
+        # Not `--short`, which returns heads/NAME for a branch if a tag has the same name.
         ref = _line(await self._git.run("symbolic-ref", "--quiet", "HEAD", cwd=where, accept=(0, 1)))
         name = None if ref is None else ref.removeprefix("refs/heads/")
         return api.GitHead(path=to_text(where), commit=_line(commit), branch=name)
@@ -228,7 +228,7 @@ class GitMethods:
     async def _access(
         self, params: api.GitRepository, name: str, credentials: api.GitCredentials | None, *options: str
     ) -> Access | None:
-        """Return credentials that only the host of the remote `name` may get; None if there are none."""
+        """Return credentials restricted to the host of the remote `name`; None without credentials."""
         if checked(credentials) is None:
             return None
         assert credentials is not None
@@ -257,6 +257,6 @@ def _line(ran: GitResult) -> str | None:
 def _patch(ran: GitResult) -> api.GitDiffResult:
     text = ran.stdout.decode(errors="replace")
     truncated = ran.truncated
-    while len(msgspec.json.encode(text)) > PATCH_BYTES:  # controls take six bytes each
+    while len(msgspec.json.encode(text)) > PATCH_BYTES:  # control characters take six bytes each
         text, truncated = text[: len(text) * 3 // 4], True
     return api.GitDiffResult(text=text, truncated=truncated)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from hawse.api.git import GitBranchInfo, GitCommitInfo, GitProgress, GitPushedRef, GitStatusEntry, GitStatusResult
 from hawse.api.paths import to_text
 
-ENTRIES = 10_000  # entries of a status that are returned
-TEXT_BYTES = 512 << 10  # bytes of names, or of messages, in one result: as JSON it has to fit into a control message
+ENTRIES = 10_000  # maximum entries of a status
+TEXT_BYTES = 512 << 10  # bytes of names or messages in one result, which must fit into a control message as JSON
 MESSAGE_BYTES = 64 << 10  # bytes of the message of one commit
 LINE_LIMIT = 4096  # bytes of a line of progress
 
@@ -24,7 +24,7 @@ _BRANCH_FIELDS = 5
 
 
 class ProgressReader:
-    """Parses stderr of git, whose lines end with CR or LF, and calls `on_progress` for each line that is progress."""
+    """Parses git's stderr, with lines ending in CR or LF. Calls `on_progress` for each progress line."""
 
     def __init__(self, on_progress: Callable[[GitProgress], None]) -> None:
         self._on_progress = on_progress
@@ -32,7 +32,7 @@ class ProgressReader:
 
     @property
     def held(self) -> int:
-        """The number of bytes of an incomplete line that are kept."""
+        """The number of bytes kept of an incomplete line."""
         return len(self._rest)
 
     def feed(self, data: bytes) -> None:
@@ -45,7 +45,7 @@ class ProgressReader:
 
 
 def status(data: bytes) -> GitStatusResult:
-    """Parse `git status --porcelain=v2 --branch -z`. If output is cut off, the last entry is left out: `truncated`."""
+    """Parse `git status --porcelain=v2 --branch -z`. If output is cut off, omit the last entry: `truncated`."""
     state = GitStatusResult()
     fields = data.split(b"\0")
     state.truncated = fields.pop() != b""  # output after the last NUL
@@ -65,7 +65,7 @@ def status(data: bytes) -> GitStatusResult:
 
 
 def log(data: bytes) -> tuple[list[GitCommitInfo], bool]:
-    """Parse `git log -z --format=tformat:LOG_FORMAT`. Return the commits, and whether some were left out."""
+    """Parse `git log -z --format=tformat:LOG_FORMAT`. Return the commits, and whether some were omitted."""
     values = data.split(b"\0")
     commits: list[GitCommitInfo] = []
     size = 0
@@ -80,14 +80,14 @@ def log(data: bytes) -> tuple[list[GitCommitInfo], bool]:
 
 
 def branches(data: bytes) -> tuple[list[GitBranchInfo], bool]:
-    """Parse `git for-each-ref --format=BRANCH_FORMAT`. Return the branches, and whether some were left out."""
+    """Parse `git for-each-ref --format=BRANCH_FORMAT`. Return the branches, and whether some were omitted."""
     found: list[GitBranchInfo] = []
     size = 0
     for line in data.split(b"\n"):
         fields = line.split(b"\0")
         if (
             len(fields) != _BRANCH_FIELDS or fields[4]
-        ):  # a symbolic ref such as origin/HEAD names a branch that is listed anyway
+        ):  # a symbolic ref such as origin/HEAD names a branch that is also listed
             continue
         ref, commit, upstream, head, _ = (_name(field) for field in fields)
         size += len(ref) + len(upstream)

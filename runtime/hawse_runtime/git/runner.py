@@ -1,6 +1,6 @@
 """Runs git: its environment, credentials and timeout, and the end of its process tree.
 
-Git reads credentials from a memory file without a name (docs/decisions/0036).
+Git reads credentials from an anonymous memory file (docs/decisions/0036).
 """
 
 import asyncio
@@ -22,16 +22,16 @@ from hawse_runtime.posix.fd_streams import FdReader, FdWriter
 from hawse_runtime.posix.process_tree import ProcessTrees
 from hawse_runtime.posix.spawn import EXTRA_FD, spawn_pipes
 
-LOCAL_TIMEOUT = 120.0  # seconds for commands that use no network
-OUTPUT_LIMIT = 8 << 20  # bytes of stdout that are kept
-STDERR_LIMIT = 64 << 10  # bytes at the end of stderr that are kept
+LOCAL_TIMEOUT = 120.0  # seconds for commands without network access
+OUTPUT_LIMIT = 8 << 20  # bytes of stdout to keep
+STDERR_LIMIT = 64 << 10  # last bytes of stderr to keep
 GRACE = 2.0  # seconds from TERM to KILL
 DRAIN_LIMIT = 1 << 20  # bytes read after git has ended: the capacity of a pipe
 
 _KEPT_NAMES = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSH", "GIT_SSL_")
 ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "",  # there is no terminal to ask on
+    "GIT_ASKPASS": "",  # there is no terminal for prompts
     "SSH_ASKPASS_REQUIRE": "never",
     "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # also for redirects
     "GIT_LITERAL_PATHSPECS": "1",
@@ -44,8 +44,8 @@ ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "LANGUAGE": "C",  # its messages are parsed
 }
-# Settings of the user or the repository must not change what is read or applied by a program. The most specific
-# setting of git decides, such as `color.diff` before `color.ui`, so each one is set.
+# Settings of the user or the repository must not change output that programs read or apply. Git prefers the most
+# specific setting, such as `color.diff` over `color.ui`, so each one is set.
 _CONFIG = (
     *(
         (f"color.{name}", "false")
@@ -72,11 +72,11 @@ _CONFIG = (
     ("diff.suppressBlankEmpty", "false"),
     ("diff.indentHeuristic", "true"),
     ("diff.algorithm", "default"),
-    ("core.fsmonitor", "false"),  # it starts a program, or a daemon that does not end
+    ("core.fsmonitor", "false"),  # it starts a program, or a daemon that never exits
     ("gc.auto", "0"),  # it would continue in the background
     ("maintenance.auto", "false"),
-    ("http.lowSpeedLimit", "1"),  # bytes in a second, for
-    ("http.lowSpeedTime", "60"),  # this number of seconds: then the transfer fails
+    ("http.lowSpeedLimit", "1"),  # bytes per second, for
+    ("http.lowSpeedTime", "60"),  # this number of seconds: a slower transfer fails
     ("protocol.ext.allow", "never"),
     ("advice.detachedHead", "false"),
     ("log.showSignature", "false"),
@@ -85,14 +85,14 @@ _HELPER = f'!f() {{ test "$1" = get && cat /proc/self/fd/{EXTRA_FD}; }}; f'
 
 
 class GitLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of git commands."""
+    """The limits of git commands."""
 
-    running: int = 64  # commands at a time
-    resume_timeout: float = 60.0  # seconds that a clone with a key continues without a call, which may be repeated
+    running: int = 64  # concurrent commands
+    resume_timeout: float = 60.0  # seconds that a keyed clone continues without a call
 
 
 class GitResult(NamedTuple):
-    """The result of a git command. `truncated`: it printed more than the limit, and was ended because of that."""
+    """The result of a git command. `truncated`: it was ended because it printed more than the limit."""
 
     code: int | None
     stdout: bytes
@@ -101,7 +101,7 @@ class GitResult(NamedTuple):
 
 
 class Access(NamedTuple):
-    """Credentials, and the scheme, host and port to which they may be sent."""
+    """Credentials, and the only scheme, host and port that can receive them."""
 
     scope: str
     credentials: GitCredentials
@@ -112,7 +112,7 @@ class GitOutput:
 
     def __init__(self, limit: int, on_full: Callable[[], None]) -> None:
         self.data = bytearray()
-        self.full = False  # more than `limit` bytes came
+        self.full = False  # received more than `limit` bytes
         self._limit = limit
         self._on_full = on_full
 
@@ -125,7 +125,7 @@ class GitOutput:
 
 
 class Running:
-    """One git command. Its caller has to call `close`."""
+    """One git command. The caller must call `close`."""
 
     def __init__(
         self,
@@ -145,17 +145,17 @@ class Running:
             argv: The program and its arguments.
             env: Its whole environment.
             cwd: Its directory.
-            stdin: What it reads from stdin; None: stdin is /dev/null.
-            extra: A descriptor that it gets as EXTRA_FD; None: it gets none.
-            on_stdout: Is called with each part of stdout.
+            stdin: Its input; None for /dev/null.
+            extra: A descriptor to pass as EXTRA_FD, if any.
+            on_stdout: Called with each part of stdout.
             on_stderr: Is called with each part of stderr.
-            enough: Is set when it has ended.
+            enough: Set when it has ended.
 
         Raises:
             HawseError: `spawn_failed`, `limit_exceeded`.
         """
         self.exit: Exit | None = None
-        self.stopped: HawseError | None = None  # the reason for which it was ended from outside
+        self.stopped: HawseError | None = None  # why it was ended from outside
         pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin is not None, extra=extra)
         child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.pid = child.pid
@@ -168,12 +168,12 @@ class Running:
             self._stdin.end()
 
     async def kill(self, trees: ProcessTrees) -> None:
-        """End the process tree; return when no process of it is left."""
+        """End the process tree; return when no process is left."""
         if self.exit is None:
             await trees.end(self.pid, signal.SIGTERM, GRACE, lambda: self.exit is not None)
 
     def close(self) -> None:
-        """Read what is left in the pipes of a command that has ended, and close them."""
+        """Read the remaining output of an ended command, and close its pipes."""
         for inlet in self._inlets:
             inlet.drain(DRAIN_LIMIT)
             inlet.close()
@@ -186,7 +186,7 @@ class Running:
 
 
 class GitRunner:
-    """Runs git commands, and ends them when the runtime ends."""
+    """Runs git commands, and ends them with the runtime."""
 
     def __init__(self, environment: Environment, trees: ProcessTrees, limits: GitLimits = GitLimits()) -> None:
         """Create the runner.
@@ -194,7 +194,7 @@ class GitRunner:
         Args:
             environment: The variables that programs start with.
             trees: Ends process trees.
-            limits: The bounds of git commands.
+            limits: The limits of git commands.
         """
         self.environment = environment
         self.limits = limits
@@ -207,7 +207,7 @@ class GitRunner:
         await asyncio.gather(*(self.stop(running) for running in list(self._running)), return_exceptions=True)
 
     async def stop(self, running: Running) -> None:
-        """End a command from outside: its `run` raises `cancelled`."""
+        """End a command from outside. Its `run` raises `cancelled`."""
         running.stopped = running.stopped or HawseError("cancelled", "the git command was ended", admitted="yes")
         await running.kill(self._trees)
 
@@ -224,23 +224,23 @@ class GitRunner:
         on_start: Callable[[Running], None] | None = None,
         accept: tuple[int, ...] = (0,),
     ) -> GitResult:
-        """Run git to its end.
+        """Run git to completion.
 
         Args:
             arguments: The arguments of git.
             cwd: Its directory.
-            access: Credentials that it may use for one host.
-            stdin: What it reads from stdin; None: stdin is /dev/null.
-            env: Variables that are added to its environment.
-            timeout: Seconds after which its process tree is ended.
-            limit: Bytes of stdout that are kept. It is ended when it prints more.
+            access: Credentials for one host.
+            stdin: Its input; None for /dev/null.
+            env: Variables to add to its environment.
+            timeout: Time limit in seconds, after which the process tree is ended.
+            limit: Bytes of stdout to keep. Git is ended when it prints more.
             on_stderr: Is called with each part of stderr.
-            on_start: Is called when it has been started.
-            accept: The exit codes that are not a failure.
+            on_start: Called when it has been started.
+            accept: Exit codes that are not failures.
 
         Raises:
             HawseError: `spawn_failed` if git is not installed, `deadline_exceeded`, `cancelled`, `limit_exceeded`, and
-                for another exit code what `failure` returns.
+            the error from `failure` for another exit code.
         """
         if self._closed or len(self._running) >= self.limits.running:
             raise HawseError("limit_exceeded", f"limit reached: {self.limits.running} git commands are running")
@@ -281,7 +281,7 @@ class GitRunner:
                     del self._running[running]
         finally:
             if secret is not None:
-                os.ftruncate(secret, 0)  # processes that git has left running may still have it open
+                os.ftruncate(secret, 0)  # processes left running by git may still have it open
                 os.close(secret)
         if running.stopped is not None:
             raise running.stopped
@@ -299,14 +299,14 @@ class GitRunner:
 
 def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:
     config = list(_CONFIG)
-    if access is not None:  # only our helper: a helper of the user might store the credentials
+    if access is not None:  # only our helper: the user's helper might store the credentials
         config += [("credential.helper", ""), (f"credential.{access.scope}.helper", _HELPER)]
     options = [option for name, value in config for option in ("-c", f"{name}={value}")]
     return ["git", "--no-pager", *options, *arguments]
 
 
 def _memory(credentials: GitCredentials) -> int:
-    """Return a descriptor from which `credential.helper` can read any number of times (git-credential(1))."""
+    """Return a descriptor that `credential.helper` can read any number of times (git-credential(1))."""
     fd = os.memfd_create("git", os.MFD_CLOEXEC)
     try:
         os.write(fd, f"username={credentials.username}\npassword={credentials.password}\n".encode())

@@ -1,4 +1,4 @@
 """Output as a log of bytes with absolute offsets: the ring in memory, spill to disk, backpressure, input offsets.
 
-It knows readers only as cursors, and nothing about terminals or processes.
+Readers are only cursors here; terminals and processes are unknown.
 """

@@ -1,14 +1,14 @@
-"""Flow control of the output of a program: its fastest reader sets the pace, unless a slower one is lossless.
+"""Flow control of a program's output: the fastest reader sets the pace, unless a slower one is lossless.
 
 The limits named here are the journal's `FlowLimits`.
 
-- Reading pauses when even the reader furthest ahead is `room` bytes behind, or half of a small journal.
-- A `lossless` reader loses no bytes: reading pauses when it is half a journal behind. For `hold_timeout` seconds after
-  its connection was lost, its position is held so that it can come back.
-- While reading is paused, a lossless reader that takes nothing for `lossless_stall_timeout` seconds is ignored until it
-  takes something. Another reader that takes less than `progress` bytes in `stall_timeout` seconds is ignored until it
-  takes so much in that time. It may lose bytes while it is ignored; skipped bytes do not count as taken.
-- Without readers all output is read: a program never blocks because its viewer has disconnected.
+- Reading pauses when even the fastest reader is `room` bytes behind, or half of a small journal.
+- A `lossless` reader loses no bytes: reading pauses when it is half a journal behind. After a lost connection, its
+position is held for `hold_timeout` seconds so that it can reconnect.
+- While reading is paused, a lossless reader that consumes nothing for `lossless_stall_timeout` seconds is ignored until
+it consumes something. Another reader that consumes less than `progress` bytes in `stall_timeout` seconds is ignored
+until it reaches that rate. An ignored reader can lose bytes; skipped bytes do not count as consumed.
+- Without readers, all output is read: a program never blocks because its viewer has disconnected.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ NOT_NEEDED = 1 << 62  # above every offset: no reader needs any byte
 class JournalReader(Protocol):
     @property
     def cursor(self) -> int | None:
-        """The offset of the next byte it will take; None before it has begun."""
+        """The offset of the next byte to consume; None before it has started."""
         ...
 
     @property
@@ -37,16 +37,16 @@ class ReaderState:
 
     def __init__(self, resume_id: str | None, follows: bool, stores: bool) -> None:
         self.resume_id = resume_id
-        self.stores = stores  # it stores what it has taken where every reader can read it
+        self.stores = stores  # it stores consumed output where every reader can read it
         self.follows = follows  # it never sets the pace: its progress does not allow more output
-        self.stalled = False  # it made no progress in time, and is ignored
-        self.seen_at: int | None = None  # the offset from which its progress is measured
-        self.since = 0.0  # when it was at that offset, by the loop's clock
+        self.stalled = False  # it is ignored for lack of progress
+        self.seen_at: int | None = None  # the offset where measuring its progress started
+        self.since = 0.0  # when it was at `seen_at`, by the loop's clock
 
 
 @referable
 class Backpressure:
-    """Pauses and resumes the reading into one journal. `update` it after output, `advanced` after a cursor's move."""
+    """Pauses and resumes reading into one journal. Call `update` after output, `advanced` after a cursor moved."""
 
     def __init__(
         self,
@@ -55,55 +55,55 @@ class Backpressure:
         resume: Callable[[], None],
         hold_room: int | None = None,
     ) -> None:
-        """Start without readers and without a pause.
+        """Start without readers, and not paused.
 
         Args:
-            journal: What the program's output is appended to. Its `flow` has the limits.
-            pause: Stops the reading of output.
-            resume: Continues it.
-            hold_room: How many bytes a held position may be behind; None: half of the journal.
+            journal: The journal of the program's output. Its `flow` has the limits.
+            pause: Pauses reading of output.
+            resume: Resumes reading of output.
+            hold_room: Maximum bytes that a held position can be behind; None: half of the journal.
         """
         self._journal = journal
         self._hold_room = hold_room
         self._pause = pause
         self._resume = resume
         self._readers: dict[JournalReader, ReaderState] = {}
-        self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # by input id: the cursor at the loss
+        self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # the cursor at the loss, by input id
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False
-        # Weak, because a write of spilled output may keep the journal longer than this object.
+        # Weak, because a pending write of spilled output can keep the journal longer than this object.
         journal.needed = WeakCallback(self._needed, default=NOT_NEEDED)
 
     @property
     def readers(self) -> set[JournalReader]:
-        """The readers that are taken into account, those that are ignored for now included."""
+        """All readers, including currently ignored ones."""
         return set(self._readers)
 
     @property
     def held(self) -> int:
-        """The number of positions that are held for readers whose connection was lost."""
+        """The number of positions held for readers that lost their connection."""
         return len(self._holds)
 
     @property
     def watching(self) -> bool:
-        """Whether a timer looks for readers that stall."""
+        """Whether a timer is checking for stalled readers."""
         return self._watch is not None
 
     def stalled(self, reader: JournalReader) -> bool:
-        """Whether `reader`, which was added, is ignored because it made no progress in time."""
+        """Return whether a reader is ignored for lack of progress."""
         return self._readers[reader].stalled
 
     def add(
         self, reader: JournalReader, resume_id: str | None = None, *, follows: bool = False, stores: bool = False
     ) -> None:
-        """Take `reader` into account from now on.
+        """Add a reader.
 
         Args:
             reader: A reader of the journal.
-            resume_id: Names the reader across its reconnects: a position that is held under this name is released.
-            follows: Whether it never sets the pace. Output is still not read so fast that it loses bytes.
-            stores: Whether every reader can read the bytes that it has taken elsewhere.
+            resume_id: Identifies the reader across reconnects; a position held under this id is released.
+            follows: Whether it never sets the pace. If lossless, it still loses no bytes.
+            stores: Whether every reader can read the bytes it has consumed elsewhere.
         """
         self._readers[reader] = ReaderState(resume_id, follows, stores)
         if resume_id in self._holds:
@@ -126,12 +126,12 @@ class Backpressure:
         self.update()
 
     def advanced(self) -> None:
-        """Note that a cursor has moved on, which can only end a pause."""
+        """Note that a cursor has advanced, which can only end a pause."""
         if self.paused:
             self.update()
 
     def update(self) -> None:
-        """Pause or resume the reading, after output or a change of the readers."""
+        """Pause or resume reading, after output or a change of readers."""
         allowed = self._allowed()
         if allowed and self.paused:
             self.paused = False
@@ -146,7 +146,7 @@ class Backpressure:
             self._find_stalled()
 
     def close(self) -> None:
-        """Note that nothing more will be read: release all held positions and stop the timers."""
+        """Note the end of the output: release all held positions and stop the timers."""
         self._closed = True
         self._stop_timer()
         for _, timer in self._holds.values():
@@ -174,7 +174,7 @@ class Backpressure:
         return furthest < 0 or end - furthest <= min(self._journal.flow.room, self._journal.capacity // 2)
 
     def _needed(self) -> int:
-        """The first offset that a lossless reader has not taken yet and that is only in the journal."""
+        """The first offset that a lossless reader still needs and that is only in the journal."""
         start, needed = self._journal.start, self._journal.end
         for reader, state in self._readers.items():
             cursor = reader.cursor if reader.lossless else None
@@ -190,7 +190,7 @@ class Backpressure:
         return needed
 
     def _recovered(self, reader: JournalReader, state: ReaderState, cursor: int) -> bool:
-        """Whether a reader that has stalled makes progress again."""
+        """Return whether a stalled reader is making progress again."""
         flow = self._journal.flow
         now = asyncio.get_running_loop().time()
         start = state.seen_at if state.seen_at is not None else cursor
@@ -203,7 +203,7 @@ class Backpressure:
         return not state.stalled
 
     def _find_stalled(self) -> None:
-        """Ignore the readers that have made no progress in time. Called repeatedly while reading is paused."""
+        """Ignore readers without sufficient progress. Called repeatedly while reading is paused."""
         flow = self._journal.flow
         loop = asyncio.get_running_loop()
         now = loop.time()

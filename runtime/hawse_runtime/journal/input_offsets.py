@@ -1,6 +1,6 @@
 """The applied offset of each input stream of a terminal or a process, so that input is applied exactly once.
 
-An *input id* names a sender across its reconnects; docs/wire.md section 5.
+An *input id* identifies a sender across reconnects; docs/wire.md section 5.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ class InputOffsets:
         self._applied: OrderedDict[str, int] = OrderedDict()
 
     def applied(self, input_id: str) -> int:
-        """How many bytes of that stream have been applied; 0 for a new one."""
+        """Return the number of applied bytes of that stream; 0 for a new one."""
         return self._applied.get(input_id, 0)
 
     def new_part(self, input_id: str, offset: int, payload: bytes | memoryview) -> bytes | memoryview:
-        """Return the part of `payload` that was not applied yet.
+        """Return the part of `payload` that has not been applied.
 
         Raises:
             HawseError: `input_gap` if bytes before `offset` are missing.
@@ -46,7 +46,7 @@ class InputOffsets:
 
 
 class InputStreams:
-    """The input streams that keep a stdin open. It ends when the last one has been detached for its hold time."""
+    """The input streams that keep a stdin open. It ends once the last one has been detached for its hold time."""
 
     def __init__(self) -> None:
         self._count = 0

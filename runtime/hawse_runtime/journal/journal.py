@@ -1,4 +1,4 @@
-"""The last bytes of one stream, by absolute offset. Many cursors read one journal, which does not know them.
+"""The last bytes of one stream, by absolute offset. A journal is read through any number of independent cursors.
 
 `JournalPool` limits the memory of all journals of a runtime together.
 """
@@ -12,15 +12,13 @@ from hawse.wire import HawseError
 from hawse_runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits
 
 FIRST_SIZE = 4096  # bytes; most terminals stay idle, so the ring starts small and doubles
-PORTION = 96 << 10  # bytes; a flood takes a tenth more processor time with 64 KiB, twenty viewers with 128
-LEAST_CAPACITY = (
-    256 << 10
-)  # bytes; fewer could not hold one read (hawse_runtime.posix.fd_streams) and the lag of readers
+PORTION = 96 << 10  # bytes; costs 10 % less processor time than 64 KiB in a flood, and than 128 KiB with twenty viewers
+LEAST_CAPACITY = 256 << 10  # bytes; must hold one read (hawse_runtime.posix.fd_streams) and the lag of readers
 
 
 @referable
 class Journal:
-    """A ring of bytes. `start` and `end` are absolute offsets; `[start, end)` can be read."""
+    """A ring buffer. `start` and `end` are absolute offsets; `[start, end)` is readable."""
 
     def __init__(
         self,
@@ -32,10 +30,10 @@ class Journal:
         """Create an empty journal.
 
         Args:
-            capacity: The most bytes that it holds, rounded up to a power of two.
-            reserve: Is called with the journal and its new size before it takes more memory; it may call `limit`.
+            capacity: The maximum size in bytes, rounded up to a power of two.
+            reserve: Called with the journal and its new size before allocating memory; can call `limit`.
             flow: The limits of its readers.
-            keystrokes: Of all users; whoever appends asks it.
+            keystrokes: Typing activity of all users, for code that appends.
         """
         self.flow = flow
         self.keystrokes = keystrokes
@@ -45,10 +43,10 @@ class Journal:
         self.start = 0
         self.end = 0
         self.before_limit: Callable[[int], None] | None = (
-            None  # called with the new capacity before bytes are dropped that are not read yet
+            None  # called with the new capacity before unread bytes are dropped
         )
         self.needed: Callable[[], int] | None = (
-            None  # returns the first offset that must be kept for a reader, also if the journal is full
+            None  # returns the first offset to keep for a reader, even in a full journal
         )
 
     def __len__(self) -> int:
@@ -56,7 +54,7 @@ class Journal:
 
     @property
     def allocated(self) -> int:
-        """The bytes of memory that the ring takes."""
+        """The bytes of memory used by the ring."""
         return len(self._ring)
 
     def append(self, data: bytes | memoryview) -> None:
@@ -82,7 +80,7 @@ class Journal:
         self.end += size
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`, fewer where the ring wraps. They are valid until the next `append`.
+        """Return up to `size` bytes from `offset`, fewer where the ring wraps. Valid until the next `append`.
 
         Raises `ValueError` for an offset that is not in the journal.
         """
@@ -101,27 +99,27 @@ class Journal:
         return b"".join(parts)
 
     def portion(self) -> int:
-        """The number of bytes that may be appended before its readers run. The journal holds at least four portions."""
+        """Bytes to append before its readers run, at most a quarter of the journal."""
         return min(PORTION, self.capacity // 4)
 
     @property
     def memory(self) -> int:
-        """The bytes of memory of its ring."""
+        """The bytes of memory used by its ring."""
         return len(self._ring)
 
     def limit(self, capacity: int) -> None:
-        """Hold at most `capacity` bytes from now on, as soon as no more are `needed`; the oldest are dropped first."""
+        """Limit the journal to `capacity` bytes, once no more are `needed`. The oldest bytes are dropped first."""
         if self.before_limit is not None:
             self.before_limit(_power_of_two(capacity))
         self.capacity = _power_of_two(capacity)
         self._shrink()
 
     def seal(self) -> None:
-        """Note that no more bytes will come: free the unused memory."""
+        """Note the end of the stream, and free unused memory."""
         self.limit(min(self.capacity, len(self)))
 
     def _make_room(self, size: int) -> None:
-        """Grow for `size` more bytes, and drop the oldest bytes if the capacity does not allow it."""
+        """Grow for `size` more bytes, or drop the oldest bytes at the capacity limit."""
         if self._reserve is not None and len(self._ring) < (ring_size := self._wanted(size)):
             self._reserve(self, ring_size)
         if len(self._ring) < (ring_size := self._wanted(size)):
@@ -129,7 +127,7 @@ class Journal:
         self.start = max(self.start, self.end + size - len(self._ring))
 
     def _wanted(self, size: int) -> int:
-        """Return the size of the ring with `size` more bytes."""
+        """Return the ring size required for `size` more bytes."""
         most = max(self.capacity, _power_of_two(self._promised + size))
         return min(_power_of_two(len(self) + size), most)
 
@@ -156,27 +154,26 @@ class Journal:
 
 
 class JournalPool:
-    """Makes journals and limits the memory of all of them to `limits.total` bytes.
+    """Creates journals and limits their total memory to `limits.total` bytes.
 
-    Each journal may grow to `limits.each` bytes while the total allows it. After that, all are limited to an equal
-    share, which is as large as possible: small journals leave the rest to the others. When a share shrinks, bytes that
-    lossless readers have not read are kept, and the program is paused until they are read; the total may be exceeded
-    for that time.
+    Each journal can grow to `limits.each` bytes while the total allows it. After that, all get an equal share, which is
+    as large as possible because small journals leave the rest to the others. When a share shrinks, bytes that lossless
+    readers have not read are kept, and the program is paused until they are read; the total can be exceeded until then.
     """
 
     def __init__(self, limits: JournalLimits = JournalLimits(), keystrokes: Keystrokes | None = None) -> None:
-        """Create a pool without journals. `keystrokes` is for those that append to them."""
+        """Create a pool without journals. `keystrokes` is passed to code that appends."""
         self.limits = limits
         self._keystrokes = keystrokes
         self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
 
     @property
     def memory(self) -> int:
-        """The bytes of memory of all journals."""
+        """The bytes of memory used by all journals."""
         return sum(journal.memory for journal in self._journals)
 
     def journal(self) -> Journal:
-        """Create a journal, and recompute the share of the others.
+        """Create a journal, and recompute the others' share.
 
         Raises `limit_exceeded` if the share of each would be less than LEAST_CAPACITY.
         """
@@ -194,7 +191,7 @@ class JournalPool:
         return journal
 
     def _reserve(self, journal: Journal, size: int) -> None:
-        """Make room for a ring of `size` bytes: limit the journals that have more than their share."""
+        """Make room for a ring of `size` bytes by limiting journals that exceed their share."""
         if self.memory - journal.memory + size > self.limits.total:
             sharing, small = self._sharing()
             share = self._share(
@@ -205,14 +202,14 @@ class JournalPool:
                     other.limit(share)
 
     def _share(self, sizes: list[int], total: int) -> int:
-        """Return the largest share with which all fit into `total` bytes: a power of two, as the size of every ring."""
+        """Return the largest share that fits all journals into `total` bytes: a power of two, like every ring size."""
         share = 1 << (self.limits.each.bit_length() - 1)
         while share > LEAST_CAPACITY and sum(min(size, share) for size in sizes) > total:
             share >>= 1
         return share
 
     def _sharing(self) -> tuple[list[Journal], int]:
-        """Return the journals that have a share, and the bytes of those that have ended. Forget tiny ones."""
+        """Return the journals that get a share, and the bytes of ended journals. Forget tiny ones."""
         sharing, tiny = [], []
         small = 0
         for journal in self._journals:

@@ -1,4 +1,4 @@
-"""The bounds of journals and of their readers."""
+"""The limits of journals and their readers."""
 
 import msgspec
 
@@ -6,17 +6,17 @@ DEFAULT_CAPACITY = 4 << 20  # bytes; docs/decisions/0042
 
 
 class FlowLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the readers of a journal may be behind, and how long a program waits for them (`Backpressure`)."""
+    """How far readers can fall behind, and how long a program waits for them (`Backpressure`)."""
 
-    room: int = 512 << 10  # bytes the fastest reader may be behind: enough to keep a fast one busy
-    stall_timeout: float = 2.0  # seconds without progress after which an ordinary reader is ignored
-    progress: int = 16 << 10  # bytes in that time that count as progress: a slow modem is faster
-    lossless_stall_timeout: float = 30.0  # the same as `stall_timeout`, for a lossless reader that takes nothing
-    hold_timeout: float = 30.0  # seconds the position of a lossless reader is held after its connection was lost
+    room: int = 512 << 10  # maximum lag of the fastest reader in bytes: enough to keep it busy
+    stall_timeout: float = 2.0  # seconds without progress until an ordinary reader is ignored
+    progress: int = 16 << 10  # minimum bytes in that time to count as progress: a slow modem is faster
+    lossless_stall_timeout: float = 30.0  # like `stall_timeout`, for a lossless reader that consumes nothing
+    hold_timeout: float = 30.0  # seconds to hold the position of a lossless reader after a lost connection
 
 
 class JournalLimits(msgspec.Struct, frozen=True):
-    """Bytes of output that are held in memory."""
+    """Bytes of output held in memory."""
 
     total: int = 512 << 20  # of all journals together
     each: int = DEFAULT_CAPACITY  # of one journal, while there is room

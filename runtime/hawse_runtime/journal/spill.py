@@ -1,9 +1,9 @@
-"""The output of a process that does not fit into memory, on disk: files of a few MiB, the oldest removed first.
+"""Process output on disk that does not fit into memory: files of a few MiB, the oldest removed first.
 
-A spill follows its stream's journal: it writes bytes before the ring drops them. The program is paused for it only
-while half a ring waits for the disk (docs/decisions/0030). Bytes that cannot be written are left out, and readers are
-notified of the gap. All disk work is done by one thread, in order, so that nothing
-is read before it is written or written after it was removed.
+A spill follows its stream's journal and writes bytes before the ring drops them. It pauses the program only while half
+a ring waits for the disk (docs/decisions/0030). Bytes that cannot be written are skipped, and readers are notified of
+the gap. One thread does all disk work in order, so that nothing is read before it is written, or written after it was
+removed.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from hawse_runtime.journal.journal import Journal
 log = logging.getLogger(__name__)
 
 READ_SIZE = 256 << 10  # bytes read at a time
-AFTERWARDS = 256 << 10  # bytes of an ended stream that stay in memory
+AFTERWARDS = 256 << 10  # bytes of an ended stream to keep in memory
 
 
 class SpillLimits(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class SpillLimits(msgspec.Struct, frozen=True):
 
     total: int = 1 << 30  # of all streams
     each: int = 64 << 20  # of one stream
-    segment: int = 4 << 20  # of one file: the unit in which old output is removed
+    segment: int = 4 << 20  # of one file: the unit of removal
     batch: int = 1 << 20  # copied and written at a time
 
 
@@ -48,15 +48,15 @@ class SpillSegment:
 
 
 class SpillStore:
-    """The folder, and the number of bytes of all streams in it."""
+    """The folder, and the total size of the streams in it."""
 
     def __init__(self, pool: ThreadPool, folder: Folder | None = None, limits: SpillLimits = SpillLimits()) -> None:
-        """Use `folder`, which no other program uses, and empty it.
+        """Empty and use `folder`, which must be exclusive to this object.
 
         Args:
-            pool: Has one thread, so that the work is done in the order in which it was submitted.
-            folder: None: a temporary folder is made when it is needed.
-            limits: How many bytes may be on disk.
+            pool: Has one thread, so that work runs in order of submission.
+            folder: The folder; None: create a temporary one on demand.
+            limits: The maximum bytes on disk.
         """
         self.limits = limits
         self.held = 0  # bytes
@@ -67,7 +67,7 @@ class SpillStore:
         self._pool = pool
         self._pending: set[asyncio.Future[Any]] = set()
         if folder is not None:
-            folder.remove()  # left by a runtime that was killed
+            folder.remove()  # leftovers of a killed runtime
 
     @property
     def files(self) -> int:
@@ -78,12 +78,12 @@ class SpillStore:
         """Remove everything."""
         self.closed = True
         for work in list(self._pending):
-            work.cancel()  # work that has begun is not cancelled
+            work.cancel()  # started work is not cancelled
         if self._folder is not None:
-            await self._pool.run(self._folder.remove)  # after the work that has begun
+            await self._pool.run(self._folder.remove)  # after the started work
 
     def segment(self, start: int, spill: "Spill") -> SpillSegment:
-        """Create a file. Raises `OSError`, also if the folder cannot be made."""
+        """Create a file. Raises `OSError`, also if the folder cannot be created."""
         if self._folder is None:
             self._folder = Folder(tempfile.mkdtemp(prefix="hawse-spill-"))
         self._count += 1
@@ -92,7 +92,7 @@ class SpillStore:
         return segment
 
     def grew(self, segment: SpillSegment, size: int) -> None:
-        """Note that `size` bytes were written, and remove the oldest files if there are too many bytes."""
+        """Note that `size` bytes were written, and remove the oldest files if the limit is exceeded."""
         segment.end += size
         self.held += size
         while self.held > self.limits.total:
@@ -106,7 +106,7 @@ class SpillStore:
             self.run(lambda: _unlink(segment))
 
     def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Do disk work after all work that was submitted before."""
+        """Run disk work after all previously submitted work."""
         future = self._pool.submit(work)
         self._pending.add(future)
         future.add_done_callback(self._pending.discard)
@@ -119,7 +119,7 @@ class Spill:
     lossless = True
 
     def __init__(self, store: SpillStore, journal: Journal, moved: Callable[[], None]) -> None:
-        self.cursor: int | None = 0  # the bytes before it were written, or given up
+        self.cursor: int | None = 0  # the bytes before it were written or skipped
         self.segments: deque[SpillSegment] = deque()
         self._store = store
         self._journal = journal
@@ -138,25 +138,25 @@ class Spill:
         return self._store.limits.each
 
     def first_at(self, offset: int) -> int | None:
-        """Return the first offset from `offset` on whose byte is on disk, or None."""
+        """Return the first offset on disk at or after `offset`, or None."""
         for segment in self.segments if not self._store.closed else ():
             if segment.end > offset:
                 return max(segment.start, offset)
         return None
 
     def update(self) -> None:
-        """Note that there is new output. A stream that fits into a quarter of its ring is not written to disk."""
+        """Note new output. A stream that fits into a quarter of its ring is not written to disk."""
         if self._behind > self._journal.capacity // 4:
             self._write()
 
     def finish(self) -> None:
-        """Note that the stream has ended: most of it is written to disk, because it may be kept for long."""
+        """Note the end of the stream. Most of it is then written to disk, because it may be kept for a long time."""
         self._ended = True
         if len(self._journal) > AFTERWARDS:
             self._write()
 
     def fetch(self, offset: int, done: Callable[[bytes], None]) -> None:
-        """Call `done` with some bytes from `offset` on, or with no bytes if they were removed."""
+        """Call `done` with some bytes from `offset`, or with no bytes if they were removed."""
         segment = next((s for s in self.segments if s.start <= offset < s.end), None)
         if segment is None or self._store.closed:
             asyncio.get_running_loop().call_soon(done, b"")
@@ -171,13 +171,13 @@ class Spill:
         self._store.remove(segment)
 
     def close(self) -> None:
-        """Remove its files: it will not be read any more."""
+        """Remove its files; it will no longer be read."""
         self._closed = True
         while self.segments:
             self.drop(self.segments[0])
 
     def _write(self) -> None:
-        """Write the next bytes that are not on disk, unless a write is running; `_written` continues."""
+        """Write the next bytes that are not on disk, unless a write is running; `_written` then continues."""
         if self.busy or self._closed or self._store.closed:
             return
         if not self._behind:
@@ -239,7 +239,7 @@ class Spill:
         return b""
 
     def _failed(self, error: BaseException, size: int) -> None:
-        """Continue without these bytes: a full disk must not pause the program."""
+        """Continue without these bytes, because a full disk must not pause the program."""
         if not self._failing:
             self._failing = True
             log.warning("! output is not kept on disk: %s", error)

@@ -1,6 +1,6 @@
-"""Tracks the participants of a terminal and arbitrates who may write and which window size applies.
+"""Tracks the participants of a terminal, and decides who can write and which window size applies.
 
-It handles `terminal.presence` and `terminal.lease`. It knows neither channels nor bytes.
+Handles `terminal.presence` and `terminal.lease`. Independent of channels and bytes.
 """
 
 import re
@@ -27,8 +27,8 @@ from hawse_runtime.people.presence import Presence, PresenceCursor, ViewerPresen
 from hawse_runtime.people.size_policy import Size, SizePolicy
 from hawse_runtime.people.writer_lease import WriterLeaseState
 
-# Input that a terminal emulator sends by itself: reports of cursor, attributes, modes and focus, and control strings.
-# It does not count as typing.
+# Automatic input of a terminal emulator: reports of cursor, attributes, modes and focus, and control strings. It does
+# not count as typing.
 _ESC: Final = 0x1B
 _REPORTS = re.compile(
     rb"(?:\x1b\[[?>=]?[\d;:]*(?:[Rcnt]|\$y)|\x1b\[\?[\d;]*u|\x1b\[[IO]|\x1b[P\]_][^\x1b\x07]*(?:\x1b\\|\x07))+"
@@ -36,7 +36,7 @@ _REPORTS = re.compile(
 
 
 class ParticipantsCursor(PresenceCursor):
-    """Which state of participants and writer lease one viewer was sent."""
+    """The state of participants and writer lease last sent to one viewer."""
 
     epoch = 0  # of the lease
 
@@ -44,7 +44,7 @@ class ParticipantsCursor(PresenceCursor):
 class ParticipantsState(NamedTuple):
     """The part of the `opened` event that describes the participants."""
 
-    viewer: str  # the public id of the participant that attaches
+    viewer: str  # the public id of the attaching participant
     presence: list[Participant]
     lease: WriterLease
 
@@ -65,13 +65,13 @@ class Participants:
         Args:
             current: Returns the size of the terminal as (columns, rows).
             resize: Sets it.
-            wake: Is called when `next_event` has something new for the viewers.
-            writers_changed: Is called when the set of participants that may write has changed.
+            wake: Called when `next_event` has something new for the viewers.
+            writers_changed: Called when the set of permitted writers has changed.
         """
         self._writers_changed = writers_changed
         self._presence = Presence(wake, WeakCallback(self._removed), WeakCallback(self._unanswered))
         self._lease = WriterLeaseState()
-        self._asking = frozenset[ViewerPresence]()  # those that are shown as asking for the lease
+        self._asking = frozenset[ViewerPresence]()  # participants shown as requesting the lease
         self._sizing = SizePolicy(current, resize)
 
     def __len__(self) -> int:
@@ -96,9 +96,9 @@ class Participants:
         Args:
             viewer: Identifies it; pass the same object to `leave`.
             profile: How it introduces itself; its key decides which participant it belongs to.
-            read_only: Whether it may not type.
-            fit: The size of terminal that fits its window, in cells; None: it has none.
-            caller: Who attaches it. None: the owner of the terminal.
+            read_only: Whether it cannot type.
+            fit: The terminal size that fits its window, in cells; None without a window.
+            caller: The attaching principal; None: the terminal's owner.
 
         Returns:
             The participant that the viewer belongs to.
@@ -158,12 +158,12 @@ class Participants:
             self._sizing.mark_active(participant)
 
     def set_fit(self, participant: ViewerPresence, size: Size, *, claim: bool = False) -> None:
-        """Set the size of terminal that fits `participant`; ignored if it is read-only.
+        """Set the terminal size that fits `participant`; ignored if it is read-only.
 
         Args:
-            participant: Whose window it is.
+            participant: The owner of the window.
             size: Columns and rows.
-            claim: Whether `participant` decides the size from now on.
+            claim: Whether to make `participant` the decider of the size.
         """
         if not participant.read_only:
             self._sizing.set_fit(participant, size)
@@ -191,7 +191,7 @@ class Participants:
         return ParticipantEvent(viewer=participant.describe())
 
     def set_lease(self, params: TerminalLease) -> WriterLease:
-        """Serve `terminal.lease`. Raises `not_found`, and as `WriterLeaseState.change`."""
+        """Serve `terminal.lease`. Raises `not_found`, and the errors of `WriterLeaseState.change`."""
         participant = None if params.viewer is None else self.find(params.viewer)
         to = None if params.to is None else self._presence.get(params.to)
         before = self._lease.epoch
@@ -205,17 +205,17 @@ class Participants:
     # ---- events
 
     def describe(self, participant: ViewerPresence, cursor: ParticipantsCursor) -> ParticipantsState:
-        """Return the present state for the `opened` event of `participant`, and move `cursor` to it."""
+        """Return the current state for the `opened` event of `participant`, and move `cursor` to it."""
         cursor.epoch = self._lease.epoch
         return ParticipantsState(participant.id, self._presence.describe(cursor), self._lease.describe())
 
     def next_event(
         self, cursor: ParticipantsCursor, applied: int
     ) -> tuple[str, WriterLeaseEvent | ParticipantEvent | ParticipantLeft] | None:
-        """Return name and value of the next event after `cursor` and move it; None if it is up to date.
+        """Return the name and value of the next event after `cursor`, and move it; None if it is up to date.
 
-        A holder is announced with `joined` before a `lease` event names it. `applied`: bytes applied of the viewer's
-        own input stream.
+        A holder is announced with `joined` before a `lease` event names it. `applied`: the applied bytes of the
+        viewer's own input stream.
         """
         holder = self._lease.holder
         if cursor.epoch != self._lease.epoch and (holder is None or holder.id in cursor.versions):
@@ -232,7 +232,7 @@ class Participants:
         self._asking = frozenset(self._lease.asking)
 
     def _unanswered(self, participant: ViewerPresence) -> None:
-        """The request of `participant` has had no answer for too long: it ends."""
+        """End the request of `participant`, which was not answered in time."""
         self._lease.asking.discard(participant)
         self._show_requests()
 

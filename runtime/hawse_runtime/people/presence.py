@@ -1,9 +1,8 @@
 """The participants of a terminal and their state: name, colour, focus, typing, pointer.
 
-A *participant* (a person or an agent) is identified by a secret key, so that it stays the same participant across
-reconnects. Other participants see its public id. For each viewer, one version number per participant records which
-state it was sent. There is no queue: a viewer that stalls is sent the latest state when it reads again, in at most one
-event per participant.
+A *participant* (a person or an agent) has a secret key, which identifies it across reconnects. Other participants see
+its public id. For each viewer, one version number per participant records the last state sent. There is no queue: when
+a stalled viewer reads again, it receives the latest state in at most one event per participant.
 """
 
 import asyncio
@@ -15,16 +14,16 @@ from hawse.api.people import Participant, ParticipantEvent, ParticipantKind, Par
 from hawse.wire import HawseError, Principal
 
 PARTICIPANTS_LIMIT: Final = 1024  # at one terminal
-READ_ONLY_LIMIT: Final = 768  # of them may be read-only: this leaves room for participants that may write
+READ_ONLY_LIMIT: Final = 768  # read-only participants, which leaves room for writers
 NAME_MAX: Final = 40  # characters
-REJOIN_TIMEOUT = 3.0  # s that a participant stays after its last viewer has detached: most reconnect sooner
-RESTART_TIMEOUT = 30.0  # s the same, where the link to the gateway was lost: the gateway may have to start again
-ASK_TIMEOUT = 60.0  # s until a request for the writer lease ends without an answer: nobody may be there to answer it
-TYPING_TIMEOUT = 2.0  # s from the last key until a participant counts as not typing
-NOTIFY_INTERVAL = 0.05  # s between two notifications: changes in between are sent as one
-GUEST: Final = "guest"  # the kind of the principals of share links
-OWNER: Final = "owner"  # that of those who share the token of the gateway: they have no names of their own
-PALETTE: Final = (  # dark text is readable on each of them
+REJOIN_TIMEOUT = 3.0  # seconds that a participant stays after its last viewer has detached: most reconnect sooner
+RESTART_TIMEOUT = 30.0  # the same after losing the link to the gateway, which may have to restart
+ASK_TIMEOUT = 60.0  # seconds until an unanswered request for the writer lease ends
+TYPING_TIMEOUT = 2.0  # seconds from the last key until a participant no longer counts as typing
+NOTIFY_INTERVAL = 0.05  # seconds between notifications: changes in between are combined
+GUEST: Final = "guest"  # the kind of principals from share links
+OWNER: Final = "owner"  # the kind of principals that share the gateway's token, which have no individual names
+PALETTE: Final = (  # dark text is readable on each colour
     "#5ad1c8",
     "#e8c26a",
     "#f2777a",
@@ -39,43 +38,43 @@ PALETTE: Final = (  # dark text is readable on each of them
 
 
 def identity_name(caller: Principal | None) -> str:
-    """Return the name that a caller has without choosing it; empty: it may choose one."""
+    """Return the fixed name of a caller; empty if it can choose one."""
     if caller is None or caller.kind == OWNER:
         return ""
     return caller.name if caller.kind == GUEST else caller.name or caller.id
 
 
 class ViewerPresence:
-    """One participant. Any number of viewers can be attached with its key; none while it reconnects."""
+    """One participant, with any number of attached viewers, or none while it reconnects."""
 
     def __init__(self, id: str, key: str | None, name: str, color: str, kind: ParticipantKind) -> None:
         self.id = id
         self.key = key
-        self.named = False  # its name is that of its token, account or link, and it cannot choose another
+        self.named = False  # its name is fixed by its token, account or link
         self.guest = False  # it uses a share link
         self.name = name
         self.color = color
         self.kind: ParticipantKind = kind
-        self.viewers: dict[object, bool] = {}  # the attached viewers, each with whether it is read-only
-        self.read_only = False  # all of its viewers are read-only, or were when the last one detached
+        self.viewers: dict[object, bool] = {}  # attached viewers, and whether each is read-only
+        self.read_only = False  # all its viewers are read-only, or were when the last one detached
         self.typing = False
         self.focus = False
         self.at: PointerPosition | None = None  # None: the pointer is hidden
-        self.asks = False  # it asks for the writer lease
+        self.asks = False  # it is requesting the writer lease
         self.unanswered = False  # its last request ended after `ASK_TIMEOUT`
         self.scroll = 0  # rows
-        self.view = ""  # what its user looks at, in the notation of its client
+        self.view = ""  # its user's current view, in the client's notation
         self.version = 0  # increases with every change of the attributes above
         self.typed_at = 0.0  # loop time of the last key
-        self.timer: asyncio.TimerHandle | None = None  # until it counts as not typing
-        self.asking: asyncio.TimerHandle | None = None  # until its request ends
-        self.leaving: asyncio.TimerHandle | None = None  # set while no viewer is attached: until it is removed
+        self.timer: asyncio.TimerHandle | None = None  # ends its typing state
+        self.asking: asyncio.TimerHandle | None = None  # ends its request
+        self.leaving: asyncio.TimerHandle | None = None  # removes it; set while no viewer is attached
 
     def describe(self, *, whole: bool = True) -> Participant:
-        """Return the public state: it does not contain the key.
+        """Return the public state, without the key.
 
         Args:
-            whole: Whether the receiver may see the whole sandbox, and so what else the participant looks at.
+            whole: Whether the receiver has access to the whole sandbox, including the participant's view.
         """
         return Participant(
             id=self.id,
@@ -95,7 +94,7 @@ class ViewerPresence:
 
 
 class PresenceCursor:
-    """Which state of the participants one viewer was sent: a revision of the whole, a version of each."""
+    """The state last sent to one viewer: the overall revision, and each participant's version."""
 
     def __init__(self, *, whole: bool = True) -> None:
         """Start with nothing sent; `whole` is as for `ViewerPresence.describe`."""
@@ -116,10 +115,10 @@ class Presence:
         """Start without participants.
 
         Args:
-            notify: Is called when `next_event` has something new, at most once per `NOTIFY_INTERVAL`.
-            on_removed: Is called with a participant that has left for good.
-            on_unanswered: Is called with a participant whose request for the writer lease had no answer for
-                `ASK_TIMEOUT` seconds.
+            notify: Called when `next_event` has something new, at most once per `NOTIFY_INTERVAL`.
+            on_removed: Called with a participant that has left permanently.
+            on_unanswered: Called with a participant whose request for the writer lease was not answered within
+            `ASK_TIMEOUT` seconds.
         """
         self._notify = notify
         self._on_removed = on_removed
@@ -164,12 +163,12 @@ class Presence:
 
         Args:
             viewer: Identifies the attached viewer; pass the same object to `leave`.
-            key: The secret that identifies the participant across reconnects; None makes a new participant.
-            name: The name it asks for; see `rename`.
-            color: The colour it asks for; see `rename`.
-            kind: None: unchanged, and `person` for a new participant.
-            read_only: Whether this viewer may not type.
-            caller: Who attaches it. None: the owner of the terminal.
+            key: The secret that identifies the participant across reconnects; None creates a new participant.
+            name: The requested name; see `rename`.
+            color: The requested colour; see `rename`.
+            kind: The kind; None keeps it, or sets `person` for a new participant.
+            read_only: Whether this viewer cannot type.
+            caller: The attaching principal; None: the terminal's owner.
 
         Raises:
             HawseError: `limit_exceeded` if the terminal has too many participants.
@@ -191,13 +190,13 @@ class Presence:
         return participant
 
     def leave(self, participant: ViewerPresence, viewer: object, *, link_lost: bool = False) -> None:
-        """Detach `viewer`. A participant without viewers is removed after a time in which it may reconnect.
+        """Detach `viewer`. A participant without viewers is removed unless it reconnects in time.
 
         Args:
             participant: The participant that the viewer belongs to.
-            viewer: What was passed to `join`.
-            link_lost: Whether it has lost its link, with which the viewers of a whole gateway are lost. The time is
-                then `RESTART_TIMEOUT`, otherwise `REJOIN_TIMEOUT`.
+            viewer: The object passed to `join`.
+            link_lost: Whether the link to its gateway was lost, together with all the gateway's viewers. The time is
+            then `RESTART_TIMEOUT`, otherwise `REJOIN_TIMEOUT`.
         """
         participant.viewers.pop(viewer, None)
         if participant.viewers:
@@ -208,7 +207,7 @@ class Presence:
             participant.leaving = asyncio.get_running_loop().call_later(timeout, self._remove, participant)
 
     def rename(self, participant: ViewerPresence, name: str | None, color: str | None) -> None:
-        """Set the name if it may be chosen and is not empty, and the colour if it is in the palette and unused."""
+        """Set the name if it is not fixed and not empty, and the colour if it is in the palette and unused."""
         if name is not None and not participant.named:
             participant.name = clean(name) or participant.name
         if color in PALETTE and color not in self._colors():
@@ -227,7 +226,7 @@ class Presence:
             self._changed(participant)
 
     def set_asks(self, participant: ViewerPresence, asks: bool) -> None:
-        """Show that `participant` asks for the writer lease, for at most `ASK_TIMEOUT` seconds, or that it does not."""
+        """Show or clear the request of `participant` for the writer lease, which expires after `ASK_TIMEOUT`."""
         if participant.asks is asks:
             return
         participant.asks = asks
@@ -241,14 +240,14 @@ class Presence:
         self._changed(participant)
 
     def clear_unanswered(self) -> None:
-        """Forget which requests had no answer: the lease has changed."""
+        """Forget unanswered requests, because the lease has changed."""
         for participant in self._participants.values():
             if participant.unanswered:
                 participant.unanswered = False
                 self._changed(participant)
 
     def set_view(self, participant: ViewerPresence, scroll: int | None, view: str | None) -> None:
-        """Set how far its user has scrolled back, in rows, and what it looks at. None: unchanged."""
+        """Set how many rows its user has scrolled back, and its view. None: unchanged."""
         before = (participant.scroll, participant.view)
         participant.scroll = participant.scroll if scroll is None else scroll
         participant.view = participant.view if view is None else view
@@ -271,7 +270,7 @@ class Presence:
         return [participant.describe(whole=cursor.whole) for participant in self._participants.values()]
 
     def next_event(self, cursor: PresenceCursor) -> tuple[str, ParticipantEvent | ParticipantLeft] | None:
-        """Return name and value of the next event after `cursor` and move it; None if it is up to date."""
+        """Return the name and value of the next event after `cursor`, and move it; None if it is up to date."""
         if cursor.revision == self._revision:
             return None
         for left in cursor.versions:
@@ -288,7 +287,7 @@ class Presence:
         return None
 
     def close(self) -> None:
-        """Cancel all timers: `notify` and `on_removed` are not called any more."""
+        """Cancel all timers. `notify` and `on_removed` are no longer called."""
         timers = [
             self._timer,
             *(timer for participant in self._participants.values() for timer in _timers(participant)),
@@ -352,7 +351,7 @@ class Presence:
         self._on_removed(participant)
 
     def _changed(self, participant: ViewerPresence) -> None:
-        """Notify now, or when `NOTIFY_INTERVAL` seconds have passed since the last notification."""
+        """Notify now, or once `NOTIFY_INTERVAL` seconds have passed since the last notification."""
         participant.version += 1
         loop = asyncio.get_running_loop()
         due = self._notified_at + NOTIFY_INTERVAL
@@ -373,7 +372,7 @@ def _timers(participant: ViewerPresence) -> tuple[asyncio.TimerHandle | None, ..
 
 
 def clean(name: str) -> str:
-    """Return `name` on one line, without control, format and private-use characters, cut to `NAME_MAX` characters."""
+    """Return `name` as one line of at most `NAME_MAX` characters, without control, format and private-use ones."""
     shown = "".join(" " if char.isspace() else char for char in name[: 8 * NAME_MAX])
     shown = "".join(char for char in shown if unicodedata.category(char)[0] != "C")
     return " ".join(shown.split())[:NAME_MAX].rstrip()

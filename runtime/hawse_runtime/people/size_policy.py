@@ -1,8 +1,8 @@
-"""Chooses the size of a terminal: the one that fits the *decider*, which typed, got the focus or claimed the size last.
+"""Chooses the size of a terminal: the size that fits the *decider*, which last typed, got focus or claimed the size.
 
-Changes are rate-limited. The next change by the same decider is applied `SETTLE` seconds after the last change at the
-earliest (its window is being dragged), a change by another decider `SWITCH` seconds after it (two persons type in
-turns). The delay is not extended by later requests, and the last request is always applied.
+Changes are rate-limited: by the same decider to one every `SETTLE` seconds (its window is being dragged), and by
+another decider to one every `SWITCH` seconds (two people type in turns). Later requests do not extend the delay, and
+the last request is always applied.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class SizePolicy:
         return next(reversed(self._fits), None)
 
     def set_fit(self, participant: ViewerPresence, size: Size) -> None:
-        """Set the size that fits `participant`. One that has not been active is the decider only if it is alone."""
+        """Set the size that fits `participant`. An inactive participant is the decider only if it is alone."""
         if participant in self._fits:
             self._fits[participant] = size
         else:
@@ -47,14 +47,14 @@ class SizePolicy:
         self._apply_when_due()
 
     def mark_active(self, participant: ViewerPresence) -> None:
-        """Make `participant` the decider, if it has a size: it has typed, got the focus or claimed the size."""
+        """Make `participant` the decider, if it has a size, after it typed, got focus or claimed the size."""
         size = self._fits.pop(participant, None)
         if size is not None:
             self._fits[participant] = size
             self._apply_when_due()
 
     def remove(self, participant: ViewerPresence) -> None:
-        """Remove `participant`. If it was the decider, the one that was active before becomes it."""
+        """Remove `participant`. If it was the decider, the previously active one takes over."""
         if self._fits.pop(participant, None) is not None:
             self._apply_when_due()
 

@@ -1,7 +1,7 @@
-"""The writer lease of a terminal: every participant may write, or one at a time.
+"""The writer lease of a terminal: either every participant can write, or only one at a time.
 
-The epoch increases with every change. An action can name the epoch that its client knew: with an outdated one it is
-refused, so that a message in transit cannot undo a take-over. Participants can ask the holder to hand the lease over.
+The epoch increases with every change. An action can state its client's epoch and is refused if that is outdated, so
+that a message in transit cannot undo a take-over. Participants can ask the holder to hand over the lease.
 """
 
 import msgspec
@@ -12,12 +12,14 @@ from hawse_runtime.people.presence import ViewerPresence
 
 
 class WriterLeaseState:
-    """The lease of one terminal. Without a holder every participant may write."""
+    """The lease of one terminal. Without a holder, every participant can write."""
 
     def __init__(self) -> None:
         self.holder: ViewerPresence | None = None
         self.epoch = 0
-        self.asking: set[ViewerPresence] = set()  # those that ask the holder for the lease; empty without a holder
+        self.asking: set[ViewerPresence] = (
+            set()
+        )  # participants requesting the lease from the holder; empty without a holder
 
     def describe(self) -> WriterLease:
         if self.holder is None:
@@ -38,16 +40,16 @@ class WriterLeaseState:
 
         Args:
             action: `take` and `exclusive` give the lease to `participant`, `exclusive` only if no other participant
-                holds it. `release` ends the lease of `participant`, `free` the lease of any holder. `ask` and
-                `withdraw` begin and end a request of `participant`, `keep` refuses the request of `to`, or all
-                requests. `give` hands the lease of `participant` over to `to`.
-            participant: The one that acts; None if it is unknown, which only `free` and `release` allow.
-            epoch: The epoch that the client knew; None: it is not checked.
+            holds it. `release` ends the lease of `participant`, `free` the lease of any holder. `ask` and
+            `withdraw` start and end a request of `participant`, `keep` refuses the request of `to`, or all
+            requests. `give` hands the lease from `participant` to `to`.
+            participant: The acting participant; None if unknown, which only `free` and `release` allow.
+            epoch: The client's epoch; None skips the check.
             to: The other participant for `give`, which requires it, and `keep`.
 
         Raises:
             HawseError: `forbidden` if `participant` or the next holder is read-only; `conflict` if `epoch` is outdated
-                or another participant holds the lease; `invalid_params` if an argument is required and None.
+            or another participant holds the lease; `invalid_params` if a required argument is None.
         """
         if participant is not None and participant.read_only:
             raise HawseError("forbidden", "a read-only viewer cannot request, hold or release the writer lease")
@@ -71,14 +73,14 @@ class WriterLeaseState:
             self._set_holder(None)
 
     def remove(self, participant: ViewerPresence) -> None:
-        """End the request of `participant`, which has left, and its lease if it is the holder."""
+        """End the request of `participant`, which has left, and its lease if it holds one."""
         self.asking.discard(participant)
         if self.holder is participant:
             self._set_holder(None)
 
     @property
     def holder_name(self) -> str:
-        """The display name of the holder; empty if there is none."""
+        """The display name of the holder; empty without a holder."""
         return "" if self.holder is None else self.holder.name
 
     def _act(self, action: LeaseAction, participant: ViewerPresence, to: ViewerPresence | None) -> None:
@@ -97,7 +99,7 @@ class WriterLeaseState:
             self._answer(action, participant, to)
 
     def _answer(self, action: LeaseAction, participant: ViewerPresence, to: ViewerPresence | None) -> None:
-        """Serve `give` and `keep`, which only the holder may do."""
+        """Serve `give` and `keep`, which are reserved to the holder."""
         if self.holder is not participant:
             raise HawseError(
                 "conflict",
@@ -121,4 +123,4 @@ class WriterLeaseState:
         if participant is not self.holder:
             self.holder = participant
             self.epoch += 1
-            self.asking.clear()  # they asked the holder that was
+            self.asking.clear()  # the requests were for the previous holder

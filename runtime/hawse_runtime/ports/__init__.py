@@ -1,4 +1,4 @@
 """Listening TCP ports of the sandbox's programs, previews and tunnels: `port.*`.
 
-It knows no HTTP: a tunnel carries bytes.
+HTTP is unknown here: a tunnel carries bytes.
 """

@@ -1,4 +1,4 @@
-"""Serves `port.listen`: a port in the sandbox whose connections its caller takes, one by one, with `port.accept`."""
+"""Serves `port.listen`: a port in the sandbox whose connections the caller accepts one by one with `port.accept`."""
 
 import asyncio
 import errno
@@ -17,13 +17,13 @@ from hawse_runtime.core.tasks import Tasks
 from hawse_runtime.ports.tunnel import Dial, TunnelStream
 
 ADDRESS: Final = "127.0.0.1"
-LOWEST: Final = 1024  # the runtime may be permitted to listen below, and programs of the sandbox are not
-WAITING: Final = 64  # connections that wait for `port.accept`; further ones wait in the kernel
+LOWEST: Final = 1024  # the runtime may be permitted to listen below, unlike the sandbox's programs
+WAITING: Final = 64  # connections waiting for `port.accept`; further ones wait in the kernel
 ACCEPT_TIMEOUT: Final = 30.0  # s
 
 
 class WaitingConnection:
-    """A connection of a program that the caller has not taken yet."""
+    """A program's connection that the caller has not accepted yet."""
 
     def __init__(self, raw: socket.socket, address: str, port: int, timer: asyncio.TimerHandle) -> None:
         self.raw = raw
@@ -32,7 +32,7 @@ class WaitingConnection:
         self._timer = timer
 
     def take(self) -> Dial:
-        """Return what makes it the connection of a stream."""
+        """Return the function that attaches the connection to a stream."""
         self._timer.cancel()
 
         async def dial(stream: TunnelStream) -> None:
@@ -51,7 +51,7 @@ class WaitingConnection:
 
 
 class PortListener(OutputOnlyStream):
-    """One port. It is open from its creation until the call ends.
+    """One port, open from its creation until the call ends.
 
     Attributes:
         port: Its number.
@@ -65,9 +65,9 @@ class PortListener(OutputOnlyStream):
 
         Args:
             call: The call to serve.
-            port: The port; 0: a free one.
+            port: The port; 0 chooses a free one.
             tasks: The parent of the task that accepts connections.
-            on_detach: Is called when the call has ended.
+            on_detach: Called when the call has ended.
 
         Raises:
             HawseError: `invalid_params`, `conflict`, `unavailable`.
@@ -88,17 +88,17 @@ class PortListener(OutputOnlyStream):
         self._waiting: dict[str, WaitingConnection] = {}
         self._room = asyncio.Event()
         self._announced = False
-        self._events: deque[PortIncoming] = deque()  # those of `_waiting` that were not sent
+        self._events: deque[PortIncoming] = deque()  # unsent events of `_waiting`
         self._task = tasks.start(self._accept())
 
     def take(self, connection: str) -> WaitingConnection | None:
-        """Return a connection that waits, which does so no more. None: there is none with this id."""
+        """Remove and return a waiting connection; None for an unknown id."""
         found = self._waiting.pop(connection, None)
         self._room.set()
         return found
 
     def cut(self, error: HawseError) -> None:
-        """End the call with `error`; the port is free then."""
+        """End the call with `error`, which frees the port."""
         self._call.error(error)
 
     # ---- Stream
@@ -110,7 +110,7 @@ class PortListener(OutputOnlyStream):
                 connection.send_event(ch, "listening", PortListening(port=self.port, address=ADDRESS))
             elif self._events:
                 event = self._events.popleft()
-                if event.connection in self._waiting:  # otherwise it has waited for too long
+                if event.connection in self._waiting:  # otherwise it has waited too long
                     connection.send_event(ch, "connection", event)
             else:
                 break

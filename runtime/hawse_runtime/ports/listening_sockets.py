@@ -1,8 +1,8 @@
-"""The programs that listen on TCP ports: /proc/net/tcp, and the descriptors of the sandbox's own programs (proc(5)).
+"""The programs that listen on TCP ports, from /proc/net/tcp and the descriptors of the sandbox's programs (proc(5)).
 
 A sandbox may share its network with the machine (docs/decisions/0002), so a port counts as the sandbox's only if one
-of its programs holds the socket. Programs are known by their descent from the runtime, or, after
-their parents have ended, by the mark in their environment. All functions read /proc: call them in a thread.
+of its programs holds the socket. Programs are identified by their descent from the runtime or, after their parents
+have ended, by the mark in their environment. All functions read /proc: call them in a thread.
 """
 
 import ipaddress
@@ -17,14 +17,14 @@ from hawse_runtime.posix.process_table import RUNTIME_MARK, ProcessTable
 
 TABLES = ("net/tcp", "net/tcp6")  # below /proc
 LISTEN = "0A"
-EPHEMERAL = 32768  # the first port that the system chooses (ip(7), ip_local_port_range)
+EPHEMERAL = 32768  # the first ephemeral port (ip(7), ip_local_port_range)
 OWN_DIRECTORY = f"/{PREFIX}".encode()
 ANY = ("0.0.0.0", "::")
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address for a socket that listens on all addresses
 
 
 class ListeningSocket(NamedTuple):
-    """A socket that listens."""
+    """A listening socket."""
 
     port: int
     address: str
@@ -32,7 +32,7 @@ class ListeningSocket(NamedTuple):
 
 
 class SocketOwner(NamedTuple):
-    """The program that holds a socket. `executor`: it is the executor of a code context, or one in reserve."""
+    """The program that holds a socket. `executor`: whether it is an executor, in a code context or in reserve."""
 
     pid: int
     name: str
@@ -40,12 +40,12 @@ class SocketOwner(NamedTuple):
 
 
 def sockets() -> frozenset[ListeningSocket]:
-    """Return all listening sockets of this network namespace, also those of other programs."""
+    """Return all listening sockets of this network namespace, including other programs' sockets."""
     return frozenset(socket for table in TABLES for socket in _table(table))
 
 
 def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
-    """Return which of the programs that `runtime` (its id) started holds which socket, by inode."""
+    """Return the owner of each socket held by programs of `runtime` (an id), by inode."""
     found: dict[int, SocketOwner] = {}
     descendants = {member.pid for member in table.members(os.getpid())}
     for pid in sorted(descendants | table.marked(f"{RUNTIME_MARK}={runtime}")):
@@ -58,20 +58,20 @@ def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
 
 
 def is_internal(socket: ListeningSocket, owner: SocketOwner) -> bool:
-    """Whether an executor needs this socket itself: ipykernel for the output of forks, Deno for its messages.
+    """Return whether an executor needs this socket itself: ipykernel for the output of forks, Deno for its messages.
 
-    It cannot be told from one that the code has opened, so all that are like those count.
+    Such sockets are indistinguishable from sockets opened by the code, so all similar ones count.
     """
     return owner.executor and socket.address == "127.0.0.1" and socket.port >= EPHEMERAL
 
 
 def reachable(port: int, listening: frozenset[ListeningSocket], ours: dict[int, SocketOwner]) -> list[str]:
-    """Return the addresses at which only programs of this runtime accept connections to `port`."""
+    """Return the addresses where only programs of this runtime accept connections to `port`."""
     own = [socket for socket in listening if socket.port == port and socket.inode in ours]
     foreign = {socket.address for socket in listening if socket.port == port and socket.inode not in ours}
     places = [LOOPBACK.get(socket.address, socket.address) for socket in own]
     if any(socket.address == "::" for socket in own) and not foreign:
-        places.append("127.0.0.1")  # it may accept IPv4 too, which works on a machine without ::1
+        places.append("127.0.0.1")  # it may also accept IPv4, which works on a machine without ::1
     return [place for place in sorted(dict.fromkeys(places), key=_nearest) if place not in foreign]
 
 
@@ -95,7 +95,7 @@ def _table(path: str) -> Iterator[ListeningSocket]:
 
 
 def _address(text: str) -> str:
-    """Decode 32-bit numbers in host byte order; an IPv4 address that is mapped into IPv6 becomes IPv4."""
+    """Decode 32-bit numbers in host byte order; an IPv4-mapped IPv6 address becomes IPv4."""
     packed = b"".join(struct.pack("=I", int(text[at : at + 8], 16)) for at in range(0, len(text), 8))
     address = ipaddress.ip_address(packed)
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
@@ -110,7 +110,7 @@ def _name(pid: int) -> str:
 
 
 def _is_executor(pid: int) -> bool:
-    """Whether a program was started with a connection file in a directory of the kernel host."""
+    """Return whether a program was started with a connection file in a directory of the kernel host."""
     try:
         return OWN_DIRECTORY in read_proc(f"{pid}/cmdline")
     except OSError:

@@ -1,6 +1,6 @@
-"""`port.*`: the ports that are open, the previews of them, and connections to them.
+"""`port.*`: open ports, their previews, and connections to them.
 
-The table of previews lives here, beside the programs it is about: a gateway that restarts finds it again.
+The table of previews is kept here, so that it survives a restart of the gateway.
 """
 
 from collections import defaultdict
@@ -36,19 +36,19 @@ from hawse_runtime.ports.watch import PortPoller
 from hawse_runtime.posix.proc import own_pid
 from hawse_runtime.posix.process_table import ProcessReader
 
-LISTENERS_LIMIT = 64  # ports that `port.listen` keeps open
-TUNNELS_LIMIT = 1024  # connections at once: each may hold a few buffers of 64 KiB
-LISTED_LIMIT = 1000  # ports in a list: more would not fit into a message
+LISTENERS_LIMIT = 64  # ports kept open by `port.listen`
+TUNNELS_LIMIT = 1024  # concurrent connections: each can hold a few buffers of 64 KiB
+LISTED_LIMIT = 1000  # ports in a list, which must fit into a message
 
 
 class Seen(NamedTuple):
     listening: frozenset[ListeningSocket]
     ours: dict[int, SocketOwner]  # by inode
-    settled: bool  # two scans in a row had the same result
+    settled: bool  # two consecutive scans had the same result
 
 
 class PortMethods:
-    """The methods. `runtime` is the id of this runtime, which is in the environment of all its programs."""
+    """The methods. `runtime`: the id of this runtime, which is in the environment of all its programs."""
 
     def __init__(self, runtime: str, tasks: Tasks, proc: ThreadPool, previews: PreviewTable) -> None:
         self._runtime = runtime
@@ -56,12 +56,12 @@ class PortMethods:
         self._proc = proc  # the threads that read /proc
         self._processes = ProcessReader()
         self._previews = previews
-        self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # with the preview they were made by
+        self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # with the preview that each uses
         self._listeners: list[PortListener] = []
         self._poller = PortPoller(self._look, tasks)
         self._seen = Seen(frozenset(), {}, False)
 
-    # ---- what is open
+    # ---- open ports
 
     @handles(PortList)
     async def _list(self, params: PortList) -> PortListResult:
@@ -95,13 +95,13 @@ class PortMethods:
         )
 
     def _scan(self, *, anew: bool = False) -> Seen:
-        """Return the listening sockets and those of the sandbox's programs. It blocks: call it in a thread.
+        """Return all listening sockets, and the sockets of the sandbox's programs. Blocks, so call it in a thread.
 
-        The owners are read again if the listening sockets have changed since the last scan, and in the scan after that,
-        because /proc is not a snapshot: a program whose parent ended during the scan is missing in it.
+        The owners are read again if the listening sockets have changed since the last scan, and once more in the next
+        scan: /proc is not a snapshot, so a program whose parent ended during a scan can be missing.
 
         Args:
-            anew: Whether to read the owners in any case.
+            anew: Whether to read the owners unconditionally.
         """
         listening = sockets()
         if anew or listening != self._seen.listening or not self._seen.settled:
@@ -113,7 +113,7 @@ class PortMethods:
 
     @handles(PortExpose)
     async def _expose(self, params: PortExpose) -> ExposedPort:
-        """Expose a port, also one without a listener yet. Raises `forbidden` if only other programs listen there."""
+        """Expose a port, even without a listener. Raises `forbidden` if only other programs listen there."""
         await self._proc.run(self._places, params.port)
         exposed = self._previews.expose(params.port, name=params.name, token=params.token)
         self._poller.poll_now()
@@ -129,7 +129,7 @@ class PortMethods:
         return {}
 
     def configure(self, ports: Iterable[SandboxPort]) -> None:
-        """Make the previews that the sandbox was created with, unless they were revoked."""
+        """Create the sandbox's configured previews, unless they were revoked."""
         self._previews.configure(ports)
         self._poller.poll_now()
 
@@ -160,7 +160,7 @@ class PortMethods:
     @serves(PortListen)
     def _listen(self, call: ServerCall, params: PortListen) -> None:
         same = next((one for one in self._listeners if params.port and one.port == params.port), None)
-        if same is not None and same.principal == call.principal.id:  # whose connection was lost, and is not yet closed
+        if same is not None and same.principal == call.principal.id:  # its connection was lost but is not closed yet
             same.cut(HawseError("conflict", "a later call of the same user listens on the port", admitted="yes"))
         if len(self._listeners) >= LISTENERS_LIMIT:
             raise HawseError("limit_exceeded", f"{LISTENERS_LIMIT} ports are open, which is the limit")
@@ -180,14 +180,14 @@ class PortMethods:
         call.serve(tunnel)
 
     def _find(self, port: int) -> list[str]:
-        """Return the addresses of `port`. Raises `unavailable` if no program listens, and as `_places`."""
+        """Return the addresses of `port`. Raises `unavailable` if no program listens, and the errors of `_places`."""
         places = self._places(port)
         if not places:
             raise HawseError("unavailable", f"no program listens on port {port}", details={"port": port})
         return places
 
     def _places(self, port: int) -> list[str]:
-        """Return the addresses at which the sandbox's programs accept connections to `port`.
+        """Return the addresses where the sandbox's programs accept connections to `port`.
 
         Raises:
             HawseError: `forbidden` if only other programs listen there, such as the gateway or this runtime.

@@ -1,7 +1,7 @@
-"""The previews of a sandbox: which ports have one, and by which token. They survive a restart of the runtime.
+"""The previews of a sandbox: exposed ports and their tokens. They survive a restart of the runtime.
 
-A token is compared by its hash, so that the time of a look-up reveals nothing of it. The file is written before a
-preview is confirmed.
+Tokens are compared by hash, so that the duration of a look-up reveals nothing. The file is written before a preview is
+confirmed.
 """
 
 import base64
@@ -25,11 +25,11 @@ LIMIT = 256  # previews of a sandbox
 
 
 class _File(msgspec.Struct):
-    """What the file contains.
+    """The content of the file.
 
     Attributes:
         exposed: The previews.
-        revoked: Ports of the sandbox's configuration whose preview was revoked, so that it does not come back.
+        revoked: Configured ports whose preview was revoked and must not be created again.
     """
 
     exposed: list[ExposedPort] = []
@@ -40,7 +40,7 @@ class PreviewTable:
     """The previews, by port and by token.
 
     Args:
-        folder: The directory in which they are kept. None: they end with this object.
+        folder: The directory of the file; None keeps previews in memory only.
     """
 
     def __init__(self, folder: Folder | None) -> None:
@@ -63,7 +63,7 @@ class PreviewTable:
 
     @property
     def digests(self) -> list[str]:
-        """The digests of the tokens, by which the gateway knows them while this runtime does not run."""
+        """The digests of the tokens, which the gateway uses while this runtime is not running."""
         return [preview_digest(exposed.token) for exposed in self._exposed.values()]
 
     def by_token(self, token: str) -> ExposedPort:
@@ -74,16 +74,16 @@ class PreviewTable:
         return exposed
 
     def expose(self, port: int, *, name: str | None = None, token: str | None = None) -> ExposedPort:
-        """Make a preview of a port, or return the existing one.
+        """Create a preview of a port, or return the existing one.
 
         Args:
             port: The port.
             name: The name of a new preview.
-            token: The token of a new preview. None: a random one.
+            token: The token of a new preview; None: random.
 
         Raises:
             HawseError: `limit_exceeded`; `conflict` if the port has another token, or the token another port.
-            OSError: The file cannot be written. There is no new preview then.
+            OSError: The file cannot be written. No preview is created.
         """
         known = self._exposed.get(port)
         if known is not None and token in (None, known.token):
@@ -108,7 +108,7 @@ class PreviewTable:
         return exposed
 
     def revoke(self, port: int) -> ExposedPort | None:
-        """Remove the preview of a port and return it. None if there is none. Raises `OSError`; it is removed anyway."""
+        """Remove and return the preview of a port, if any. Raises `OSError`, but removes it in any case."""
         exposed = self._exposed.get(port)
         if exposed is not None:
             self._remove(exposed)
@@ -117,7 +117,7 @@ class PreviewTable:
         return exposed
 
     def configure(self, ports: Iterable[SandboxPort]) -> None:
-        """Make the previews that the sandbox was created with, unless they exist or were revoked."""
+        """Create the sandbox's configured previews, unless they exist or were revoked."""
         for wanted in ports:
             if wanted.port in self._exposed or wanted.port in self._revoked:
                 continue

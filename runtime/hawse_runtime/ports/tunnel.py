@@ -1,4 +1,4 @@
-"""Serves `port.connect` and `port.accept`: a TCP connection and a channel, each direction at the pace of its reader."""
+"""Serves `port.connect` and `port.accept`: joins a TCP connection and a channel, each direction at its own pace."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,12 +11,12 @@ from hawse_runtime.rpc.connection_stream import ConnectionStream
 
 CONNECT_TIMEOUT = 10.0  # seconds for a program whose queue of new connections is full
 
-# Makes the connection with the stream as its protocol, after it has set `address`. Raises `OSError`, `HawseError`.
+# Sets `address`, then opens the connection with the stream as its protocol. Raises `OSError`, `HawseError`.
 Dial = Callable[["TunnelStream"], Awaitable[None]]
 
 
 def dial_first(find: Callable[[], Awaitable[Sequence[str]]]) -> Dial:
-    """Return what connects to the first address that answers, of those that `find` returns."""
+    """Return a function that connects to the first of the addresses from `find` that answers."""
 
     async def dial(stream: "TunnelStream") -> None:
         addresses = await find()
@@ -35,7 +35,7 @@ def dial_first(find: Callable[[], Awaitable[Sequence[str]]]) -> Dial:
 
 
 class TunnelStream(ConnectionStream):
-    """A `Stream`. `address` is the address of the other end. Each direction ends on its own."""
+    """A `Stream`. `address` is the address of the other end. Each direction ends separately."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class TunnelStream(ConnectionStream):
         self._make = dial
         self._on_detach = on_detach
         self._eof = False  # the program sends no more
-        self._end_sent = False  # the event `end`
+        self._end_sent = False  # the event `end` was sent
         tasks.start(self.connect())
 
     def cut(self, error: HawseError) -> None:
@@ -65,7 +65,7 @@ class TunnelStream(ConnectionStream):
     def eof_received(self) -> bool:
         self._eof = True
         self._call.wake()
-        return True  # the program may still read
+        return True  # the program may still be reading
 
     async def _dial(self) -> None:
         await self._make(self)
@@ -89,7 +89,7 @@ class TunnelStream(ConnectionStream):
         self._close_if_ended()
 
     def _close_if_ended(self) -> None:
-        """Close the connection after the end of both directions; `connection_lost` gets the outcome."""
+        """Close the connection after both directions have ended. `connection_lost` reports the outcome."""
         if self._end_sent and self._ended and self._transport is not None:
             self._transport.close()
 

@@ -1,6 +1,6 @@
-"""Serves `port.watch` by polling, since the kernel doesn't report new listening sockets.
+"""Serves `port.watch` by polling, because the kernel does not report new listening sockets.
 
-One task polls for all streams: at a short interval at first and after a change, at a growing one while nothing changes.
+One task polls for all streams. The interval is short after a change, and grows while nothing changes.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ GROWTH = 1.5
 
 
 class PortPoller:
-    """The streams of `port.watch` and the task that polls for them. It ends with the last stream."""
+    """The streams of `port.watch`, and the task that polls for them until the last one ends."""
 
     def __init__(self, read: Callable[[], Awaitable[PortListResult]], tasks: Tasks) -> None:
-        """`read` returns the open ports as they are now."""
+        """`read` returns the currently open ports."""
         self._read = read
         self._tasks = tasks
         self._streams: dict[LatestValueStream, ServerCall] = {}
@@ -41,7 +41,7 @@ class PortPoller:
             self._tasks.start(self._run())
 
     def poll_now(self) -> None:
-        """Poll without waiting for the end of the interval: something is known to have changed."""
+        """Poll immediately, because something is known to have changed."""
         self._poll_now.set()
 
     def _detached(self, stream: LatestValueStream) -> None:

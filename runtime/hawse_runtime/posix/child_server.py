@@ -41,7 +41,7 @@ class ChildServer:
             on_message: Called with the body of each message. If it raises `ProtocolError`, the process is killed.
             on_exit: Called once, when the process has exited and its last messages have been handled.
             limit: The maximum size of a message from the process, in bytes.
-            backlog: Bytes of unread requests after which the process is killed.
+            backlog: Maximum bytes of unread requests; beyond it, the process is killed.
 
         Raises:
             HawseError: `limit_exceeded`, or an error of `spawn`.

@@ -1,17 +1,17 @@
-"""Reserves descriptors, so that processes can be found and ended when the runtime has no other descriptor free.
+"""Reserves descriptors, so that processes can be found and ended when no other descriptor is free.
 
-A user frees descriptors by ending processes, which itself needs descriptors: for /proc and for a pidfd.
+Ending processes frees descriptors, but itself requires descriptors for /proc and a pidfd.
 """
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-COUNT = 4  # reading /proc: one in the thread; a kill: two on the event loop; one more for a file that Python opens
+COUNT = 4  # one in the thread that reads /proc, two on the event loop for a kill, one for a file that Python opens
 
 
 class DescriptorReserve:
-    """Used from the event loop only."""
+    """Reserved descriptors. Use it from the event loop only."""
 
     def __init__(self, count: int = COUNT) -> None:
         self._count = count
@@ -36,6 +36,6 @@ class DescriptorReserve:
             os.close(self._fds.pop())
 
     def _fill(self) -> None:
-        with suppress(OSError):  # none is free: tried again after the next use
+        with suppress(OSError):  # none is free: retry after the next use
             while len(self._fds) < self._count:
                 self._fds.append(os.eventfd(0, os.EFD_CLOEXEC))

@@ -1,7 +1,7 @@
-"""Non-blocking ends of PTYs and pipes on the event loop: `FdReader` reads, `FdWriter` writes. Each owns its fd.
+"""Non-blocking I/O on PTYs, pipes and sockets on the event loop: `FdReader` reads, `FdWriter` writes.
 
-While somebody types, a reader of much output reads little at a time and rests after it, as keys wait for it, and its
-program, which then waits for the reader, leaves the processor to them.
+While a user is typing, a reader of heavy output reads little at a time and then rests. Keystrokes do not have to wait
+for it, and its program, which waits for the reader, leaves the processor free.
 """
 
 import asyncio
@@ -12,10 +12,10 @@ from collections.abc import Callable
 from hawse.link.keystrokes import REST, Keystrokes
 
 READ_SIZE = 64 << 10
-READ_BURST = 64 << 10  # bytes read per wake, at about 4 KB per read of a PTY: other tasks wait for the whole burst
-SHORT = 256  # bytes: after a read of fewer bytes more are unlikely, and they would wake the reader again
+READ_BURST = 64 << 10  # bytes read per wake-up, at about 4 KB per read of a PTY: other tasks wait for the whole burst
+SHORT = 256  # bytes: after a shorter read, more data is unlikely, and would wake the reader again
 TRICKLE = 1 << 10  # bytes: a reader that has read less does not rest
-WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
+WRITE_LIMIT = 1 << 20  # bytes queued for a program that does not read
 
 
 class FdReader:
@@ -36,10 +36,10 @@ class FdReader:
 
         Args:
             fd: The end to read.
-            on_data: Gets what was read in one wake: a PTY returns about 4 KB for each read, too little to handle alone.
-            on_end: Is called once, after the last data, when no process has the other end open.
-            portion: The number of bytes to read per wake; one read may exceed it.
-            keystrokes: While somebody types, portions are small, and the reader rests after each. None: never.
+            on_data: Called with the data of one wake-up, combined because a PTY returns only about 4 KB per read.
+            on_end: Called once, after the last data, when no process has the other end open.
+            portion: The number of bytes to read per wake-up; one read can exceed it.
+            keystrokes: Reports typing, during which portions are small and the reader rests after each.
         """
         self.fd = fd
         self.ended = False  # no process has the other end open
@@ -49,7 +49,7 @@ class FdReader:
         self._portion = portion
         self._keystrokes = keystrokes
         self._reading = False
-        self._resting: asyncio.TimerHandle | None = None  # set while it is reading, but not now
+        self._resting: asyncio.TimerHandle | None = None  # set while it is reading but resting
         self._loop = asyncio.get_running_loop()
         self.resume()
 
@@ -68,7 +68,7 @@ class FdReader:
             self._loop.add_reader(self.fd, self._read)
 
     def drain(self, limit: int) -> None:
-        """Read the last output of a program that has ended, at most `limit` bytes, also while paused."""
+        """Read the last output of an ended program, at most `limit` bytes, even while paused."""
         self._burst(limit, even_paused=True)
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ class FdReader:
         self._loop.add_reader(self.fd, self._read)
 
     def _burst(self, limit: int, *, even_paused: bool = False) -> int:
-        """Read up to about `limit` bytes; return how many it were."""
+        """Read up to about `limit` bytes; return the number of bytes read."""
         if self.closed:
             return 0
         taken = 0
@@ -127,7 +127,7 @@ class FdReader:
 
 
 class FdWriter:
-    """Writes the input of a program, in order and completely. `fd` may be shared with an `FdReader` that owns it."""
+    """Writes the input of a program, in order and completely. `fd` can be shared with an `FdReader` that owns it."""
 
     def __init__(self, fd: int, *, owned: bool) -> None:
         self.fd = fd
@@ -136,17 +136,17 @@ class FdWriter:
         self._owned = owned
         self._queue: deque[tuple[memoryview, Callable[[int], None] | None]] = deque()
         self._waiting = False
-        self.ended = False  # `end` was called: no more may be written
+        self.ended = False  # `end` was called; nothing more can be written
         self._loop = asyncio.get_running_loop()
 
     def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
-        """Write `data`, and queue a copy of the part that cannot be written at once.
+        """Write `data`, and queue a copy of the part that cannot be written immediately.
 
-        Input that the program can no longer read is dropped, and counts as written.
+        Input that the program can no longer read is dropped and counts as written.
 
         Args:
             data: The input.
-            on_written: Is called with the number of bytes of each write.
+            on_written: Called with the number of bytes of each write.
         """
         if not data:
             return
@@ -162,7 +162,7 @@ class FdWriter:
             self._wait()
 
     def end(self) -> None:
-        """Close when all queued bytes are written, which is EOF for a pipe."""
+        """Close once all queued bytes are written, which signals EOF on a pipe."""
         self.ended = True
         if not self._queue:
             self.close()

@@ -1,13 +1,13 @@
-"""Separate user code from the runtime, within the sandbox that the provider has made (docs/decisions/0085).
+"""Separate user code from the runtime within the provider's sandbox (docs/decisions/0085).
 
-The runtime stays in the outer PID namespace, where its programs have no name for it. Programs run in an inner PID
-namespace. Both see the same files, except that
+The runtime stays in the outer PID namespace, where programs cannot address it. Programs run in an inner PID namespace.
+Both see the same files, except that
 
 - /proc shows the inner PID namespace; the runtime reads its own through `hawse_runtime.posix.proc`;
 - the directory of the runtime's own files is covered by an empty one; the runtime reads it through a descriptor.
 
-All programs are started by one thread, which has no capabilities, a system-call filter, a session keyring of its own
-and, where the provider passed one, a cgroup. They inherit all of that.
+All programs are started by one thread, which has no capabilities, a system-call filter, its own session keyring and, if
+the provider passed one, a cgroup. Programs inherit all of these.
 """
 
 import os
@@ -24,28 +24,28 @@ from hawse_runtime.posix.spawn_thread import SpawnThread
 # The first process of the inner PID namespace: it waits for the end of its stdin, whose other end the runtime holds. It
 # ignores SIGCHLD, so the kernel reaps the orphans that it adopts. (A shell cannot do this: it handles SIGCHLD itself.)
 INIT: Final = ("/bin/cat", "cat")
-# What is not of one PID namespace below /proc: hidden, or read-only. The same paths as in Docker's containers.
+# Paths below /proc that do not belong to a PID namespace: hidden or read-only, as in Docker's containers.
 HIDDEN: Final = (
     *("/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats"),
     *("/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats"),
 )
 READ_ONLY: Final = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/pressure", "/proc/sys", "/proc/sysrq-trigger")
-# Of what the kernel has for all sandboxes, or for all of one user, a sandbox gets a quarter.
+# A sandbox gets a quarter of the kernel resources that are shared by all sandboxes, or by one user's sandboxes.
 SHARE: Final = 4
-TERMINALS_MAX: Final = 1100  # PTYs of a sandbox: those of 1,024 terminals, and some of its programs
+TERMINALS_MAX: Final = 1100  # PTYs of a sandbox: for 1,024 terminals and some programs
 PTY: Final = Path("/proc/sys/kernel/pty")
 INOTIFY: Final = ("instances", "watches")
-REPORT_SIZE: Final = 4096  # bytes of the message about why the first process was not started
+REPORT_SIZE: Final = 4096  # bytes of the error message if the first process does not start
 
 
 class InnerOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How programs are separated.
 
     Attributes:
-        covered: The directory that programs must not see. None: there is none.
-        network: Whether programs share the network namespace of the runtime. If not, they have no interface at all.
-        cgroups: Descriptors of files to which "0" is written to move the writing thread into a cgroup.
-        shared_user: Whether other sandboxes have the same user on the host, which has one limit of inotify.
+        covered: The directory to hide from programs, if any.
+        network: Whether programs share the runtime's network namespace. Otherwise they have no network interface.
+        cgroups: Descriptors of cgroup files; writing "0" moves the writing thread into the cgroup.
+        shared_user: Whether other sandboxes have the same user on the host, and share its inotify limits.
     """
 
     covered: Path | None = None
@@ -55,12 +55,12 @@ class InnerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InnerSandbox(msgspec.Struct, frozen=True):
-    """What has been made.
+    """A created inner sandbox.
 
     Attributes:
         thread: Starts programs inside.
         init: A pidfd of the inner PID namespace's first process; readable when it has ended, and with it all programs.
-        stdin: The descriptor whose end ends that process.
+        stdin: A descriptor; closing it ends that process.
     """
 
     thread: SpawnThread
@@ -69,12 +69,12 @@ class InnerSandbox(msgspec.Struct, frozen=True):
 
 
 def enter(options: InnerOptions) -> InnerSandbox:
-    """Create the inner sandbox, and give up the capabilities that this took.
+    """Create the inner sandbox, and drop the capabilities required for that.
 
-    From here on, this process resolves paths as its programs do.
+    Afterwards, this process resolves paths like its programs do.
 
     Raises:
-        OSError: The kernel refused a step, or a process has several threads already. The process must end.
+        OSError: The kernel refused a step, or this process already has several threads. The process must exit.
     """
     if not linux.is_single_threaded():
         raise OSError("an inner sandbox can be entered by a single-threaded process only")
@@ -110,10 +110,10 @@ def enter(options: InnerOptions) -> InnerSandbox:
 
 
 def _bound_terminals() -> None:
-    """Mount PTYs of which there are not as many as the kernel has: other sandboxes need some, too."""
+    """Mount a limited number of PTYs, so that other sandboxes get some, too."""
     try:
-        free = _number(PTY / "max") - _number(PTY / "reserve")  # what is reserved is for the host
-    except (OSError, ValueError):  # the file system with the settings of the kernel is not there
+        free = _number(PTY / "max") - _number(PTY / "reserve")  # the reserve is for the host
+    except (OSError, ValueError):  # the file system with the kernel's settings is not mounted
         free = TERMINALS_MAX * SHARE
     count = max(1, min(TERMINALS_MAX, free // SHARE))
     options = f"newinstance,ptmxmode=0666,mode=0620,max={count}"
@@ -132,7 +132,7 @@ def _number(path: Path) -> int:
 
 
 def _start_init() -> tuple[int, int]:
-    """Start the first process of a new PID namespace; return its pid and the descriptor whose end ends it."""
+    """Start the first process of a new PID namespace; return its pid and a descriptor that ends it when closed."""
     report, reporter = os.pipe()
     theirs, ours = os.pipe()
     child = os.fork()
@@ -150,7 +150,7 @@ def _start_init() -> tuple[int, int]:
 
 
 def _in_child(reporter: int, stdin: int) -> None:
-    """Make the namespace, and in it the first process, whose parent ends. Reports its pid, then an error if any."""
+    """Create the namespace and its first process, whose parent exits. Report its pid, or an error."""
     try:
         linux.unshare(linux.CLONE_NEWPID)
         first = os.fork()
@@ -175,15 +175,15 @@ def _become_init(stdin: int) -> None:
     os.dup2(stdin, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    # execve(2) closes the pipe of the report before it allows dumps, without which the thread that starts programs may
-    # not enter the namespace of this process (EPERM). No program runs yet that could read this memory.
+    # execve(2) closes the report's pipe before it allows dumps, and until then the thread that starts programs cannot
+    # enter this process's namespace (EPERM). No program that could read this memory is running yet.
     linux.allow_dumps()
-    # It keeps its capabilities, so that programs, which have none, can neither trace it nor read its memory.
+    # It keeps its capabilities, so that programs without them can neither trace it nor read its memory.
     os.execve(INIT[0], INIT[1:], {})
 
 
 def _cover(path: str) -> None:
-    """Mount something empty and read-only over a directory, or the null device over a file."""
+    """Mount an empty read-only file system over a directory, or the null device over a file."""
     if os.path.isdir(path):
         linux.mount("tmpfs", path, "tmpfs", linux.MS_RDONLY | linux.SEALED, "size=4k,mode=0555")
     else:

@@ -1,4 +1,4 @@
-"""`python -m hawse_runtime.posix.isolation_check`: run a program in an inner sandbox; print what it enforces, as JSON.
+"""`python -m hawse_runtime.posix.isolation_check`: test an inner sandbox; print the enforced restrictions as JSON.
 
 A provider runs it in the outer sandbox before it offers isolation. Exit code 4: the inner sandbox cannot be created.
 """
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def look() -> str:
-    """Run a program that prints what it sees. Raises `OSError`."""
+    """Run a program that prints its view of the system. Raises `OSError`."""
     read, write = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, write, 1)]
     try:

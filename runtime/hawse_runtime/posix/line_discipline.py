@@ -1,4 +1,4 @@
-"""What the kernel's line discipline of a PTY does with input: whether it prints what is typed."""
+"""The input mode of a PTY's line discipline: whether the kernel echoes typed characters."""
 
 import termios
 from typing import Literal
@@ -7,11 +7,11 @@ InputMode = Literal["echo", "hidden", "raw"]
 
 
 def input_mode(fd: int) -> InputMode:
-    """Return how input of the PTY `fd` is printed now.
+    """Return the current echo mode of the PTY `fd`.
 
     Returns:
-        `echo`: the kernel prints it at once. `hidden`: it is not printed, because the program asks for a password, or
-        because nothing has the PTY open. `raw`: the program gets each key, and may print it.
+        `echo`: the kernel echoes input immediately. `hidden`: there is no echo, because the program asks for a
+        password or no process has the PTY open. `raw`: the program receives each key, and may echo it.
     """
     try:
         flags: int = termios.tcgetattr(fd)[3]

@@ -1,6 +1,6 @@
-"""System calls that Python 3.11 does not have: namespaces, mounts, capabilities, keyrings and seccomp.
+"""System calls missing from Python 3.11: namespaces, mounts, capabilities, keyrings and seccomp.
 
-Most of them concern the calling thread only: `unshare`, `setns`, `drop_capabilities`, `filter_system_calls`.
+Most of them affect only the calling thread: `unshare`, `setns`, `drop_capabilities`, `filter_system_calls`.
 """
 
 import ctypes
@@ -57,7 +57,7 @@ def unshare(flags: int) -> None:
 
 
 def setns(fd: int, kind: int) -> None:
-    """Enter the namespace of `kind` that a pidfd or a file of /proc/PID/ns names. Raises `OSError`."""
+    """Enter the namespace of `kind` given by a pidfd or a file of /proc/PID/ns. Raises `OSError`."""
     _check(_libc.setns(fd, kind), "setns")
 
 
@@ -65,14 +65,14 @@ def mount(source: str, target: str, kind: str | None = None, flags: int = 0, opt
     """Mount a file system, see mount(2).
 
     Args:
-        source: The device or directory; any name where there is none.
+        source: The device or directory; any name if there is none.
         target: The mount point.
         kind: The type of the file system; None for a bind mount or a change of flags.
         flags: MS_* values.
-        options: Those of the file system.
+        options: Options of the file system.
 
     Raises:
-        OSError: It was refused.
+        OSError: The kernel refused it.
     """
     arguments = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
     _check(_libc.mount(*arguments[:3], ctypes.c_ulong(flags), arguments[3]), f"mount {target}")
@@ -89,14 +89,14 @@ def allow_dumps() -> None:
 
 
 def die_with_parent() -> None:
-    """Let the kernel kill this process when the thread that has started it ends (prctl(2))."""
+    """Let the kernel kill this process when the thread that started it exits (prctl(2))."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def drop_capabilities() -> None:
-    """Give up all capabilities of this thread, for what it starts as well. Raises `OSError`."""
+    """Drop all capabilities of this thread and its children. Raises `OSError`."""
     capability = 0
-    while _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # fails behind the last one, or without CAP_SETPCAP
+    while _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # fails after the last one, or without CAP_SETPCAP
         capability += 1
     _check(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "clear ambient capabilities")
     header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
@@ -104,12 +104,12 @@ def drop_capabilities() -> None:
 
 
 def forbid_new_privileges() -> None:
-    """Ignore set-user-id bits and file capabilities in all that this thread starts. Raises `OSError`."""
+    """Ignore set-user-id bits and file capabilities in children of this thread. Raises `OSError`."""
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
 
 
 def filter_system_calls(program: bytes) -> None:
-    """Install a seccomp filter for this thread and what it starts (seccomp(2)). Raises `OSError`.
+    """Install a seccomp filter for this thread and its children (seccomp(2)). Raises `OSError`.
 
     Args:
         program: BPF instructions.
@@ -119,7 +119,7 @@ def filter_system_calls(program: bytes) -> None:
 
 
 def new_session_keyring() -> None:
-    """Leave the session keyring, which this thread shares with its parent. A kernel without keyrings has none."""
+    """Leave the session keyring shared with the parent thread. Does nothing on a kernel without keyrings."""
     number = _SYS_KEYCTL.get(os.uname().machine)
     if number is not None:
         _libc.syscall(ctypes.c_long(number), ctypes.c_long(_KEYCTL_JOIN_SESSION_KEYRING), None)

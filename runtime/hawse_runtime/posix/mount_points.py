@@ -1,4 +1,4 @@
-"""The file systems that are mounted below a directory, as this process sees them (proc_pid_mountinfo(5))."""
+"""The file systems mounted below a directory, as seen by this process (proc_pid_mountinfo(5))."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from hawse_runtime.posix.proc import read_link, read_proc
 
 
 class MountPoint(NamedTuple):
-    """A file system that is mounted somewhere below a directory.
+    """A file system mounted below a directory.
 
     Attributes:
         names: The path in the directory, as names.
@@ -21,12 +21,12 @@ class MountPoint(NamedTuple):
 
     @property
     def is_fuse(self) -> bool:
-        """Whether a program serves it: it may be a bucket."""
+        """Whether a program serves it, as for a bucket."""
         return self.type.partition(".")[0] in ("fuse", "fuseblk")
 
 
 def mount_points_below(directory: int) -> list[MountPoint]:
-    """Return what is mounted below an open directory, without the directory itself. It blocks: call it in a thread.
+    """Return the mounts below an open directory, without the directory itself. Blocks, so call it in a thread.
 
     Raises:
         OSError: /proc cannot be read.

@@ -1,14 +1,14 @@
-"""Read /proc as this process sees it, through a descriptor that was opened at the start.
+"""Read this process's original /proc, through a descriptor opened at start-up.
 
-A runtime that has entered the inner sandbox finds another procfs at /proc: that of its programs' PID namespace, in
-which the runtime itself does not exist (docs/decisions/0085). So paths here are relative to the /proc of the start:
+After entering the inner sandbox, the runtime finds another procfs at /proc: the one of its programs' PID namespace,
+where the runtime itself does not exist (docs/decisions/0085). Paths here are therefore relative to the original /proc:
 `1/stat`, `self/fd`, `net/tcp`. See proc(5).
 """
 
 import os
 from typing import Final
 
-PROC: Final = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # open as long as the process lives
+PROC: Final = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # never closed
 
 
 def open_proc(path: str, flags: int = os.O_RDONLY) -> int:
@@ -37,7 +37,7 @@ def read_link(path: str) -> str:
 
 
 def own_pid(pid: int) -> int:
-    """Return the number by which a process knows itself, in the innermost PID namespace; `pid` if it has ended."""
+    """Return a process's pid in its own, innermost PID namespace; `pid` if it has ended."""
     try:
         lines = read_proc(f"{pid}/status").splitlines()
     except OSError:
@@ -46,5 +46,5 @@ def own_pid(pid: int) -> int:
 
 
 def reopen(fd: int, flags: int) -> int:
-    """Open the file behind a descriptor again, with other flags (open(2), O_PATH). Raises `OSError`."""
+    """Reopen the file behind a descriptor with other flags (open(2), O_PATH). Raises `OSError`."""
     return open_proc(f"self/fd/{fd}", flags)

@@ -12,16 +12,16 @@ from typing import Final, NamedTuple
 from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.posix.proc import list_proc, read_proc
 
-PROCESS_MARK = "HAWSE_PROCESS"  # the variable that every process started by a runtime has: its instance
+PROCESS_MARK = "HAWSE_PROCESS"  # the variable with the instance of each process started by a runtime
 RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable with the id of the runtime that started it
-DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable with the instance of the desktop that it was started on
+DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable with the instance of the desktop where it was started
 _MARKS = tuple(f"{name}=".encode() for name in (PROCESS_MARK, RUNTIME_MARK, DESKTOP_MARK))
-_EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between looks at a process that calls exec
+_EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between checks of a process that calls exec
 _EXITING, _KERNEL_THREAD = 0x4, 0x200000  # flags of /proc/PID/stat
 
 
 class Member(NamedTuple):
-    """A process that was seen alive. A later process with the same pid has another `started` (in clock ticks)."""
+    """A process seen alive. A later process with the same pid has another `started` (in clock ticks)."""
 
     pid: int
     started: int
@@ -37,10 +37,10 @@ class ProcessStat(NamedTuple):
 
 
 class ProcessTable:
-    """All processes except this one, as they were when the table was read."""
+    """All processes except this one, at the time of the reading."""
 
     def __init__(self, stats: dict[int, ProcessStat], marks: dict[int, frozenset[bytes]]) -> None:
-        """`marks`: the marks of each process that has any, as `NAME=value`."""
+        """`marks`: the marks of each marked process, as `NAME=value`."""
         self._stats = stats
         self._marks = marks
 
@@ -50,8 +50,8 @@ class ProcessTable:
         Args:
             root: The pid of the tree's leader.
             mark: `NAME=value` in the environment of members whose parents have ended; empty: no mark.
-            reaped: Whether the leader was reaped, so that its pid may be another process's. Its session cannot be,
-                unless a process has that pid: the kernel does not reuse the number of a session that has members.
+            reaped: Whether the leader was reaped, so that its pid may belong to another process. Its session is still
+            valid unless a process has that pid: the kernel does not reuse the number of a session with members.
         """
         stats = self._stats
         roots = self.marked(mark) if mark else set()
@@ -72,7 +72,7 @@ class ProcessTable:
         return {pid for pid, marks in self._marks.items() if wanted in marks}
 
     def _descends(self, pid: int, roots: set[int]) -> bool:
-        for _ in self._stats:  # bounded, because pids that were reused while /proc was read could form a cycle
+        for _ in self._stats:  # bounded, because pids reused while /proc was read could form a cycle
             if pid in roots:
                 return True
             if pid not in self._stats:
@@ -82,10 +82,10 @@ class ProcessTable:
 
 
 class ProcessReader:
-    """Reads process tables. It blocks. It remembers the processes without marks, so that each is read only once."""
+    """Reads process tables. Blocks. Remembers unmarked processes, so that each environment is read once."""
 
     def __init__(self, read_marks: Callable[[int], frozenset[bytes] | None] | None = None) -> None:
-        """`read_marks`: reads the marks of the process with a pid, None if unknown; by default from /proc."""
+        """`read_marks`: returns the marks of the process with a pid, or None if unknown; by default from /proc."""
         self._read_marks = read_marks or read_marks_of
         self._unmarked: set[Member] = set()
 
@@ -108,7 +108,7 @@ class ProcessReader:
 
 
 class SharedProcessReader:
-    """Reads process tables in a thread, one at a time. Callers that wait at the same time share a table."""
+    """Reads process tables in a thread, one at a time. Concurrent callers share a table."""
 
     def __init__(self, pool: ThreadPool) -> None:
         """`pool`: has one thread."""
@@ -117,10 +117,12 @@ class SharedProcessReader:
         self._latest: _Reading | None = None
 
     async def read(self) -> ProcessTable:
-        """Return a table whose reading began after this call."""
+        """Return a table whose reading started after this call."""
         if self._latest is None or self._latest.begun:
             self._latest = _Reading(self._reader, self._pool)
-        return await asyncio.shield(self._latest.table)  # other callers may wait for it when this one is cancelled
+        return await asyncio.shield(
+            self._latest.table
+        )  # other callers may be waiting for it when this one is cancelled
 
 
 class _Reading:
@@ -136,7 +138,7 @@ class _Reading:
 
 
 def alive(member: Member) -> bool:
-    """Whether the process is there and not a zombie."""
+    """Return whether the process exists and is not a zombie."""
     stat = read_stat(member.pid)
     return stat is not None and stat.started == member.started and stat.state not in "ZX"
 
@@ -146,7 +148,7 @@ def living(members: Iterable[Member]) -> set[Member]:
 
 
 def read_stat(pid: int) -> ProcessStat | None:
-    """Return the fields of /proc/PID/stat; None without such a process. Raises `OSError` if no descriptor is free."""
+    """Return the fields of /proc/PID/stat; None for an unknown pid. Raises `OSError` if no descriptor is free."""
     try:
         fields = _stat_fields(pid)
     except (FileNotFoundError, ProcessLookupError):
@@ -155,10 +157,10 @@ def read_stat(pid: int) -> ProcessStat | None:
 
 
 def read_marks_of(pid: int) -> frozenset[bytes] | None:
-    """Return the marks in the environment of a process; none if it has ended or is another user's.
+    """Return the marks in the environment of a process; none if it has ended or belongs to another user.
 
-    /proc shows no environment from the moment when exec(2) drops the old program until the new one is loaded. Such a
-    process is looked at again. None: after 20 ms it still has no program, so its marks are not known.
+    During exec(2), /proc shows no environment until the new program is loaded, so such a process is checked again.
+    Returns None if it still has no program after 20 ms, so that its marks are unknown.
     """
     seen = None
     try:
@@ -166,17 +168,19 @@ def read_marks_of(pid: int) -> frozenset[bytes] | None:
             if environ := read_proc(f"{pid}/environ"):
                 return frozenset(entry for entry in environ.split(b"\0") if entry.startswith(_MARKS))
             place = _place_of_environment(pid)
-            if place is None or (place == seen and place[0] == place[1] != 0):  # once may be a moment of exec
+            if place is None or (
+                place == seen and place[0] == place[1] != 0
+            ):  # a single result may be a moment of exec
                 return frozenset()
             seen = place
             select.select([], [], [], pause)  # time.sleep() fails with some tools that change the date
-    except (FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended, or it is another user's
+    except (FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended or belongs to another user
         return frozenset()
     return None
 
 
 def _place_of_environment(pid: int) -> tuple[int, int] | None:
-    """Return where the environment of a process begins and ends, (0, 0) during exec; None if it won't ever have one.
+    """Return the start and end of a process's environment, (0, 0) during exec; None if it will never have one.
 
     Raises:
         OSError: There is no such process.
@@ -188,5 +192,5 @@ def _place_of_environment(pid: int) -> tuple[int, int] | None:
 
 
 def _stat_fields(pid: int) -> list[bytes]:
-    """Return the fields of /proc/PID/stat from the third one (`state`) on. Raises `OSError`."""
+    """Return the fields of /proc/PID/stat starting with the third one, `state`. Raises `OSError`."""
     return read_proc(f"{pid}/stat").rpartition(b")")[2].split()

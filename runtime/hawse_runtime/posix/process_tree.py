@@ -1,8 +1,8 @@
-"""Ends all processes that descend from a program, also when its leader has ended first.
+"""Ends all processes that descend from a program, even if its leader has ended first.
 
-A tree is the program's session (which survives reparenting), all its descendants (which may have left the session),
-and every process with its mark: an inherited variable of its environment, which identifies a daemon whose parents have
-all ended. Only a process that clears its environment, leaves the session and loses its parents is not found
+A tree consists of the program's session (which survives reparenting), all its descendants (which may have left the
+session), and every process with its mark: an inherited environment variable, which identifies a daemon whose parents
+have all ended. Only a process that clears its environment, leaves the session and loses its parents is not found
 (docs/decisions/0030).
 """
 
@@ -18,9 +18,11 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.posix.descriptor_reserve import DescriptorReserve
 from hawse_runtime.posix.process_table import Member, ProcessTable, SharedProcessReader, alive, living
 
-NO_ROOT = -1  # the pid of no process: members are found by the mark only
-STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between two checks of the tree; the last one is repeated
-SIGKILL_TIMEOUT = 5.0  # seconds for a process to end after SIGKILL: it may be another user's, or hang in the kernel
+NO_ROOT = -1  # no process: members are found only by the mark
+STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between checks of the tree; the last one is repeated
+SIGKILL_TIMEOUT = (
+    5.0  # seconds for a process to end after SIGKILL: it may belong to another user, or hang in the kernel
+)
 
 
 class ProcessTrees:
@@ -37,15 +39,15 @@ class ProcessTrees:
         self._reserve.close()
 
     async def table(self) -> ProcessTable:
-        """Return all processes as they are now."""
+        """Return the current processes."""
         return await self._reader.read()
 
     async def end(self, root: int, signum: int, grace: float, reaped: Callable[[], bool], *, mark: str = "") -> None:
         """Send `signum` to a whole tree, later SIGKILL to the remaining processes; return when none is left.
 
         SIGCONT follows, because a stopped program cannot handle `signum`. Processes that start later get only SIGKILL,
-        because they may belong to the program's clean-up. Members are remembered: one that has left the session is
-        still found after its parents have ended.
+        because they may be part of the program's clean-up. Members are remembered, so that one that has left the
+        session is still found after its parents have ended.
 
         Args:
             root: The pid of the tree's leader, or NO_ROOT.
@@ -85,7 +87,7 @@ class ProcessTrees:
 
 
 def kill(targets: Iterable[Member], signum: int) -> None:
-    """Send `signum` to these processes, and never to a later process of the same pid (pidfd_open(2))."""
+    """Send `signum` to these processes, and never to a later process with the same pid (pidfd_open(2))."""
     for member in targets:
         with suppress(ProcessLookupError, PermissionError), _pidfd(member.pid) as fd:
             if alive(member):

@@ -1,7 +1,7 @@
 """Starts programs, on a PTY or on pipes, with `posix_spawn`: no Python code runs between fork and exec.
 
 Why not ptyprocess: docs/decisions/0001-start-programs-with-posix-spawn.md. All signals have their default action in
-the child, independent of the actions that the runtime itself inherited (a shell's `&` makes SIGINT ignored).
+the child, regardless of the actions inherited by the runtime (a shell's `&` makes SIGINT ignored).
 """
 
 import errno
@@ -20,24 +20,24 @@ from hawse_runtime.posix.proc import list_proc, open_proc
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
-ARGV_LIMIT = 128 << 10  # bytes: the description of a program has to fit into a control message in any escaping
+ARGV_LIMIT = 128 << 10  # bytes: a program's description must fit into a control message, however it is escaped
 EXTRA_FD = 3
 NO_PROCESS = (
     "no process can be started: the sandbox (`limits.processes`), or its user on the machine, has as many as it may. "
     "End some of them, or all with `sandbox.stop` and `sandbox.start`"
 )
-TIOCGPTN = 0x80045430  # ioctl_tty(2): the number of a PTY; os.ttyname needs a /proc that knows this process
-OOM_SCORE = 200  # of 1000, added to what a program uses: it goes before a runtime, whose value is at most 0
-OOM_ATTEMPTS = 20  # to write it
-OOM_PAUSE = 0.0001  # s between them
+TIOCGPTN = 0x80045430  # ioctl_tty(2): the number of a PTY; os.ttyname needs a /proc that contains this process
+OOM_SCORE = 200  # of 1000, added to a program's memory use: it is killed before a runtime, whose value is at most 0
+OOM_ATTEMPTS = 20  # to write the score
+OOM_PAUSE = 0.0001  # seconds between attempts
 DEFAULT_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 
 
 class _Spawning:
-    thread: SpawnThread | None = None  # where programs are started; None: in the thread of the caller
+    thread: SpawnThread | None = None  # the thread that starts programs; None: the caller's
     cgroups: tuple[int, ...] = ()
-    wrapper: Sequence[str] = ()  # the command that starts programs; none: they are started directly
-    numbered: bool = False  # whether programs have a PID namespace of their own
+    wrapper: Sequence[str] = ()  # the command that starts programs; empty: start them directly
+    numbered: bool = False  # whether programs have a separate PID namespace
 
 
 class Pipes(NamedTuple):
@@ -50,7 +50,7 @@ class Pipes(NamedTuple):
 
 
 def keep_descriptors() -> None:
-    """Set the descriptors that this process inherited to close-on-exec, so that no program gets them. At start only."""
+    """Set inherited descriptors to close-on-exec, so that programs do not get them. Call it only at start-up."""
     for name in list_proc("self/fd"):
         if int(name) > 2:
             with suppress(OSError):  # the descriptor of the listing itself
@@ -60,13 +60,13 @@ def keep_descriptors() -> None:
 def spawn_in(
     thread: SpawnThread, cgroups: tuple[int, ...] = (), *, wrapper: Sequence[str] = (), numbered: bool = True
 ) -> None:
-    """Start all programs from now on in a thread, whose namespaces, filters, groups and keyring they inherit.
+    """Start all future programs in a thread, so that they inherit its namespaces, filters, groups and keyring.
 
     Args:
         thread: The thread.
-        cgroups: Descriptors of `cgroup.procs` of the cgroups into which each program is moved after its start.
-        wrapper: A program and its arguments; it executes what follows them. Empty: programs are started directly.
-        numbered: Whether the thread starts programs in a PID namespace of their own.
+        cgroups: Descriptors of `cgroup.procs`; each program is moved into these cgroups after its start.
+        wrapper: A command that executes the arguments appended to it; empty: start programs directly.
+        numbered: Whether the thread starts programs in a separate PID namespace.
     """
     _Spawning.thread = thread
     _Spawning.cgroups = cgroups
@@ -75,7 +75,7 @@ def spawn_in(
 
 
 def is_separated() -> bool:
-    """Whether programs run in a PID namespace of their own, where they have other numbers than here."""
+    """Return whether programs run in a separate PID namespace, where they have different pids."""
     return _Spawning.numbered
 
 
@@ -118,9 +118,9 @@ def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: in
 def spawn_pipes(
     argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bool, extra: int | None = None
 ) -> Pipes:
-    """Start `argv` as leader of a new session with pipes. Raises as `spawn_pty` does.
+    """Start `argv` as leader of a new session with pipes. Raises the same errors as `spawn_pty`.
 
-    `extra`: a descriptor that the program gets as its EXTRA_FD. The caller closes it.
+    `extra`: a descriptor to pass as EXTRA_FD. The caller closes it.
     """
     opened: list[int] = []
     try:
@@ -157,12 +157,12 @@ def spawn_reading(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdi
 
 
 def spawn_own(argv: Sequence[str], *, extra: int) -> int:
-    """Start a part of the runtime: as the runtime's user, in its namespaces, where no program sees it. Return its pid.
+    """Start a part of the runtime as the runtime's user, in its namespaces, hidden from programs. Return its pid.
 
-    It has no environment but PATH, and no descriptors but /dev/null, stderr, and `extra` as its EXTRA_FD.
+    Its environment is only PATH, and its descriptors are /dev/null, stderr, and `extra` as EXTRA_FD.
 
     Raises:
-        HawseError: As `spawn_pty` does.
+        HawseError: The same errors as in `spawn_pty`.
     """
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -233,7 +233,7 @@ def _not_started(program: str, error: OSError) -> HawseError:
 
 
 def find_program(program: str, path: str) -> str | None:
-    """Return the path of a program, as execvp(3) finds it. None if there is none that programs' user may execute.
+    """Find a program's path like execvp(3). Return None if the programs' user cannot execute any.
 
     Args:
         program: Its name or path.
@@ -241,7 +241,7 @@ def find_program(program: str, path: str) -> str | None:
     """
     folders = [""] if "/" in program else path.split(":")
     for candidate in (os.path.join(folder, program) for folder in folders):
-        # Not shutil.which: it asks for the real user, which is not that of the programs if they are separated by users.
+        # Not shutil.which: it checks the real user, which differs from the programs' user if users are separated.
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK, effective_ids=True):
             return candidate
     return None
@@ -250,7 +250,7 @@ def find_program(program: str, path: str) -> str | None:
 def _prefer_for_oom(pid: int) -> None:
     """Let the kernel kill this program rather than the runtime when memory is short (proc(5), oom_score_adj).
 
-    The file is root's for an instant after the start: execve(2) wakes the parent before the new program may be dumped.
+    For an instant after the start, the file belongs to root: execve(2) wakes the parent before it allows dumps.
     """
     for _ in range(OOM_ATTEMPTS):
         try:
@@ -270,7 +270,7 @@ def _prefer_for_oom(pid: int) -> None:
 def _directory(cwd: str) -> Iterator[None]:
     """Change the working directory during the `with` block, because posix_spawn cannot do it in the child.
 
-    The event loop does not run meanwhile, and other threads use absolute paths only.
+    The event loop is blocked in the meantime, and other threads use absolute paths only.
     """
     here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

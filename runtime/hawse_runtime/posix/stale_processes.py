@@ -1,6 +1,6 @@
-"""Ends the processes of a runtime that was killed, which it finds by the mark in their environments.
+"""Ends the processes of a killed runtime, found by the mark in their environments.
 
-A runtime that ends removes the file with its id; if the next runtime of the same state directory finds one, the
+A runtime removes the file with its id when it ends. If the next runtime with the same state directory finds one, the
 earlier runtime was killed. The lock of the socket guarantees that it has ended.
 """
 
@@ -15,19 +15,19 @@ from hawse_runtime.posix.process_tree import NO_ROOT, ProcessTrees
 
 log = logging.getLogger(__name__)
 
-GRACE = 0.5  # seconds from TERM to KILL: a gateway waits for the runtime to start
+GRACE = 0.5  # seconds from TERM to KILL: a gateway is waiting for the runtime to start
 ID_FILE = "runtime.id"
 _ID = re.compile(r"[0-9a-f]{16}")
 
 
 class RuntimeIdFile:
-    """A file with the id of the runtime that uses a state directory."""
+    """The file with the id of the runtime that uses a state directory."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
 
     def read(self) -> str | None:
-        """Return the id of a runtime that was killed; None without a file, or if it has other content."""
+        """Return the id of a killed runtime; None if the file is missing or invalid."""
         try:
             text = self._folder.read(ID_FILE).decode("ascii", errors="replace")
         except FileNotFoundError:
@@ -35,7 +35,7 @@ class RuntimeIdFile:
         return text if _ID.fullmatch(text) else None
 
     def write(self, runtime_id: str) -> None:
-        """Replace the file: after a crash at any moment it has the old id or the new one."""
+        """Replace the file atomically: after a crash, it has either the old id or the new one."""
         self._folder.write(ID_FILE, runtime_id.encode())
 
     def remove(self) -> None:
@@ -43,7 +43,7 @@ class RuntimeIdFile:
 
 
 async def end_stale_processes(trees: ProcessTrees, runtime_id: str) -> None:
-    """End all processes that the runtime with `runtime_id` started. Processes that survive SIGKILL are logged."""
+    """End all processes started by the runtime with `runtime_id`. Processes that survive SIGKILL are logged."""
     mark = f"{RUNTIME_MARK}={runtime_id}"
     members = (await trees.table()).members(NO_ROOT, mark, reaped=True)
     if not members:

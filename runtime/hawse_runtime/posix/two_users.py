@@ -1,13 +1,13 @@
-"""Run programs as another user than the runtime, where no namespace can be made: in a container (docs/decisions/0096).
+"""Run programs as a different user than the runtime, in containers that cannot create namespaces (docs/decisions/0096).
 
-The process starts as the superuser of the container with three capabilities (CHOWN, SETGID, SETUID), prepares its
-files, and gives them up. From then on
+The process starts as the container's superuser with three capabilities (CHOWN, SETGID, SETUID), prepares its files, and
+drops them. From then on
 
 - its real and saved user are the runtime's, so a program can neither signal nor trace it (kill(2), ptrace(2));
-- its effective user is that of the programs, so it can use and signal what is theirs, and creates files for them;
-- the group of the runtime, which only the runtime has, gives access to the directory of its own files.
+- its effective user is the programs' user, so it can use their files, signal them, and create files for them;
+- the runtime's exclusive group gives access to the directory of its own files.
 
-Programs are started by `setpriv`, which gives up the runtime's user. The thread that starts them does not have the
+Programs are started by `setpriv`, which drops the runtime's user. The thread that starts them does not have the
 runtime's group.
 """
 
@@ -25,12 +25,12 @@ from hawse_runtime.posix import linux
 from hawse_runtime.posix.seccomp import system_call_filters
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
-BACKLOG: Final = 128  # connections that wait; a gateway makes few
+BACKLOG: Final = 128  # waiting connections; a gateway opens few
 _SYS_SETGROUPS: Final = {"x86_64": 116, "aarch64": 159}
 
 
 class Users(msgspec.Struct, frozen=True):
-    """Who runs what. Each user has a group with the same number, which nothing else has.
+    """The two users. Each has an exclusive group with the same number.
 
     Attributes:
         runtime: The user of the runtime.
@@ -50,13 +50,13 @@ class Users(msgspec.Struct, frozen=True):
 
 
 def separate(users: Users, *, private: Path, socket_path: Path, workspace: Path) -> tuple[SpawnThread, socket.socket]:
-    """Become the runtime's user, and return what starts programs and the socket that listens.
+    """Become the runtime's user, and return the thread that starts programs and the listening socket.
 
     Args:
         users: The users.
-        private: The directory of the runtime's own files. It becomes the runtime's.
-        socket_path: The path of the socket to make. Its directory belongs to the runtime's user.
-        workspace: It becomes the programs' if it belongs to the superuser.
+        private: The directory of the runtime's own files; its owner becomes the runtime's user.
+        socket_path: The path of the socket to create. Its directory belongs to the runtime's user.
+        workspace: The workspace; its owner becomes the programs' user if it is the superuser.
 
     Raises:
         OSError: This process is not the superuser with the three capabilities, or has several threads.
@@ -77,13 +77,13 @@ def separate(users: Users, *, private: Path, socket_path: Path, workspace: Path)
             linux.filter_system_calls(filter_)
 
     thread = SpawnThread(prepare)
-    os.setresuid(users.runtime, users.programs, users.runtime)  # of all threads; without uid 0 no capability is left
-    linux.deny_dumps()  # a change of the user has allowed them
+    os.setresuid(users.runtime, users.programs, users.runtime)  # of all threads; without uid 0, no capability is left
+    linux.deny_dumps()  # changing the user has allowed them
     return thread, listener
 
 
 def use_files_of_runtime(users: Users) -> None:
-    """Let this thread reach the runtime's files instead of those of the programs. It starts no programs.
+    """Give this thread access to the runtime's files instead of the programs'. It must not start programs.
 
     Raises:
         OSError: The kernel refused it.
@@ -92,23 +92,23 @@ def use_files_of_runtime(users: Users) -> None:
     libc.setfsuid(users.runtime)  # of this thread only; it reports no error (setfsuid(2))
     if libc.setfsuid(-1) != users.runtime:
         raise OSError(errno.EPERM, "setfsuid")
-    linux.deny_dumps()  # a change of the user has allowed them
+    linux.deny_dumps()  # changing the user has allowed them
 
 
 def _own(path: Path, user: int, mode: int) -> None:
-    """Give a new directory, which belongs to the superuser, to a user."""
+    """Change the owner of a new directory from the superuser to a user."""
     if path.stat().st_uid == 0:
         path.chmod(mode)
         os.chown(path, user, user)
 
 
 def _listen(users: Users, path: Path) -> socket.socket:
-    """Make the socket as the runtime's user, whom the gateway looks for (SO_PEERCRED, unix(7))."""
+    """Create the socket as the runtime's user, which the gateway checks (SO_PEERCRED, unix(7))."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     before = os.umask(0o177)
     os.seteuid(users.runtime)
     try:
-        path.unlink(missing_ok=True)  # left by one that was killed
+        path.unlink(missing_ok=True)  # left by a killed runtime
         with socket_address(path) as address:
             listener.bind(address)
         listener.listen(BACKLOG)
@@ -119,7 +119,7 @@ def _listen(users: Users, path: Path) -> socket.socket:
 
 
 def _leave_groups() -> None:
-    """Leave all supplementary groups, in this thread only: setgroups(3) of the C library does it in all threads."""
+    """Drop all supplementary groups in this thread only; the C library's setgroups(3) affects all threads."""
     libc = ctypes.CDLL(None, use_errno=True)
     number = _SYS_SETGROUPS[os.uname().machine]
     if libc.syscall(ctypes.c_long(number), ctypes.c_size_t(0), None) != 0:

@@ -16,7 +16,7 @@ from hawse.logs import handler
 from hawse_runtime.code.host.server import serve
 
 INHERITED = 3  # hawse_runtime.posix.spawn.EXTRA_FD
-NICENESS = 5  # of this process and the kernels: a terminal's program has about three times their share of a busy core
+NICENESS = 5  # of this process and the kernels: on a busy core, a terminal's program gets about three times their share
 
 
 def main() -> None:
@@ -27,8 +27,8 @@ def main() -> None:
 
 def _run_behind_terminals() -> None:
     """Lower the priority of this process and its kernels, so that their output delays the echo of terminals less."""
-    with suppress(OSError):  # gVisor has no policies
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))  # it does not interrupt others when it wakes up
+    with suppress(OSError):  # gVisor has no scheduling policies
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))  # it does not preempt others when it wakes up
     os.nice(NICENESS)
 
 

@@ -1,6 +1,6 @@
-"""Translates the content of Jupyter's messages to events and bytes of a run. Does no I/O.
+"""Translates the content of Jupyter messages into events and bytes of a run. Does no I/O.
 
-Large values of MIME bundles are taken out of the events, so that an event is small and bytes are never base64.
+Large values of MIME bundles are moved out of the events, which keeps events small and avoids base64.
 """
 
 import base64
@@ -13,11 +13,11 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Raw
 
-INLINE = 64 << 10  # bytes of JSON of one value that stays in its event
-EVENT_LIMIT = 256 << 10  # bytes of all values that stay in one event: a control message has at most 1 MiB
-VALUE_LIMIT = 64 << 20  # bytes of one value: more is omitted, since a client has to hold it in memory
+INLINE = 64 << 10  # bytes of JSON: a larger value is moved out of its event
+EVENT_LIMIT = 256 << 10  # bytes of all values in one event: a control message has at most 1 MiB
+VALUE_LIMIT = 64 << 20  # bytes: larger values are omitted, because clients hold a value in memory
 TEXT_LIMIT = 64 << 10  # characters of an error's message, of a prompt, and of each line of a traceback
-TRACEBACK_LINES = 1000  # lines of a traceback, the last ones: a recursion has as many as it is deep
+TRACEBACK_LINES = 1000  # last lines of a traceback that are kept: a deep recursion has many more
 TYPES = 64  # MIME types of one bundle
 _BINARY = re.compile(r"image/(?!svg)|audio/|video/|application/(?:pdf|octet-stream|zip)\b")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -28,7 +28,7 @@ Form = Literal["base64", "text", "json"]
 
 
 class LargeValue(NamedTuple):
-    """A value that is sent as bytes."""
+    """A value sent as bytes."""
 
     type: str
     form: Form
@@ -36,7 +36,7 @@ class LargeValue(NamedTuple):
 
 
 class Bundle(NamedTuple):
-    """A MIME bundle: what stays in the event, and what does not."""
+    """A MIME bundle: the event, and the values moved out of it."""
 
     event: dict[str, Any]
     large: list[LargeValue]
@@ -59,9 +59,9 @@ def decode(content: bytes, errors: Literal["replace", "surrogateescape"] = "repl
     """Decode JSON.
 
     Args:
-        content: It has no lone surrogates (`without_lone_surrogates`).
-        errors: What becomes of bytes that are not valid UTF-8: U+FFFD, or surrogate characters, as `os.fsdecode` has
-            them.
+        content: JSON without lone surrogates (`without_lone_surrogates`).
+        errors: How to decode bytes that are not valid UTF-8: as U+FFFD, or as surrogate characters like
+        `os.fsdecode`.
     """
     try:
         return _any.decode(content)
@@ -70,7 +70,7 @@ def decode(content: bytes, errors: Literal["replace", "surrogateescape"] = "repl
 
 
 def stream_bytes(text: str) -> bytes:
-    """Return the bytes of a `stream` message; surrogate characters become the bytes that they stand for."""
+    """Return the bytes of a `stream` message; surrogate characters become the bytes they represent."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -78,7 +78,7 @@ def bundle(content: bytes) -> Bundle:
     """Split the content of a message with a MIME bundle.
 
     Raises:
-        ValueError: It is not such a content.
+        ValueError: The content is not a MIME bundle.
     """
     try:
         parsed = _bundle.decode(content.decode("utf-8", "replace"))
@@ -119,7 +119,7 @@ def _large(kind: str, value: bytes) -> LargeValue:
         try:
             return LargeValue(kind, "base64", base64.b64decode("".join(text.split()), validate=True))
         except (binascii.Error, ValueError):
-            pass  # not base64 although its type is binary: it is sent as it is
+            pass  # not base64 although its type is binary: send it unchanged
     return LargeValue(kind, "text", text.encode("utf-8", "replace"))
 
 

@@ -1,18 +1,18 @@
-"""Finds the end of a run's output in Deno's kernel, which sends some of it after it has reported the end.
+"""Finds the end of a run's output in Deno's kernel, which sends some output after it has reported the end.
 
-Deno answers a request, and reports `idle`, while values and printed text are still on their way, and labels both with
-the latest request. So each run is followed by a second request, a *fence*: it sends a mark on both ways. What comes
-before the marks belongs to the run, whatever request it names. docs/decisions/0102 has the measurements.
+Deno answers a request and reports `idle` while values and printed text are still in transit, and labels both with the
+latest request. Each run is therefore followed by a second request, a *fence*, which sends a mark through both channels.
+Output before the marks belongs to the run, whichever request it names. docs/decisions/0102 has the measurements.
 """
 
 import json
 import secrets
 
 KERNEL = "deno"
-TYPE = "application/x-hawse-fence"  # of the mark among the displays
+TYPE = "application/x-hawse-fence"  # of the mark in the display channel
 _SYMBOL = 'globalThis[Symbol.for("hawse.fence")]'
 
-# Run once, before all code of clients. It keeps the functions that it needs: code may replace them later.
+# Run once, before any client's code. It keeps references to functions that the code may replace later.
 SETUP = f"""{{
   const {{ broadcast }} = Deno.jupyter, print = console.log.bind(console);
   const pass = async (mark) => {{
@@ -32,16 +32,16 @@ class Fence:
 
     @property
     def source(self) -> str:
-        """The code that sends the marks. Its value is undefined, so that Deno shows none."""
+        """The code that sends the marks. It evaluates to undefined, so Deno displays no value."""
         return f'await {_SYMBOL}("{self._mark}")'
 
     @property
     def passed(self) -> bool:
-        """Whether both marks have come: the run sends nothing more."""
+        """Whether both marks have arrived: the run sends nothing more."""
         return not self._missing
 
     def without_mark(self, kind: str, content: bytes) -> bytes | None:
-        """Return the content of a message of that type without a mark; None if nothing else is in it."""
+        """Return the content of a message of that type without the mark; None if nothing remains."""
         if kind not in self._missing or self._mark.encode() not in content:
             return content
         self._missing.discard(kind)

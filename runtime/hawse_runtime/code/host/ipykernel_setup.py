@@ -1,11 +1,13 @@
-"""Runs inside of a Python kernel when it has started: makes its output complete. It imports nothing of this project.
+"""Runs inside a Python kernel after its start and makes its output complete. It imports nothing from this project.
 
-ipykernel drops messages if more than 1,000 wait to be sent, and ends a run before it has read what programs that the
-run has started wrote to file descriptors 1 and 2. It also decodes these bytes in pieces of 1,000, which splits
-characters. A question of `input` may overtake output, which takes another socket: a mark among the output tells where
-the question belongs. `flush` returns before another thread has sent anything, so that what was printed last is lost
-if the process is killed. And half an emoji cannot be sent, so that all of a message is lost. `set_up` corrects this. In
-a kernel that is not ipykernel it does nothing.
+`set_up` corrects these defects of ipykernel, and does nothing in other kernels:
+
+- It drops messages when more than 1,000 wait to be sent.
+- It ends a run before it has read all output that child processes wrote to file descriptors 1 and 2, and decodes that
+output in pieces of 1,000 bytes, which splits characters.
+- A prompt of `input` can overtake output, which uses another socket. A mark in the output now shows its position.
+- `flush` returns before another thread has sent anything, so the last output is lost if the process is killed.
+- A message with a lone surrogate (half an emoji) cannot be encoded and is lost.
 """
 
 import codecs
@@ -20,13 +22,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-MARK = "hawse_input"  # the type of the message among the output that comes before each question
+MARK = "hawse_input"  # the type of the output message that precedes each prompt
 SIZE = 65_536  # bytes read at a time
 PATIENCE = 1.0  # seconds to wait for the other thread at the end of a run
 
 
 class Watcher:
-    """Reads what is written to one file descriptor, in place of the thread of ipykernel's `OutStream`."""
+    """Reads the output to one file descriptor, instead of the thread of ipykernel's `OutStream`."""
 
     def __init__(self, stream: Any) -> None:
         """Stop the thread of `stream` and read its pipe instead."""
@@ -40,7 +42,7 @@ class Watcher:
         threading.Thread(target=self._watch, name=f"watch-{stream.name}", daemon=True).start()
 
     def drain(self) -> None:
-        """Pass on everything that was written before."""
+        """Forward everything written so far."""
         if self._lock.acquire(timeout=PATIENCE):
             try:
                 while self._unread():
@@ -64,7 +66,7 @@ class Watcher:
 
 
 PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # not those of `surrogateescape`, which stand for bytes
+LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # except the range of `surrogateescape`, which represents bytes
 
 
 def sendable(value: Any) -> Any:
@@ -92,10 +94,10 @@ def complete(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 
 
 class CompleteFlush:
-    """A `flush` of an output stream that returns when ZeroMQ has written all of it.
+    """A `flush` of an output stream that returns when ZeroMQ has written all output.
 
-    One thread of ZeroMQ writes for all sockets of a context, in the order of their messages. So when a message has
-    passed from one socket to another, all that was sent before was written to the kernel host's socket.
+    One ZeroMQ thread writes for all sockets of a context, in order. Once a message has passed from one socket to
+    another, everything sent earlier has been written to the kernel host's socket.
     """
 
     def __init__(self, thread: Any) -> None:
@@ -112,7 +114,7 @@ class CompleteFlush:
 
         def complete() -> None:
             if os.getpid() != self._process or threading.current_thread() is self._thread.thread:
-                flush()  # in a process that the code has forked, ipykernel sends in another way
+                flush()  # in a forked process, ipykernel sends in another way
                 return
             passed = threading.Event()
             schedule(stream._flush)  # which schedules a message
@@ -154,7 +156,7 @@ def set_up(shell: Any) -> None:
     master = os.getpid()
 
     def drain() -> None:
-        if os.getpid() == master:  # not in a process that the code has forked
+        if os.getpid() == master:  # not in a forked process
             for watcher in watchers:
                 watcher.drain()
 
@@ -175,4 +177,4 @@ def set_up(shell: Any) -> None:
         return ask(prompt, ident, parent, *rest, **options)
 
     kernel._input_request = marked
-    mark(kernel.get_parent("shell"))  # tells the host that each question has a mark
+    mark(kernel.get_parent("shell"))  # tells the host that each prompt has a mark

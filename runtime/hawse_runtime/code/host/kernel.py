@@ -33,14 +33,14 @@ from hawse_runtime.code.host_protocol import (
 
 log = logging.getLogger(__name__)
 
-PROBE = 0.25  # seconds after which a kernel is asked again whether its output arrives
-LATE = 10.0  # seconds without output after the reply of a run before its end is given up
-QUIET = 0.05  # seconds without output after the end of a process before the rest of its output is given up
-BATCH = 64  # messages of one kernel after which the others have their turn
+PROBE = 0.25  # seconds between checks whether a new kernel's output arrives
+LATE = 10.0  # seconds to wait for the end of a run, without output after its reply
+QUIET = 0.05  # seconds to wait for more output of a process that has exited
+BATCH = 64  # messages of one kernel that are handled in one turn
 SIGNATURE, HEADER, PARENT, METADATA, CONTENT = range(5)  # the parts of a message after its identities
 LOST = Failure(code="exited", message="the executor has ended")
 
-# Run in each Python kernel. An error must not prevent its start: the kernel may be another than ipykernel.
+# Run in each Python kernel. An error must not prevent its start: it may not be ipykernel.
 SETUP = f"""
 try:
     exec({Path(__file__).with_name("ipykernel_setup.py").read_text()!r}, _setup := {{}})
@@ -51,8 +51,8 @@ finally:
     del _setup
 """
 
-# Run in each kernel of that name. bash_kernel reads a terminal, whose carriage return before a line feed became output
-# if the two were read apart.
+# Run in each kernel of that name. bash_kernel reads a terminal; if a carriage return was read apart from its line feed,
+# it appeared in the output.
 SETUPS = {deno_fence.KERNEL: deno_fence.SETUP, "bash": "stty -onlcr"}
 
 _encode = msgspec.json.Encoder().encode
@@ -67,7 +67,7 @@ _header = msgspec.json.Decoder(_Header)
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A message of a kernel: its type, the id of the request that it belongs to, and its content as JSON."""
+    """A message from a kernel: its type, the id of its parent request, and its content as JSON."""
 
     type: str
     parent: str
@@ -75,7 +75,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class KernelFailed(Exception):
-    """A kernel has not started. `failure` has the reason."""
+    """A kernel failed to start. `failure` has the reason."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -97,7 +97,7 @@ class HostedKernel:
         """
         self.number = number
         self.process = process
-        self.flowing = asyncio.Event()  # the runtime takes output
+        self.flowing = asyncio.Event()  # set while the runtime accepts output
         self.flowing.set()
         self._name = name
         self._language = language
@@ -107,13 +107,13 @@ class HostedKernel:
         self._output_seen = asyncio.Event()
         self._set_up = asyncio.Event()  # the setup was run
         self._fenced = False  # its runs need a fence
-        self._marked = False  # each question has a mark among the output
+        self._marked = False  # each prompt has a mark in the output
         self._tasks: list[asyncio.Task[None]] = []
 
     # ---- its life
 
     async def start(self, request: Start, group: asyncio.TaskGroup) -> KernelReply:
-        """Start the process and wait until it answers. The reading of its messages belongs to `group`.
+        """Start the process and wait until it answers. Its messages are read by tasks of `group`.
 
         Raises:
             KernelFailed: It ended, or did not answer in time. It was killed.
@@ -139,7 +139,7 @@ class HostedKernel:
         process = self.process
         await process.unless_ended(process.connect_stdin())
         await process.unless_ended(self.ask("kernel_info_request", {}))
-        while not self._output_seen.is_set():  # the subscription to its output may have come too late
+        while not self._output_seen.is_set():  # the subscription may have been too late for its first output
             await process.unless_ended(self.ask("kernel_info_request", {}))
             with suppress(TimeoutError):
                 async with asyncio.timeout(PROBE):
@@ -157,7 +157,7 @@ class HostedKernel:
         return KernelFailed(Failure(code="spawn_failed", message=text))
 
     async def ended(self) -> Exited:
-        """Wait until the process has ended and its output was sent; return how."""
+        """Wait until the process has ended and its output has been sent. Return its exit status."""
         await self.process.has_ended.wait()
         code = self.process.wait()
         with suppress(TimeoutError):
@@ -170,7 +170,7 @@ class HostedKernel:
         return Exited(executor=self.number, signal=-code)
 
     def close(self) -> None:
-        """Stop reading, close the sockets and let all requests fail."""
+        """Stop reading, close the sockets and fail all requests."""
         for task in self._tasks:
             task.cancel()
         self.process.close()
@@ -181,7 +181,7 @@ class HostedKernel:
     # ---- requests
 
     def execute(self, request: Execute) -> None:
-        """Run code. Its output and its end are sent to the runtime."""
+        """Run code, and send its output and its end to the runtime."""
         message = self._execute(
             request.source, silent=request.silent, stdin=request.stdin, store_history=request.store_history
         )
@@ -264,14 +264,14 @@ class HostedKernel:
             waiting.set_result(content)
 
     def _look_for_end(self, run: KernelRun) -> None:
-        """End a run whose last message was lost: kernels drop messages that they cannot send."""
+        """End a run whose last message was lost: kernels drop messages they cannot send."""
         if run not in self._runs.values():
             return
         silent = time.monotonic() - run.seen
         if silent >= LATE and self.flowing.is_set():
             self._outbox.start(self._finish(run))
         else:
-            wait = LATE - silent if silent < LATE else LATE  # the outbox is stopped: its reader may take long
+            wait = LATE - silent if silent < LATE else LATE  # the outbox is paused, for an unknown time
             asyncio.get_running_loop().call_later(wait, self._look_for_end, run)
 
     async def _receive_input_request(self, message: Message) -> None:
@@ -281,7 +281,7 @@ class HostedKernel:
             await self._ask_client(run)
 
     async def _ask_client(self, run: KernelRun) -> None:
-        """Send the questions whose mark was received: all output before them was sent."""
+        """Send the prompts whose mark has been received, because all output before them has been sent."""
         while (question := run.next_question(marked=self._marked)) is not None:
             await self._event(run, "input", question)
 
@@ -360,7 +360,7 @@ class HostedKernel:
             self._fenced = self._name == deno_fence.KERNEL and reply.get("status") == "ok"
             self._set_up.set()
             return
-        for payload in reply.get("payload") or ():  # text that a help command asks to show
+        for payload in reply.get("payload") or ():  # text to display, from a help command
             if isinstance(payload, dict) and payload.get("source") == "page" and isinstance(payload.get("data"), dict):
                 await self._bundle(run, "display", _encode({"data": payload["data"]}))
         count = reply.get("execution_count")
@@ -377,7 +377,7 @@ class HostedKernel:
 
 
 def _before_fence(message: Message, fence: Fence) -> Message | None:
-    """Return what a message has besides a mark of the fence."""
+    """Return a message without the fence's mark; None if nothing remains."""
     content = fence.without_mark(message.type, message.content)
     return None if content is None else Message(message.type, message.parent, content)
 

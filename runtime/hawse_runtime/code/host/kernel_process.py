@@ -1,4 +1,4 @@
-"""The process of a Jupyter kernel and the sockets to it. It knows nothing of the messages."""
+"""The process of a Jupyter kernel and its sockets, independent of the messages."""
 
 import asyncio
 import ctypes
@@ -23,12 +23,12 @@ from hawse_runtime.code.host_protocol import Start, from_text
 T = TypeVar("T")
 
 RECONNECT = 20  # milliseconds between two attempts to connect to a kernel that is starting
-STDIN_WAIT = 5.0  # seconds after which a kernel is used whose socket for questions cannot be connected
-QUEUE = 1000  # messages that wait to be read; then the kernel itself keeps them
-TAIL = 4096  # bytes of the stderr of a kernel that are kept, for the message of one that does not start
-OPEN_FILES = 1024  # the soft limit of kernels: that of this host is raised, and some programs close all descriptors
+STDIN_WAIT = 5.0  # seconds to wait for the socket of prompts; then the kernel is used without it
+QUEUE = 1000  # messages that wait to be read; further ones wait in the kernel
+TAIL = 4096  # bytes of a kernel's stderr to keep, for the error if it does not start
+OPEN_FILES = 1024  # the kernels' soft limit: this host's is higher, and some programs close all descriptors
 PR_SET_PDEATHSIG = 1
-# ipykernel does not read file descriptors 1 and 2 if this variable is set, as it is for a runtime that a test starts.
+# ipykernel does not read file descriptors 1 and 2 if this variable is set, as it is in tests.
 NOT_INHERITED = "PYTEST_CURRENT_TEST"
 PLAIN = {"NO_COLOR": "1"}  # Deno writes terminal colours into `text/plain` without it (https://no-color.org)
 
@@ -64,7 +64,7 @@ class KernelProcess:
             session=self.session,
             connection_file=f"{folder}/{number}.json",
         )
-        if found.name != "deno":  # its library for ZeroMQ has no Unix sockets: it gets ports of 127.0.0.1
+        if found.name != "deno":  # its ZeroMQ library has no Unix sockets, so it uses ports of 127.0.0.1
             self._manager.transport = "ipc"
             self._manager.ip = f"{folder}/{number}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -91,7 +91,7 @@ class KernelProcess:
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 
         def in_child() -> None:
-            _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # it ends with this host, however that ends
+            _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # it ends with this host in any case
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(OPEN_FILES, hard), hard))
 
         env = {from_text(name): from_text(value) for name, value in request.env.items() if name != NOT_INHERITED}
@@ -108,7 +108,7 @@ class KernelProcess:
         self._watch_stderr()
         manager, identity = self._manager, self.session.bsession
         self.shell = self._use(manager.connect_shell(identity=identity))
-        self.stdin = self._use(manager.connect_stdin(identity=identity))  # it needs the identity of `shell`
+        self.stdin = self._use(manager.connect_stdin(identity=identity))  # must have the identity of `shell`
         self._stdin_events = self._use(self.stdin.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED))
         self.iopub = self._use(manager.connect_iopub())
         self.iopub.rcvhwm = QUEUE
@@ -119,7 +119,7 @@ class KernelProcess:
         return cast(zmq.asyncio.Socket, socket)
 
     async def connect_stdin(self) -> None:
-        """Wait until the kernel can ask questions: it drops those to a socket that is not connected yet."""
+        """Wait until the kernel can prompt for input: prompts to an unconnected socket are dropped."""
         with suppress(TimeoutError):
             async with asyncio.timeout(STDIN_WAIT):
                 await self._stdin_events.recv_multipart()
@@ -138,7 +138,7 @@ class KernelProcess:
         return waiting.result()
 
     async def interrupt(self) -> None:
-        """Interrupt what it does, as its specification states: by SIGINT or by a message."""
+        """Interrupt it as its specification states: by SIGINT or by a message."""
         await self._manager.interrupt_kernel()
 
     def kill(self) -> None:
@@ -148,12 +148,12 @@ class KernelProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def wait(self) -> int:
-        """Return how the process has ended, as `subprocess` states it."""
+        """Return the exit status of the process, in the form of `subprocess`."""
         assert self._process is not None
         return self._process.wait()
 
     def last_words(self) -> str:
-        """Return the end of what it has printed to stderr."""
+        """Return the end of its stderr."""
         return b"".join(self._stderr)[-TAIL:].decode(errors="replace").strip()
 
     def close(self) -> None:
@@ -203,7 +203,7 @@ class KernelProcess:
 
 
 def _context() -> zmq.asyncio.Context:
-    """Return the context of all sockets. A socket takes options of its connections when it is connected."""
+    """Return the context of all sockets. A socket reads its connection options when it connects."""
     context = zmq.asyncio.Context.instance()
     context.reconnect_ivl = RECONNECT
     return context

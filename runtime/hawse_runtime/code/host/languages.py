@@ -1,7 +1,7 @@
-"""Finds the Jupyter kernel of a language among those that are installed.
+"""Finds the installed Jupyter kernel of a language.
 
-Kernels that the sandbox's own programs have installed come before those of the Python that runs this host. They are
-searched where Jupyter searches them, and beside each directory of PATH: a Python in `/opt/conda/bin` has its kernels in
+Kernels installed in the sandbox take precedence over kernels of the Python that runs this host. The search covers
+Jupyter's own directories, and the prefix of each directory in PATH: a Python in `/opt/conda/bin` has its kernels in
 `/opt/conda/share/jupyter/kernels`.
 """
 
@@ -21,7 +21,7 @@ from hawse_runtime.code.host_protocol import OWN_PYTHON, Failure
 
 
 class Known(NamedTuple):
-    """A language that has a usual kernel."""
+    """A language with a usual kernel."""
 
     kernel: str  # the usual name of its kernel
     install: str  # how to install it
@@ -55,11 +55,11 @@ class Installed(NamedTuple):
 
 
 class Languages(KernelSpecManager):
-    """The kernels that are installed now. Each question looks at the file system again."""
+    """The currently installed kernels. Each query examines the file system again."""
 
     def __init__(self, python: Sequence[str] = OWN_PYTHON) -> None:
         """`python`: the command that runs a module of this interpreter."""
-        super().__init__(ensure_native_kernel=False)  # that one is `_built_in`, which knows how to start it
+        super().__init__(ensure_native_kernel=False)  # provided by `_built_in`, which knows how to start it
         self._python = [word for word in python if word != "-I"]  # user code may set PYTHONPATH
 
     def _kernel_dirs_default(self) -> list[str]:
@@ -115,12 +115,12 @@ class Languages(KernelSpecManager):
         """Return the specification of a kernel; None if there is none, or it is not valid."""
         try:
             spec = self.get_kernel_spec(name)
-        except Exception:  # KeyError, or any error of a file that a program has written
+        except Exception:  # KeyError, or any error in a file written by a program
             return self._built_in(name)
         return spec if spec.argv and shutil.which(spec.argv[0]) is not None else self._built_in(name)
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        """Return a specification; also of kernels whose program is installed without one. Raises `KeyError`."""
+        """Return a specification, even for kernels installed without one. Raises `KeyError`."""
         if kernel_name.lower() in self.find_kernel_specs():
             spec = super().get_kernel_spec(kernel_name)
         elif (built_in := self._built_in(kernel_name)) is not None:
@@ -133,9 +133,9 @@ class Languages(KernelSpecManager):
         return spec
 
     def _program_of(self, spec: KernelSpec) -> str:
-        """Return the program of a specification. `python` is the one with which the kernel was installed.
+        """Return the program of a specification. `python` is the interpreter that installed the kernel.
 
-        jupyter_client would replace it by the Python that runs this host, which does not have the other's packages.
+        jupyter_client would replace it with the Python that runs this host, which lacks the other's packages.
         """
         program = spec.argv[0]
         if program not in PYTHONS:
@@ -147,7 +147,7 @@ class Languages(KernelSpecManager):
         return str(beside) if os.access(beside, os.X_OK) else shutil.which(program) or sys.executable
 
     def _built_in(self, name: str) -> KernelSpec | None:
-        """Return the specification of a kernel whose program is installed, but has no specification."""
+        """Return the specification of a kernel that is installed without one."""
         if name == "deno" and (deno := shutil.which("deno")) is not None:
             argv = [deno, "jupyter", "--kernel", "--conn", "{connection_file}"]
             return KernelSpec(argv=argv, display_name="Deno", language="typescript", interrupt_mode="message")

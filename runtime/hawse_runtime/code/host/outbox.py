@@ -6,7 +6,7 @@ from typing import Any
 
 from hawse_runtime.code.host_protocol import CHUNK, HostMessage, encode, encode_output
 
-BUFFER = 256 << 10  # bytes that may wait to be written; then the kernels are read no further
+BUFFER = 256 << 10  # bytes waiting to be written; beyond it, the kernels are not read
 
 
 class Outbox:
@@ -30,7 +30,7 @@ class Outbox:
             kind: STDOUT, STDERR or BUNDLES.
             run: The number of the run.
             data: The output, of any length.
-            flowing: Is set while the runtime takes output of this kernel.
+            flowing: Set while the runtime accepts output of this kernel.
         """
         view = memoryview(data)
         while view:

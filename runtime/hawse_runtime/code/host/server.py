@@ -1,4 +1,4 @@
-"""Serves the runtime's requests on the socket that the host has inherited."""
+"""Serves the runtime's requests on the socket inherited by the host."""
 
 import asyncio
 import logging
@@ -38,8 +38,8 @@ from hawse_runtime.core.framing import FrameDecoder
 log = logging.getLogger(__name__)
 
 READ = 256 << 10  # bytes read at a time
-SOCKETS = 65_536  # of ZeroMQ: four for each kernel, and kernels are not limited in number
-REPLY_LIMIT = 512 << 10  # bytes of an answer: a larger one is empty, since a control message has at most 1 MiB
+SOCKETS = 65_536  # of ZeroMQ: four for each kernel, whose number is not limited
+REPLY_LIMIT = 512 << 10  # bytes of a reply: a larger one is sent empty, because a control message has at most 1 MiB
 ENDED = Failure(code="exited", message="the executor has ended")
 
 

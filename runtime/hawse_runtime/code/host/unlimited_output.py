@@ -1,14 +1,13 @@
-"""Lets kernels that are Python programs keep all output that waits to be sent, as `ipykernel_setup` does for ipykernel.
+"""Lets kernels written in Python queue unlimited output, as `ipykernel_setup` does for ipykernel.
 
-A socket of ZeroMQ drops what is published while 1,000 messages wait (ZMQ_SNDHWM). The kernel of another language, such
-as bash_kernel, cannot be asked to change this. So its program is started by CODE, which changes the
-sockets that it makes.
+A ZeroMQ socket drops published messages while 1,000 are queued (ZMQ_SNDHWM). Kernels of other languages, such as
+bash_kernel, have no option for this, so CODE starts their program and changes the sockets it creates.
 """
 
 from collections.abc import Sequence
 from pathlib import PurePath
 
-# `python -c CODE MODULE …` does what `python -m MODULE …` does. An error must not prevent the start of the kernel.
+# `python -c CODE MODULE …` is equivalent to `python -m MODULE …`. An error must not prevent the kernel's start.
 CODE = """
 import runpy, sys
 try:
@@ -37,11 +36,11 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 def keeping_output(argv: Sequence[str], language: str) -> list[str]:
-    """Return the command of a kernel whose output has no limit; the same if it is not the module of a Python program.
+    """Return the command with unlimited output; unchanged unless it runs a Python module.
 
     Args:
         argv: The command of its specification.
-        language: Its language. Python is excluded, because CODE would change the sockets of user code too.
+        language: Its language. Python is excluded, because CODE would also change the sockets of user code.
     """
     if language.lower() != "python" and PurePath(argv[0]).name.startswith("python") and argv[1:2] == ["-m"]:
         return [argv[0], "-c", CODE, *argv[2:]]
