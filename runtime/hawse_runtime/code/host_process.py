@@ -40,7 +40,7 @@ from hawse_runtime.posix.spawn import spawn_pipes
 
 log = logging.getLogger(__name__)
 
-BACKLOG = 32 << 20  # bytes of unread requests after which a host counts as stopped or hanging
+BACKLOG = 32 << 20  # bytes of unread requests: a host with more counts as stopped or hanging
 END_GRACE = 2.0  # seconds between closing the connection, when a host should exit, and SIGKILL
 LOGGED = 1000  # characters logged of one line of a host's stderr
 

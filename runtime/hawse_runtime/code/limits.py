@@ -20,6 +20,6 @@ class CodeLimits(msgspec.Struct, frozen=True, kw_only=True):
     kept_runs: int = 64  # ended runs that keep all their output
     interrupt_grace: float = 2.0  # seconds from the interrupt of a timed-out run to SIGKILL
     end_grace: float = 1.0  # seconds from SIGTERM to SIGKILL when an executor is ended
-    # On disk. A kernel cannot be made to wait, so a reader that falls behind by more than `each` loses output: 100 MB
+    # On disk. A kernel does not wait for readers, so one that falls behind by more than `each` loses output: 100 MB
     # printed at once must fit.
     spill: SpillLimits = msgspec.field(default_factory=lambda: SpillLimits(each=256 << 20))

@@ -232,7 +232,7 @@ class GitRunner:
             access: Credentials for one host.
             stdin: Its input; None for /dev/null.
             env: Variables to add to its environment.
-            timeout: Time limit in seconds, after which the process tree is ended.
+            timeout: Time limit in seconds; the process tree is then ended.
             limit: Bytes of stdout to keep. Git is ended when it prints more.
             on_stderr: Is called with each part of stderr.
             on_start: Called when it has been started.

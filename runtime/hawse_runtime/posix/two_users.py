@@ -5,7 +5,7 @@ drops them. From then on
 
 - its real and saved user are the runtime's, so a program can neither signal nor trace it (kill(2), ptrace(2));
 - its effective user is the programs' user, so it can use their files, signal them, and create files for them;
-- the runtime's exclusive group gives access to the directory of its own files.
+- the runtime's exclusive group gives access to its private directory.
 
 Programs are started by `setpriv`, which drops the runtime's user. The thread that starts them does not have the
 runtime's group.

@@ -1,4 +1,4 @@
-"""Serves one reader of a process: its two streams from an offset on, its exit, and its stdin."""
+"""Serves one reader of a process: its two streams from given offsets, its exit, and its stdin."""
 
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,7 +18,7 @@ STREAMS: tuple[tuple[Kind, StreamName], ...] = ((Kind.OUTPUT, "stdout"), (Kind.S
 
 
 class ProcessStdin(Protocol):
-    """Takes input, as `FdWriter` does."""
+    """Accepts input, like `FdWriter`."""
 
     ended: bool
 
@@ -52,13 +52,13 @@ R = TypeVar("R", bound=ReadableProcess)
 class AttachOptions(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """How one call reads a process and writes to its stdin."""
 
-    since: StreamOffsets  # the offsets at which reading begins
-    result: Callable[[R, bool], Any]  # makes the result at the end; True: there was more output than `limit`
-    exit_event: bool  # whether an event `exit` is sent before the result
-    limit: int | None = None  # bytes of each stream after which it is read no further; None: all
-    input_id: str | None = None  # the id of the input stream that the call sends; None: it sends none
-    hold_id: str | None = None  # keeps the place in the output for a while after the connection is lost
-    stdin_timeout: float | None = None  # seconds from the end of the last such call to that of stdin; None: stays open
+    since: StreamOffsets  # the start offsets
+    result: Callable[[R, bool], Any]  # builds the result at the end; True: there was more output than `limit`
+    exit_event: bool  # whether to send an event `exit` before the result
+    limit: int | None = None  # maximum bytes to read of each stream; None: all
+    input_id: str | None = None  # the id of the call's input stream; None without input
+    hold_id: str | None = None  # identifies the reader, to hold its position for a while after a lost connection
+    stdin_timeout: float | None = None  # seconds from the end of the last such call until stdin is closed; None: never
 
 
 class ProcessAttachStream(Generic[R]):
@@ -68,15 +68,15 @@ class ProcessAttachStream(Generic[R]):
         """Create the stream of a call.
 
         Args:
-            process: The process, or the command of a session, that is read.
-            call: The call that is served.
+            process: The process, or the command of a session, to read.
+            call: The call to serve.
             options: How the call reads and writes.
         """
         self._process = process
         self._call = call
         self._input_id = options.input_id
         self._result = options.result
-        self._exit_due = options.exit_event  # the event `exit` has not been sent yet
+        self._exit_due = options.exit_event  # the event `exit` has not been sent
         self._stdin_timeout = options.stdin_timeout
         self._opened = False
         self._turn = 0
@@ -142,7 +142,7 @@ class ProcessAttachStream(Generic[R]):
         self._call.wake()
 
     def _open(self, connection: Connection, ch: int) -> None:
-        """Send `opened` with the offsets at which reading begins: above `since` where bytes are no longer kept."""
+        """Send `opened` with the start offsets, which are above `since` where bytes are no longer kept."""
         for cursor in self._cursors:
             cursor.lost()
         out, err = self._cursors
@@ -151,7 +151,7 @@ class ProcessAttachStream(Generic[R]):
         connection.send_event(ch, "opened", self._process.opened(start, applied))
 
     def _send(self, connection: Connection, ch: int, number: int, size: int) -> bool:
-        """Send the next bytes of one stream; return whether there were any."""
+        """Send the next bytes of one stream; return whether something was sent."""
         cursor = self._cursors[number]
         if cursor.at_end:
             return False
@@ -167,7 +167,7 @@ class ProcessAttachStream(Generic[R]):
 
 
 def beginning(process: ReadableProcess, since: Since | None) -> StreamOffsets:
-    """Return the offsets at which a reader begins. Raises `invalid_params` for one beyond the end of the output."""
+    """Return a reader's start offsets. Raises `invalid_params` for an offset beyond the end of the output."""
     offsets = StreamOffsets(stdout=(since and since.stdout) or 0, stderr=(since and since.stderr) or 0)
     for name, offset, stream in (
         ("stdout", offsets.stdout, process.stdout),

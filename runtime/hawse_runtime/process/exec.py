@@ -1,4 +1,4 @@
-"""`exec`: run one command to its end, with its output on the call's channel; a repeat with its key resumes it."""
+"""`exec`: run one command to completion, with its output on the call's channel. Repeating a keyed call resumes it."""
 
 import secrets
 
@@ -15,9 +15,9 @@ from hawse_runtime.process.process import Process
 
 
 class ExecMethods:
-    """The commands that run, which `process.*` can see and end too, and those whose key may still be repeated.
+    """Running commands, also visible to `process.*`, and ended ones whose key can be repeated.
 
-    Of the latter, the latest keep their whole output.
+    The most recently ended ones keep all their output.
     """
 
     def __init__(self, launcher: Launcher, idempotency: IdempotencyTable) -> None:
@@ -28,14 +28,14 @@ class ExecMethods:
         )
         self._launcher = launcher
         self._idempotency = idempotency
-        self._count = 0  # commands that were started
+        self._count = 0  # commands started
 
     def __len__(self) -> int:
-        """The number of commands that run."""
+        """The number of running commands."""
         return self.registry.running_count
 
     def find_running(self, command_id: str) -> Process | None:
-        """Return the command of that id if it runs. `process.*` does not find commands that have ended."""
+        """Return the running command with that id. `process.*` does not find ended commands."""
         process = self.registry.find(command_id)
         return process if process is not None and process.exit is None else None
 
@@ -68,7 +68,7 @@ class ExecMethods:
     def _end(self, process: Process, outcome: Outcome) -> None:
         outcome.succeed()
         if outcome.key is None:
-            self.registry.remove(process)  # no call can join it any more; its own call may still read its output
+            self.registry.remove(process)  # no call can join it now, but its own call may still read its output
         else:
             self.registry.end(process)
 

@@ -1,4 +1,4 @@
-"""Starts the programs of `exec` and `process.start`, a bounded number at a time."""
+"""Starts the programs of `exec` and `process.start`, up to a maximum number."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -9,17 +9,17 @@ from hawse_runtime.journal.spill import SpillStore
 from hawse_runtime.posix.environment import Environment
 from hawse_runtime.process.process import Process, ProcessContext, ProcessOptions
 
-SHELLS = ("/bin/bash", "/bin/sh")  # the first that can be executed runs commands
+SHELLS = ("/bin/bash", "/bin/sh")  # the first executable one runs commands
 
 
 class Launcher:
-    """Starts processes. `running` is the number of those that have not ended."""
+    """Starts processes. `running` is the number of running ones."""
 
     def __init__(self, environment: Environment, context: ProcessContext) -> None:
         """Create the launcher. `environment`: the variables and directories that programs start with."""
         self.running = 0
         self.context = context
-        self.mark = environment.mark  # of everything that is started here, terminals as well
+        self.mark = environment.mark  # of all programs of this runtime, including terminals
         self._environment = environment
 
     def spawn(
@@ -35,9 +35,9 @@ class Launcher:
         Args:
             process_id: Its id.
             params: The program, its environment, directory, stdin and timeout.
-            on_exit: Is called once when the process has ended.
-            store: Keeps output on disk that is too much for memory; without one it is lost.
-            session: The id of the session that starts it.
+            on_exit: Called once when the process has ended.
+            store: Keeps output on disk that exceeds the memory limit; without a store, it is lost.
+            session: The id of the session that starts it, if any.
 
         Raises:
             HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
@@ -66,19 +66,19 @@ class Launcher:
 
 
 def command_shell(shells: Sequence[str] = SHELLS) -> str:
-    """Return the path of the shell that runs commands: the first of `shells` that can be executed, else the last."""
+    """Return the shell that runs commands: the first executable one of `shells`, otherwise the last."""
     return next(path for path in shells if path == shells[-1] or os.access(path, os.X_OK, effective_ids=True))
 
 
 def program_argv(
     argv: Sequence[str] | None, command: str | None, shell_argv: Callable[[str], list[str]] | None = None
 ) -> list[str]:
-    """Return the argv of the program that a call names.
+    """Return the argv for the parameters of a call.
 
     Args:
         argv: The program and its arguments.
         command: A command for a shell.
-        shell_argv: Returns the argv of a shell that runs a command; by default `command_shell` runs it.
+        shell_argv: Returns the argv of a shell that runs a command; by default, `command_shell`.
 
     Raises:
         HawseError: `invalid_params` unless exactly one of `argv` and `command` is given.

@@ -40,12 +40,12 @@ from hawse_runtime.rpc.handle_checks import check_running, signal_number
 
 log = logging.getLogger(__name__)
 
-LISTED = 1000  # processes of one page, if the call names no limit
+LISTED = 1000  # processes of one page, unless the call sets a limit
 CLOSING_GRACE = 0.5  # seconds from TERM to KILL when the runtime ends
 
 
 class ProcessMethods:
-    """The processes that run and those that have ended. `close` also ends what `exec` started."""
+    """Running and ended processes. `close` also ends the commands of `exec`."""
 
     def __init__(
         self, launcher: Launcher, execs: ExecMethods, store: SpillStore, search: SearchContext, retention: Retention
@@ -54,10 +54,10 @@ class ProcessMethods:
 
         Args:
             launcher: Starts the processes.
-            execs: The commands of `exec`, which can be read and ended by their id too.
-            store: Keeps output on disk that is too much for memory.
-            search: Where searches in output run.
-            retention: How long ended processes are kept.
+            execs: The commands of `exec`, which can also be read and ended by id.
+            store: Keeps output on disk that exceeds the memory limit.
+            search: Runs searches in output.
+            retention: How long to keep ended processes.
         """
         self.records = ProcessRegistry(retention)
         self._launcher = launcher
@@ -69,7 +69,7 @@ class ProcessMethods:
         return len(self.records)
 
     async def close(self) -> None:
-        """End every process with its tree, and what processes that have ended left running."""
+        """End all processes with their trees, including trees left by ended processes."""
         ends = [process.end(signals.SIGTERM, CLOSING_GRACE) for process in self._running()]
         for error in await asyncio.gather(*ends, self._end_the_rest(), return_exceptions=True):
             if isinstance(error, BaseException):
@@ -86,7 +86,7 @@ class ProcessMethods:
         )
 
     def _get_process(self, process_id: str, instance: str | None = None) -> Process:
-        """Return a process, or a command of `exec` that runs. Raises `not_found`, `stale_handle`."""
+        """Return a process, or a running command of `exec`. Raises `not_found`, `stale_handle`."""
         registry = self.records if self._execs.find_running(process_id) is None else self._execs.registry
         return registry.get(process_id, instance)
 
@@ -95,7 +95,7 @@ class ProcessMethods:
         return self.start(params)
 
     def start(self, params: ProcessStart, session: str | None = None) -> ProcessInfo:
-        """Start a process. `session`: the id of the session that starts it."""
+        """Start a process. `session`: the id of the session that starts it, if any."""
         process_id = params.id or f"p-{secrets.token_hex(4)}"
         with self.records.reserve(process_id):
             process = self._launcher.spawn(process_id, params, self.records.end, self._store, session)
@@ -146,13 +146,13 @@ class ProcessMethods:
         signum, grace = self._ending(params)
         chosen = [process for process in self._running() if params.session in (None, process.session)]
         results = await asyncio.gather(*(process.end(signum, grace) for process in chosen), return_exceptions=True)
-        for error in results:  # raised when all others have ended
+        for error in results:  # raised after all others have ended
             if isinstance(error, BaseException):
                 raise error
         return ProcessKillallResult(killed=len(chosen))
 
     def _ending(self, params: ProcessKill | ProcessKillall) -> tuple[int, float]:
-        """Return the first signal, and the seconds from there to KILL."""
+        """Return the first signal, and the seconds until KILL."""
         grace = self._launcher.context.limits.kill_grace if params.grace is None else params.grace
         return signal_number("TERM" if params.signal is None else params.signal), grace
 

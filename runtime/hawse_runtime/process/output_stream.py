@@ -14,7 +14,7 @@ DRAIN_LIMIT = 1 << 20  # bytes read after the program has ended: the capacity of
 
 
 class KeptStream:
-    """The bytes of one stream in memory and, with a `store`, on disk. Its owner appends to `journal`."""
+    """The output of one stream in memory and, with a `store`, on disk. The owner appends to `journal`."""
 
     def __init__(
         self,
@@ -23,16 +23,16 @@ class KeptStream:
         resume: Callable[[], None],
         store: SpillStore | None = None,
     ) -> None:
-        """Keep what is appended to `journal`.
+        """Keep the output appended to `journal`.
 
         Args:
             journal: Keeps the latest bytes in memory.
-            pause: Stops the output, since its readers or the disk are behind.
-            resume: Continues it.
+            pause: Pauses the output when its readers or the disk are behind.
+            resume: Resumes the output.
             store: Keeps older bytes on disk; without one they are lost.
         """
         self.journal = journal
-        # With a store, a client that resumes reads older bytes from disk.
+        # With a store, a reconnected client reads older bytes from disk.
         hold_room = store.limits.each // 2 if store is not None else None
         self.pacer = Backpressure(journal, pause, resume, hold_room)
         self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None
@@ -44,7 +44,7 @@ class KeptStream:
         return self.journal.end
 
     def first_at(self, offset: int) -> int:
-        """Return the first offset from `offset` on whose byte is kept."""
+        """Return the first available offset at or after `offset`."""
         start = self.journal.start
         if offset >= start or self.spill is None:
             return max(offset, start)
@@ -55,20 +55,20 @@ class KeptStream:
         return KeptRange(start=self.first_at(0), offset=self.end)
 
     def appended(self) -> None:
-        """Note that bytes were appended to the journal: move old ones to the disk, and pause the output if needed."""
+        """Handle new bytes in the journal: move old ones to the disk, and pause the output if needed."""
         if self.spill is not None:
             self.spill.update()
         self.pacer.update()
 
     def finish(self) -> None:
-        """Note that nothing more will be appended."""
+        """Note the end of the output."""
         self.pacer.close()
         if self.spill is not None:
             self.spill.finish()
         self.journal.seal()
 
     def forget(self) -> None:
-        """Delete the bytes on disk. No reader may be added afterwards."""
+        """Delete the bytes on disk. Readers must not be added afterwards."""
         if self.spill is not None:
             self.spill.close()
 
@@ -89,9 +89,9 @@ class OutputStream(KeptStream):
         Args:
             fd: The reading end of the pipe, which this object closes.
             journal: Keeps the latest bytes in memory.
-            changed: Is called after new output and at the end of the pipe.
-            store: Keeps older bytes on disk; without one they are lost.
-            orphaned_pipes: Drains the pipe if background children outlive the program; without one it is closed.
+            changed: Called after new output and at the end of the pipe.
+            store: Keeps older bytes on disk; without a store, they are lost.
+            orphaned_pipes: Drains the pipe if background children outlive the program; without it, the pipe is closed.
         """
         self._inlet = FdReader(fd, WeakCallback(self._read), changed, journal.portion, journal.keystrokes)
         super().__init__(journal, self._inlet.pause, self._inlet.resume, store)
@@ -99,7 +99,7 @@ class OutputStream(KeptStream):
         self._orphaned_pipes = orphaned_pipes
 
     def finish(self) -> None:
-        """Read what the program has left in the pipe, and close it or hand it to `orphaned_pipes`."""
+        """Read the remaining output from the pipe, then close it or hand it to `orphaned_pipes`."""
         self._inlet.drain(DRAIN_LIMIT)
         if not self._inlet.ended and self._orphaned_pipes is not None:
             self._orphaned_pipes.take(self._inlet.fd)
@@ -113,26 +113,26 @@ class OutputStream(KeptStream):
 
 
 class StreamCursor:
-    """The position of a reader in a stream. `arrived` is called when bytes have been read from disk."""
+    """The position of a reader in a stream. `arrived`: called when bytes have been read from disk."""
 
     lossless = True
 
     def __init__(
         self, stream: KeptStream, since: int, arrived: Callable[[], None], *, limit: int | None = None
     ) -> None:
-        """`limit`: the offset at which reading ends; bytes after it do not slow the program down."""
+        """`limit`: the end offset of reading; bytes after it do not slow down the program."""
         self.stream = stream
         self.offset = since  # offset of the next byte
         self._limit = limit
         self._arrived = arrived
-        self._block = b""  # bytes from disk; the first has the offset `_block_at`
+        self._block = b""  # bytes from disk, starting at `_block_at`
         self._block_at = 0
         self._fetching = False
         self._closed = False
 
     @property
     def cursor(self) -> int | None:
-        """The offset for backpressure. A reader of the disk slows the program only before it is overwritten."""
+        """The offset for backpressure. A reader of the disk only slows down the program to keep its bytes."""
         if self.full:
             return self.stream.end
         spill = self.stream.spill
@@ -142,7 +142,7 @@ class StreamCursor:
 
     @property
     def full(self) -> bool:
-        """Whether it has reached its limit, and there are more bytes."""
+        """Whether it has reached its limit and more bytes exist."""
         return self._limit is not None and self.offset >= self._limit
 
     @property
@@ -151,11 +151,11 @@ class StreamCursor:
 
     @property
     def cut(self) -> bool:
-        """Whether there were more bytes than its limit."""
+        """Whether bytes beyond its limit exist."""
         return self._limit is not None and self.stream.end > self._limit
 
     def lost(self) -> bool:
-        """Skip bytes that are no longer kept; return whether there were any."""
+        """Skip bytes that are no longer kept; return whether some were skipped."""
         if self.full:
             return False
         first = self.stream.first_at(self.offset)
@@ -164,7 +164,7 @@ class StreamCursor:
         return lost
 
     def look(self, size: int) -> bytes | memoryview:
-        """Return up to `size` bytes, valid until more output comes; none while they are being read from disk."""
+        """Return up to `size` bytes, valid until more output arrives; none while they are being read from disk."""
         if self._limit is not None:
             size = min(size, self._limit - self.offset)
         if self.offset >= self.stream.journal.start:

@@ -1,9 +1,9 @@
-"""Waits until a local port accepts connections: one attempt with a time limit after another."""
+"""Waits until a local port accepts connections, with repeated attempts."""
 
 import asyncio
 import contextlib
 
-HOSTS = ("127.0.0.1", "::1")  # a server may listen on one of them only
+HOSTS = ("127.0.0.1", "::1")  # a server may listen on only one of them
 ATTEMPT_TIMEOUT = 2.0  # seconds for one attempt
 LINE_LIMIT = 4096  # bytes of a status line
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between attempts; the last one is repeated
@@ -12,12 +12,12 @@ PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between attempts; the last one i
 async def until_open(
     port: int, path: str | None, status: tuple[int, int], *, attempt_timeout: float = ATTEMPT_TIMEOUT
 ) -> int | None:
-    """Wait until a program listens at a port, or answers a request.
+    """Wait until a program listens on a port, or answers a request.
 
     Args:
         port: The TCP port on a loopback address.
-        path: The target of a GET request; None: it is enough that a program listens.
-        status: The lowest and the highest status of a response that counts.
+        path: The target of a GET request; None: only wait for a listener.
+        status: The lowest and highest accepted status of a response.
         attempt_timeout: Seconds for one attempt.
 
     Returns:

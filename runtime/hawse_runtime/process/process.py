@@ -28,16 +28,16 @@ from hawse_runtime.posix.spawn import spawn_pipes
 from hawse_runtime.process.output_stream import OutputStream
 
 TIMED_OUT = 124  # the exit code of timeout(1)
-SHRUNK = 4096  # bytes of each stream that are kept of an old command
+SHRUNK = 4096  # bytes of each stream kept of an old command
 
 
 class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of the programs that `exec` and `process.start` run."""
+    """The limits of programs started by `exec` and `process.start`."""
 
-    running: int = 4096  # at a time
-    kill_grace: float = 5.0  # seconds from TERM to KILL, after a timeout and where a call names none
-    ended_execs: int = 256  # ended commands with a key that keep their whole output
-    stdin_timeout: float = 300.0  # seconds after which the stdin of a keyed command ends if no client returns to it
+    running: int = 4096  # concurrent programs
+    kill_grace: float = 5.0  # seconds from TERM to KILL, after a timeout and by default
+    ended_execs: int = 256  # ended keyed commands that keep all their output
+    stdin_timeout: float = 300.0  # seconds without a client until the stdin of a keyed command is closed
 
 
 class ProcessContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,27 +45,27 @@ class ProcessContext(msgspec.Struct, frozen=True, kw_only=True):
 
     tasks: Tasks  # owns the work of ending process trees
     trees: ProcessTrees  # reads the process table and ends process trees
-    disk: ThreadPool  # the threads in which small files are read
-    journal: Callable[[], Journal]  # makes a journal, one for each stream of output
+    disk: ThreadPool  # the threads that read small files
+    journal: Callable[[], Journal]  # creates a journal, one for each output stream
     orphaned_pipes: OrphanedPipes  # drains the pipes that background children keep open
-    oom: OomCounter  # counts the kernel's kills for lack of memory
+    oom: OomCounter  # counts OOM kills
     limits: ProcessLimits = msgspec.field(default_factory=ProcessLimits)
 
 
 class ProcessOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What one process is started with."""
+    """The start options of a process."""
 
     argv: Sequence[str]
     cwd: str
     env: Mapping[str, str]  # its whole environment
-    stdin: bool = False  # whether it has a pipe as stdin; otherwise /dev/null
-    timeout: float | None = None  # seconds after which the whole tree is ended; None: never
+    stdin: bool = False  # whether its stdin is a pipe; otherwise /dev/null
+    timeout: float | None = None  # time limit of the whole tree in seconds; None: no limit
     session: str | None = None  # the id of the session that starts it
-    store: SpillStore | None = None  # keeps output on disk that is too much for memory; without one it is lost
+    store: SpillStore | None = None  # keeps output on disk that exceeds the memory limit; without a store, it is lost
 
 
 class ProcessSubscriber(Protocol):
-    """A reader that is woken by new output and by the end."""
+    """A reader to wake on new output and at the end."""
 
     def wake(self) -> None: ...
 
@@ -86,7 +86,7 @@ class Process:
             process_id: The id of the process.
             options: The program, its environment, directory, stdin and timeout.
             context: The objects that it shares with the other processes.
-            on_exit: Is called once when the process has ended.
+            on_exit: Called once when the process has ended.
 
         Raises:
             HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
@@ -98,7 +98,7 @@ class Process:
         self.session = options.session
         self.started = time.time()
         self.ended: float | None = None  # seconds since 1970
-        self.duration: float | None = None  # seconds, since its end
+        self.duration: float | None = None  # seconds; set at its end
         self._begun_at = time.monotonic()
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
@@ -107,7 +107,7 @@ class Process:
         self._mark = f"{PROCESS_MARK}={self.instance}"
         self._on_exit = on_exit
         self._timed_out = False
-        self._sent_kill = False  # the runtime may have sent SIGKILL, so that it does not count as the kernel's
+        self._sent_kill = False  # the runtime may have sent SIGKILL, so it does not count as an OOM kill
         self._oom_kills = context.oom.kills()  # at the start
         journals = context.journal(), context.journal()
         self.writers = InputStreams()
@@ -143,7 +143,7 @@ class Process:
         )
 
     def opened(self, start: StreamOffsets, input_offset: int) -> ProcessOpened:
-        """Return the event `opened` for a reader that begins at `start`."""
+        """Return the event `opened` for a reader that starts at `start`."""
         return ProcessOpened(**msgspec.structs.asdict(self.describe()), start=start, input_offset=input_offset)
 
     def signal(self, signum: int) -> None:
@@ -151,20 +151,20 @@ class Process:
         self._child.signal_group(signum)
 
     async def end(self, signum: int, grace: float) -> None:
-        """Send `signum` to the whole tree, KILL after `grace` seconds; return when no process of it is left.
+        """Send `signum` to the whole tree, and KILL after `grace` seconds. Return when no process is left.
 
-        If the process has ended, this ends the processes that it left running.
+        If the process has already ended, this ends its remaining children.
         """
         self._sent_kill = True
         await self._context.trees.end(self.pid, signum, grace, lambda: self.exit is not None, mark=self._mark)
 
     def shrink(self) -> None:
-        """Keep the last SHRUNK bytes of each stream only."""
+        """Keep only the last SHRUNK bytes of each stream."""
         for stream in (self.stdout, self.stderr):
             stream.journal.limit(SHRUNK)
 
     def forget(self) -> None:
-        """Delete the output: the process can no longer be found."""
+        """Delete the output, because the process can no longer be found."""
         for stream in (self.stdout, self.stderr):
             stream.forget()
 

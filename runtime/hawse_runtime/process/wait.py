@@ -1,6 +1,6 @@
 """`process.wait`: waits for the exit of a process, a match in its output, an open port, or the timeout.
 
-It reads like any lossless reader, from the disk as well: the program is slowed down so that no output is missed.
+Like any lossless reader, it also reads from disk and slows down the program so that no output is missed.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ from hawse_runtime.process.port_probe import until_open
 from hawse_runtime.process.process import Process
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-LAST_LINE = 400  # bytes of output in the error about a process that has ended
+LAST_LINE = 400  # bytes of output in the error for an ended process
 
 
 class LogSearch(OutputSearch):
-    """Searches one stream, whose program is slowed down so that no output is missed."""
+    """Searches one stream, and slows down its program so that no output is missed."""
 
     def __init__(
         self,
@@ -44,12 +44,12 @@ class LogSearch(OutputSearch):
         found: Callable[[LogMatch], object],
         searched: Callable[[], object],
     ) -> None:
-        """Create a search, which begins with the first `wake`. For the other arguments see `OutputSearch`.
+        """Create a search, which starts with the first `wake`. For the other arguments see `OutputSearch`.
 
         Args:
             name: The name of the stream.
             stream: The stream.
-            since: The offset at which the search begins.
+            since: The start offset of the search.
         """
         self._stream_cursor = StreamCursor(stream, since, self.wake)
         self._stream_cursor.lost()
@@ -65,26 +65,26 @@ class LogSearch(OutputSearch):
         stream.pacer.add(self._stream_cursor)
 
     def close(self) -> None:
-        """End the search, and let the program continue without it."""
+        """End the search, which no longer slows down the program."""
         super().close()
         self._stream_cursor.stream.pacer.remove(self._stream_cursor)
         self._stream_cursor.close()
 
 
 class ProcessWaitStream(OutputOnlyStream):
-    """Serves one `process.wait` call. It sends no bytes."""
+    """Serves one `process.wait` call. Sends no bytes."""
 
     def __init__(
         self, process: Process, call: ServerCall, params: ProcessWait, context: SearchContext, tasks: Tasks
     ) -> None:
-        """Create the stream; `begin` starts to wait.
+        """Create the stream. `begin` starts to wait.
 
         Args:
             process: The process.
-            call: The call that is served.
-            params: What it waits for.
-            context: Where searches run.
-            tasks: Owns the work of trying the port.
+            call: The call to serve.
+            params: The conditions to wait for.
+            context: Runs searches.
+            tasks: Owns the work of probing the port.
 
         Raises:
             HawseError: `invalid_params`, `too_large`.
@@ -104,7 +104,7 @@ class ProcessWaitStream(OutputOnlyStream):
         process.readers[self] = None
 
     def begin(self) -> None:
-        """Check the conditions for the first time. To be called once `call.serve` has returned."""
+        """Check the conditions for the first time. Call it once `call.serve` has returned."""
         if self._port is not None and self._process.exit is None:
             self._probe = self._tasks.start(self._look(self._port))
         self.wake()
@@ -118,7 +118,7 @@ class ProcessWaitStream(OutputOnlyStream):
         return False
 
     def detach(self) -> None:
-        """Stop waiting: the call has closed."""
+        """Stop waiting, because the call has closed."""
         self._over = True
         self._timer.cancel()
         self._process.readers.pop(self, None)
@@ -130,7 +130,7 @@ class ProcessWaitStream(OutputOnlyStream):
     # ---- watching
 
     def wake(self) -> None:
-        """There is new output, or the process has ended."""
+        """Handle new output, or the end of the process."""
         for search in self._searches:
             search.wake()
         self._check_end()
@@ -188,7 +188,7 @@ class ProcessWaitStream(OutputOnlyStream):
 
 
 def how_it_ended(process: Process, exit: Exit) -> str:
-    """Describe the end of a process that something else was expected of, with its last line."""
+    """Describe the unexpected end of a process, with its last line."""
     how = f"by {exit.signal}" if exit.code is None else f"with exit code {exit.code}"
     for stream in (process.stderr.journal, process.stdout.journal):
         end = stream.copy(max(stream.start, stream.end - LAST_LINE), stream.end)

@@ -1,4 +1,4 @@
-"""Recordings of terminals as asciicast v3 with snapshots to seek to.
+"""Recordings of terminals as asciicast v3, with snapshots for seeking.
 
-It knows no viewers; a recording never changes what a terminal prints.
+Viewers are unknown here; a recording never affects a terminal's output.
 """

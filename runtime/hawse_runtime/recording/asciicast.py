@@ -1,7 +1,7 @@
-"""Encodes asciicast v3 (docs.asciinema.org/manual/asciicast/v3): a terminal session as lines of JSON. No I/O.
+"""Encodes asciicast v3 (docs.asciinema.org/manual/asciicast/v3): a terminal session as lines of JSON. Does no I/O.
 
-The first line is a header, each other line an event `[seconds since the previous event, code, data]`. The codes: `o`
-output, `i` input, `r` a new size, `m` a marker, `x` the exit status.
+The first line is a header; each other line is an event `[seconds since the previous event, code, data]`. The codes are
+`o` for output, `i` input, `r` a new size, `m` a marker, and `x` the exit status.
 """
 
 import codecs
@@ -23,8 +23,8 @@ def header(cols: int, rows: int, *, timestamp: float, term: str, title: str | No
         rows: The rows of the terminal at the start.
         timestamp: The start, in seconds since 1970.
         term: The value of TERM.
-        title: The title of the recording; None: it has none.
-        env: Environment variables that a player may show.
+        title: The title of the recording, if any.
+        env: Environment variables for players to show.
     """
     value: dict[str, Any] = {
         "version": 3,
@@ -37,13 +37,13 @@ def header(cols: int, rows: int, *, timestamp: float, term: str, title: str | No
 
 
 class CastText:
-    """Incremental UTF-8 decoder. Invalid bytes become U+FFFD; characters may be split between two calls."""
+    """Incremental UTF-8 decoder. Invalid bytes become U+FFFD; characters can be split between calls."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, data: bytes) -> str:
-        """Return all characters that are complete."""
+        """Return all complete characters."""
         return self._decoder.decode(data)
 
     def end(self) -> str:
@@ -55,7 +55,7 @@ class CastClock:
     """Converts times to intervals in whole milliseconds. Rounding errors do not accumulate."""
 
     def __init__(self) -> None:
-        self.elapsed = 0  # ms: the time of the latest event, which is the sum of all intervals
+        self.elapsed = 0  # milliseconds: the time of the latest event, which is the sum of all intervals
 
     def interval(self, at: float) -> int:
         """Return the milliseconds from the previous event to `at` (seconds since the start); 0 if `at` is earlier."""
@@ -81,5 +81,5 @@ def exit_status(result: Exit) -> str:
         return str(result.code)
     try:
         return str(128 + signals.Signals[result.signal or ""].value)
-    except KeyError:  # a signal that has no name, such as a real-time signal
+    except KeyError:  # a signal without a name, such as a real-time signal
         return "128"

@@ -1,10 +1,10 @@
 """Writes the files of one recording: the cast, keyframes for seeking, and an index.
 
     ID.cast      asciicast v3, for any player
-    ID.screens   the keyframes, concatenated: VT bytes that paint the screen as it was at an offset of the cast
+    ID.screens   the keyframes, concatenated: VT bytes that paint the screen at an offset of the cast
     ID.index     a line of JSON for each keyframe and each marker
 
-All methods block on disk I/O: call them in a thread, one at a time. Only whole lines are written, so after a crash a
+All methods block on disk I/O: call them in a thread, one at a time. Only whole lines are written, so after a crash, a
 file is valid up to its last complete line.
 """
 
@@ -19,8 +19,8 @@ from hawse_runtime.core.folder import Folder
 from hawse_runtime.recording.asciicast import CastClock, CastText, event
 
 PARTS = ("cast", "screens", "index")
-KEYFRAME = "k"  # the internal code of the event that stands for the place of a keyframe
-LAST_LINE = 256  # bytes reserved for the last line, which gives the reason if the recording is truncated
+KEYFRAME = "k"  # the internal code of the event that marks the position of a keyframe
+LAST_LINE = 256  # bytes reserved for the last line, which states why a recording is truncated
 
 
 class CastEvent(NamedTuple):
@@ -32,7 +32,7 @@ class CastEvent(NamedTuple):
 
 
 class KeyframePlace(NamedTuple):
-    """Where in the cast a keyframe will be, whose screen is not there yet."""
+    """The position in the cast of a keyframe whose screen is not available yet."""
 
     at: int  # bytes of the cast before it
     seconds: float
@@ -41,7 +41,7 @@ class KeyframePlace(NamedTuple):
 
 
 class QuotaError(Exception):
-    """The size limit of the recording or of the sandbox is reached. All earlier events are in the file."""
+    """The size limit of the recording or the sandbox is reached. All earlier events are in the file."""
 
 
 class CastWriter:
@@ -51,14 +51,14 @@ class CastWriter:
         """Prepare to write; `open` creates the files.
 
         Args:
-            folder: Where the files are created.
-            name: The id of the recording: their names without suffix.
-            limit: Bytes that the files may have together.
-            reserve: Reserves so many bytes of the sandbox's quota; returns False if they are not available.
+            folder: The directory of the files.
+            name: The id of the recording, which is the file name without suffix.
+            limit: Maximum bytes of all files together.
+            reserve: Reserves a number of bytes of the sandbox's quota; returns False if they are not available.
         """
         self.limit = limit
-        self.sizes = dict.fromkeys(PARTS, 0)  # bytes of whole lines, which may be read
-        self.reserved = 0  # bytes that `reserve` has granted; more than `sizes` if a write has failed
+        self.sizes = dict.fromkeys(PARTS, 0)  # readable bytes, in whole lines
+        self.reserved = 0  # bytes granted by `reserve`; more than `sizes` after a failed write
         self.keyframes = 0
         self.markers = 0
         self._folder = folder
@@ -72,7 +72,7 @@ class CastWriter:
 
     @property
     def duration(self) -> float:
-        """Seconds: the sum of all intervals."""
+        """The sum of all intervals, in seconds."""
         return self._clock.elapsed / 1000
 
     @property
@@ -81,7 +81,7 @@ class CastWriter:
 
     @property
     def awaits_keyframe(self) -> bool:
-        """Whether the place of a keyframe was written, and its screen was not."""
+        """Whether the position of a keyframe was written, but not its screen."""
         return self._place is not None
 
     def open(self, header: bytes, cols: int, rows: int) -> None:
@@ -104,7 +104,7 @@ class CastWriter:
         self._cols, self._rows = cols, rows
 
     def write(self, entries: Sequence[CastEvent]) -> None:
-        """Append events. Raises `OSError` and `QuotaError`; the file then ends with the last whole line that fitted."""
+        """Append events. Raises `OSError` and `QuotaError`; the file then ends with the last whole line that fit."""
         lines: list[bytes] = []
         for entry in entries:
             if entry.code == KEYFRAME:
@@ -116,7 +116,7 @@ class CastWriter:
         self._append("cast", b"".join(lines))
 
     def write_keyframe(self, data: bytes) -> None:
-        """Append the keyframe whose place was written: `data` paints the screen there. Empty: there is none.
+        """Append the keyframe at the written position: `data` paints the screen there. Empty `data` drops it.
 
         Raises:
             OSError: It cannot be written.
@@ -132,7 +132,7 @@ class CastWriter:
         self.keyframes += 1
 
     def write_start(self) -> None:
-        """Note in the index that a player can begin at the present end of the cast: the next events are a whole screen.
+        """Note in the index that a player can start at the current end of the cast, because a whole screen follows.
 
         Raises:
             OSError: It cannot be written.
@@ -156,7 +156,7 @@ class CastWriter:
         self._fds.clear()
 
     def _line(self, entry: CastEvent) -> bytes:
-        """Encode `entry` as a line of the cast; empty if it consists of an incomplete character."""
+        """Encode `entry` as a line of the cast; empty if it is only an incomplete character."""
         at, code, data = entry
         if isinstance(data, bytes):
             data = (self._output if code == "o" else self._input).feed(data)
@@ -174,7 +174,7 @@ class CastWriter:
     # ---- bytes
 
     def _append(self, part: str, data: bytes) -> None:
-        """Append `data`. If it does not fit, append the whole lines of the cast that do, and raise `QuotaError`."""
+        """Append `data`. If it does not fit, append the whole lines that fit, and raise `QuotaError`."""
         room = self.limit - LAST_LINE - self.size
         if len(data) > room or not self._take(len(data)):
             if part == "cast":

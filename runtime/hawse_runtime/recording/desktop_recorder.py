@@ -1,7 +1,7 @@
-"""Records one desktop: a viewer of its own, whose changed rectangles go to disk a few times in a second.
+"""Records one desktop through a separate viewer, and writes changed rectangles to disk several times per second.
 
-It asks for changes only after it has written the ones before, so a slow disk costs frames and no memory. A screen that
-changes as a film does costs frames too, so that the bytes that a recording may have last as long as it may.
+It requests changes only after writing the previous ones, so a slow disk costs frames instead of memory. Frames are also
+dropped if the screen changes like a film, so that the size limit is not reached before the time limit.
 """
 
 import asyncio
@@ -25,16 +25,16 @@ log = logging.getLogger(__name__)
 
 INTERVAL: Final = 0.2  # seconds between two frames
 LONGEST: Final = 4 * 3600.0  # seconds of one recording
-EVERY: Final = 4 << 20  # bytes of changes between two whole screens: what a player has to read to seek
+EVERY: Final = 4 << 20  # bytes of changes between two whole screens, which a player reads to seek
 SHARE: Final = 4  # a whole screen is at most 1/4 the size of the changes since the previous one
-SLOW: Final = 1.0  # seconds until the next frame from which on the recording is incomplete
+SLOW: Final = 1.0  # seconds between frames: beyond it, the recording is incomplete
 SLOWED: Final = "frames are missing: the screen changed faster than a recording may grow"
-END_TIMEOUT: Final = 5.0  # seconds from the end of the connection to that of the desktop, if this is the reason
-LAST_TIMEOUT: Final = 5.0  # seconds from a stop to the last frame: the X server is user code, and may not answer
+END_TIMEOUT: Final = 5.0  # seconds to wait for the end of the desktop, if that ended the connection
+LAST_TIMEOUT: Final = 5.0  # seconds from a stop to the last frame: the X server is user code and may not answer
 
 
 class DesktopRecorder:
-    """Call `run` once, in a task. It has the attributes and methods of `Recorder` that its owner uses."""
+    """Call `run` once, in a task. Has the attributes and methods of `Recorder` that its owner uses."""
 
     def __init__(
         self,
@@ -51,22 +51,22 @@ class DesktopRecorder:
         """Prepare to record.
 
         Args:
-            desktop: What to record.
-            file: Where to write; it is opened and closed by `run`.
+            desktop: The desktop to record.
+            file: The file, opened and closed by `run`.
             header: Encodes the first line for a width and a height in pixels.
-            disk: The threads in which `file` is used.
-            encoders: The threads in which rectangles are compressed.
-            tasks: Owns the reader of the connection, and what writes markers.
-            longest: Seconds after which the recording ends.
+            disk: The threads that access `file`.
+            encoders: The threads that compress rectangles.
+            tasks: Owns the reader of the connection, and the writing of markers.
+            longest: The maximum length in seconds.
             every: Bytes of changes between two whole screens.
         """
         loop = asyncio.get_running_loop()
         self.file = file
-        self.reason: RecordingEndReason | None = None  # why it has ended or is ending; None: it is not
+        self.reason: RecordingEndReason | None = None  # why it has ended or is ending; None while recording
         self.message = ""
-        self.lost = 0  # a disk that is too slow costs frames, and no bytes of what is recorded
-        self.opened: asyncio.Future[None] = loop.create_future()  # set when the file is open, or that has failed
-        self.incomplete = False  # frames are missing, because the screen has changed too fast
+        self.lost = 0  # always 0: a slow disk costs frames, not recorded bytes
+        self.opened: asyncio.Future[None] = loop.create_future()  # set when the file is open or opening it has failed
+        self.incomplete = False  # frames are missing, because the screen changed too fast
         self.done = asyncio.Event()  # set by its owner when the recording is complete
         self._desktop = desktop
         self._header = header
@@ -78,7 +78,7 @@ class DesktopRecorder:
         self._clock = loop.time
         self._start = loop.time()
         self._client: RfbClient | None = None
-        self._waiting: asyncio.Timeout | None = None  # of the wait for changes, which has no other end
+        self._waiting: asyncio.Timeout | None = None  # ends the wait for changes
         self._hang: asyncio.TimerHandle | None = None  # gives up the last frame
         self._stopped = asyncio.Event()
         self._writing = asyncio.Lock()  # of the file
@@ -90,11 +90,11 @@ class DesktopRecorder:
         return self._clock() - self._start
 
     def mark(self, label: str) -> None:
-        """Add a marker at this moment."""
+        """Add a marker at the current time."""
         self._tasks.start(self._mark(CastEvent(self.elapsed, "m", label)))
 
     def stop(self) -> None:
-        """End the recording. Does nothing if it is ending already."""
+        """End the recording. Does nothing if it is already ending."""
         self._end("stopped")
 
     async def run(self) -> None:
@@ -126,7 +126,7 @@ class DesktopRecorder:
                 await self._disk.run(self._close)
 
     async def _record(self, client: RfbClient, size: ScreenSize) -> None:
-        """Write frames until the recording is stopped: the last one is the whole screen as it is then.
+        """Write frames until the recording is stopped. The last one is the whole screen.
 
         Raises `HawseError` when the connection has ended.
 
@@ -146,7 +146,7 @@ class DesktopRecorder:
             else:
                 patches = await self._changes(client)
                 if not patches or client.size != size:
-                    whole = True  # the size has changed, or it is stopped: the next frame has all changes
+                    whole = True  # the size has changed or recording stops: the next frame has all changes
                     continue
             at = self.elapsed
             before = self.file.sizes["cast"]
@@ -159,7 +159,7 @@ class DesktopRecorder:
             await self._pause()
 
     async def _changes(self, client: RfbClient) -> list[Patch]:
-        """Wait for changes. None are returned when the size of the screen has changed, or the recording is stopped."""
+        """Wait for changes. Returns none when the screen's size has changed or the recording is stopped."""
         try:
             async with asyncio.timeout(None) as self._waiting:
                 return [Patch(*patch) for patch in await client.changes()]
@@ -174,15 +174,15 @@ class DesktopRecorder:
         Args:
             at: Its time, in seconds.
             events: Its rectangles.
-            whole: Whether they are the whole screen, at which a player can begin.
-            size: The new size of the screen. None: it is as before.
+            whole: Whether they are the whole screen, where a player can start.
+            size: The new size of the screen; None if unchanged.
         """
 
         def write() -> None:
             if size is not None:
                 self.file.write([CastEvent(at, "r", f"{size.width}x{size.height}")])
             if whole:
-                self.file.write([CastEvent(at, "o", "")])  # so that the frame begins at the time that the index has
+                self.file.write([CastEvent(at, "o", "")])  # makes the frame start at the time in the index
                 self.file.write_start()
             self.file.write([CastEvent(at, "o", event) for event in events])
 
@@ -201,8 +201,8 @@ class DesktopRecorder:
     async def _pause(self) -> None:
         """Wait until the next frame is due, or the recording is stopped.
 
-        The size of the file grows at most with the square root of the time, and is at its limit at the end of the
-        longest recording: a short one of a film has many frames, and a long one does not end early.
+        The maximum size of the file grows with the square root of time and reaches the limit at the maximum length.
+        A short recording of a film thus has many frames, and a long one does not end early.
         """
         due = self._longest * (self.file.size / self.file.limit) ** 2
         pause = max(INTERVAL, due - self.elapsed)
@@ -228,13 +228,13 @@ class DesktopRecorder:
     def _fail_to_open(self, error: Exception) -> None:
         if not self.opened.done():
             self.opened.set_exception(error)
-            self.opened.exception()  # mark it as retrieved: the state of the recording reports it as well
+            self.opened.exception()  # mark it as retrieved: the recording's state also reports it
 
     def _too_long(self) -> None:
         self._end("quota", f"a recording of a desktop has at most {self._longest / 3600:g} hours")
 
     def _end(self, reason: RecordingEndReason, message: str = "") -> None:
-        """End the recording, and note why, unless it is ending already."""
+        """End the recording with a reason, unless it is already ending."""
         if self.reason is not None:
             return
         self.reason, self.message = reason, message

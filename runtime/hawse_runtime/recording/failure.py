@@ -1,4 +1,4 @@
-"""Why a recording ends when it cannot be written."""
+"""Maps write errors of a recording to the reason for its end."""
 
 import errno
 import logging
@@ -10,7 +10,7 @@ log = logging.getLogger(__name__)
 
 
 def describe_failure(error: Exception) -> tuple[RecordingEndReason, str]:
-    """Return the reason, and its details for people. An error that is a bug is logged."""
+    """Return the reason, and a message for people. Logs unexpected errors."""
     if isinstance(error, QuotaError):
         return "quota", "the size limit of recordings is reached"
     if not isinstance(error, OSError):

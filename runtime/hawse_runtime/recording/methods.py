@@ -48,8 +48,8 @@ log = logging.getLogger(__name__)
 
 ACTIVE_LIMIT = 64  # recordings in progress at the same time
 MARKERS_LIMIT = 1000  # of one recording
-DESKTOP_TERM = "hawse-desktop"  # the type of the terminal in the first line: its events are no output of a terminal
-START_MIN = 1 << 20  # bytes of quota that must be available to start a recording
+DESKTOP_TERM = "hawse-desktop"  # the terminal type in the first line: the events are not terminal output
+START_MIN = 1 << 20  # bytes of quota required to start a recording
 
 _TRUNCATING = ("quota", "no_space", "io_error")
 
@@ -72,13 +72,13 @@ class RecordingMethods:
         """Load the recordings of earlier runtimes.
 
         Args:
-            folder: Where recordings are stored.
+            folder: The directory of the recordings.
             terminals: The terminals that can be recorded.
             desktops: The desktops that can be recorded.
-            encoders: The threads in which images are compressed.
+            encoders: The threads that compress images.
             tasks: The task group that owns the recorders.
             disk: The threads for disk I/O.
-            slots: Bounds the number of recordings that are read.
+            slots: Limits the number of concurrent reads.
             quota: The limit of all recordings together.
         """
         self.quota = quota or RecordingQuota()
@@ -101,7 +101,7 @@ class RecordingMethods:
         return len(self._active)
 
     def describe(self, name: str) -> RecordingInfo:
-        """Return the present state of a recording. Raises `not_found`."""
+        """Return the current state of a recording. Raises `not_found`."""
         info = self._infos.get(name)
         if info is None:
             raise HawseError("not_found", f"recording {name} does not exist")
@@ -109,7 +109,7 @@ class RecordingMethods:
         return info if recorder is None else _current(info, recorder)
 
     def _visible(self, name: str, caller: Principal) -> RecordingInfo:
-        """Return the state of a recording. One of a terminal that `caller` may not see is `not_found`."""
+        """Return the state of a recording. Raises `not_found`, also if `caller` has no access to its terminal."""
         info = self._infos.get(name)
         if info is None or not _sees(caller, info):
             raise HawseError("not_found", f"recording {name} does not exist")
@@ -129,7 +129,7 @@ class RecordingMethods:
     # ---- start and end
 
     def _policy(self, policy: RecordOptions) -> Callable[[Terminal], None]:
-        """Check the limits, and return a function that starts to record a terminal that is created after this."""
+        """Check the limits, and return a function that starts to record a new terminal."""
         self._check_limits()
 
         def start(terminal: Terminal) -> None:
@@ -159,7 +159,7 @@ class RecordingMethods:
         return self.describe(name)
 
     def _recorded(self, params: RecordingStart) -> Terminal | Desktop:
-        """Return what is to be recorded. Raises `HawseError`."""
+        """Return the terminal or desktop to record. Raises `HawseError`."""
         if params.terminal is not None and params.desktop is None:
             terminal = self._terminals.get(params.terminal)
             check_running("terminal", terminal)
@@ -219,7 +219,7 @@ class RecordingMethods:
             await recorder.run()
         finally:
             info = self._infos[info.id] = msgspec.structs.replace(_current(info, recorder), state="finished")
-            self.quota.add(recorder.file.size - recorder.file.reserved)  # what was reserved and not written
+            self.quota.add(recorder.file.size - recorder.file.reserved)  # return the unused reservation
             await self._save(info)
             del self._active[info.id]
             recorder.done.set()
@@ -308,8 +308,8 @@ class RecordingMethods:
 
         Args:
             names: Their ids.
-            terminal: Only those of this terminal. None: of any.
-            caller: Only those that this principal may see.
+            terminal: Only recordings of this terminal; None: of any.
+            caller: Only recordings that this principal has access to.
         """
         infos = [self.describe(name) for name in names]
         return RecordingListResult(
@@ -322,7 +322,7 @@ class RecordingMethods:
 
 
 def _new(name: str, *, terminal: str, instance: str, cols: int, rows: int, title: str | None = None) -> RecordingInfo:
-    """Return the description of a recording that begins."""
+    """Return the description of a new recording."""
     return RecordingInfo(
         id=name,
         terminal=terminal,
@@ -345,12 +345,12 @@ def _new(name: str, *, terminal: str, instance: str, cols: int, rows: int, title
 
 
 def _sees(caller: Principal, info: RecordingInfo) -> bool:
-    """Whether a principal may see a recording. One of a desktop is seen with the right in the whole sandbox."""
+    """Return whether a principal has access to a recording. A desktop's requires access to the whole sandbox."""
     return allows(caller.rights, VIEW, None if info.desktop is not None else info.terminal)
 
 
 def _current(info: RecordingInfo, recorder: Recorder | DesktopRecorder) -> RecordingInfo:
-    """Return `info` with the present values of its recorder."""
+    """Return `info` with the current values of its recorder."""
     file = recorder.file
     return msgspec.structs.replace(
         info,

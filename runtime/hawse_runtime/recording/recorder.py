@@ -1,7 +1,7 @@
-"""Records one terminal: a cursor on its journal, like a viewer, whose output goes to disk instead of a connection.
+"""Records one terminal: a cursor on its journal, like a viewer, that writes to disk instead of a connection.
 
-On the event loop it only records times and offsets. The bytes stay in the journal until a thread is ready to write
-them, so a slow disk costs no memory. A full disk ends the recording and does not stop the terminal.
+The event loop only records times and offsets. The bytes stay in the journal until a thread is ready to write them, so a
+slow disk costs no memory. A full disk ends the recording but does not stop the terminal.
 """
 
 import asyncio
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BATCH = 1 << 20  # bytes of output in one write; a copy of them is held in memory meanwhile
+BATCH = 1 << 20  # bytes of output in one write, which are copied to memory
 EVENT_BYTES = 64 << 10  # bytes of output in one event
-BATCH_DELAY = 0.05  # seconds that a small amount of output waits to be written with more: lost if the runtime is killed
-BATCH_MIN = 64 << 10  # bytes of output that are written without that delay
+BATCH_DELAY = 0.05  # seconds that a little output waits for more before it is written; lost if the runtime is killed
+BATCH_MIN = 64 << 10  # bytes of output to write without that delay
 SCROLLBACK = 1000  # lines of scrollback in a keyframe
 INPUT_LIMIT = 1 << 20  # bytes of input waiting to be written; more is not recorded
-SCREEN = "s"  # internal code of the event whose data paint the screen as it is when the recording starts
+SCREEN = "s"  # internal code of the event that paints the initial screen
 
 
 class RecorderLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of the events that one recorder holds."""
+    """The limits of pending events of one recorder."""
 
-    pending: int = 16_384  # events that wait to be written; beyond it, output is added to the last event
-    merge_interval: float = 0.001  # seconds: output within it becomes one event
+    pending: int = 16_384  # events waiting to be written; beyond it, output is merged into the last event
+    merge_interval: float = 0.001  # seconds: output within this interval becomes one event
 
 
 class PendingEvent(NamedTuple):
-    """An event that waits to be written, at `at` seconds.
+    """A pending event at `at` seconds.
 
-    For `o` it stands for the output up to `offset`, whose bytes are in the journal; other codes come after that output.
+    For `o`, it represents the output up to `offset`, whose bytes are in the journal; other codes follow that output.
     """
 
     at: float
@@ -74,22 +74,22 @@ class Recorder:
         """Start to record.
 
         Args:
-            terminal: What to record.
-            file: Where to write; it is opened and closed by `run`.
+            terminal: The terminal to record.
+            file: The file, opened and closed by `run`.
             header: Encodes the first line for a size in columns and rows.
-            disk: The threads in which `file` is used.
-            with_input: Whether to record input as well, passwords included.
-            limits: The bounds of what waits to be written.
+            disk: The threads that access `file`.
+            with_input: Whether to record input as well, including passwords.
+            limits: The limits of pending events.
         """
         loop = asyncio.get_running_loop()
         self.with_input = with_input
         self.file = file
-        self.reason: RecordingEndReason | None = None  # why it has ended or is ending; None: it is not
+        self.reason: RecordingEndReason | None = None  # why it has ended or is ending; None while recording
         self.message = ""
-        self.lost = 0  # bytes of output and input that were not recorded because the disk was too slow
+        self.lost = 0  # bytes of output and input lost to a slow disk
         self.opened: asyncio.Future[None] = (
             loop.create_future()
-        )  # set when the file is open; has the exception if that failed
+        )  # set when the file is open; has the exception if opening failed
         self.done = asyncio.Event()  # set by its owner when the recording is complete
         self._terminal = terminal
         self._limits = limits
@@ -115,7 +115,7 @@ class Recorder:
 
     @property
     def incomplete(self) -> bool:
-        """Whether some of what happened is missing."""
+        """Whether parts of the recording are missing."""
         return self.lost > 0
 
     @property
@@ -125,13 +125,13 @@ class Recorder:
 
     @property
     def pending(self) -> int:
-        """The number of events that wait to be written."""
+        """The number of pending events."""
         return len(self._pending)
 
     # ---- called on the event loop
 
     def wake(self) -> None:
-        """The terminal has new output, another size, or has exited."""
+        """Handle new output, a new size, or the exit of the terminal."""
         if self.reason is not None:
             return
         terminal = self._terminal
@@ -152,7 +152,7 @@ class Recorder:
         self._work.set()
 
     def _request_keyframe(self) -> None:
-        """Ask for the screen at the present end of the output, and note the place."""
+        """Request a keyframe at the current end of the output."""
         number = self._keyframes.begin(self._recorded_offset, self.elapsed)
         self._add(KEYFRAME)
 
@@ -175,13 +175,13 @@ class Recorder:
         self._work.set()
 
     def mark(self, label: str) -> None:
-        """Add a marker after the present end of the output."""
+        """Add a marker at the current end of the output."""
         self._add_output(self._terminal.journal.end)
         self._add("m", label)
         self._work.set()
 
     def stop(self) -> None:
-        """End the recording after the present end of the output. Does nothing if it is ending already."""
+        """End the recording at the current end of the output. Does nothing if it is already ending."""
         if self.reason is None:
             self._add_output(self._terminal.journal.end)
             self._finish("stopped")
@@ -217,19 +217,19 @@ class Recorder:
                 screen = await self._first
                 self._pending.appendleft(PendingEvent(0.0, screen.offset, SCREEN, screen.data))
             await self._write()
-        except Exception as error:  # any failure, such as no memory for the screen, ends only the recording
+        except Exception as error:  # any failure, such as lack of memory for the screen, ends only the recording
             self._failed(error)
         finally:
             self._terminal.unsubscribe(self)
             self._pending.clear()
             try:
                 await self._disk.run(self._close)
-            except OSError:  # no thread can be started: block the loop for this once, so that no descriptor is lost
+            except OSError:  # no thread can be started: block the loop once rather than leak a descriptor
                 self._close()
 
     async def _write(self) -> None:
         while True:
-            if self.file.awaits_keyframe and self._keyframes.ready:  # before more output: a flood may not pause
+            if self.file.awaits_keyframe and self._keyframes.ready:  # before more output, because a flood may not pause
                 await self._disk.run(self.file.write_keyframe, self._keyframes.take())
             entries = await self._next_batch()
             if entries:
@@ -250,7 +250,7 @@ class Recorder:
             pass
 
     async def _next_batch(self) -> list[CastEvent]:
-        """Return the next events to write and move the cursor past them: the journal may drop that output."""
+        """Return the next events to write, and move the cursor past them: the journal can then drop that output."""
         assert self.cursor is not None
         entries: list[CastEvent] = []
         size = 0
@@ -273,14 +273,14 @@ class Recorder:
         return entries
 
     async def _skip_lost_output(self) -> list[CastEvent]:
-        """Continue with the present screen: the disk was too slow, and the journal dropped the output at the cursor.
+        """Continue with the current screen, because the disk was too slow and the journal has dropped output.
 
         Returns a marker with the number of lost bytes, the size, and the screen.
         """
         assert self.cursor is not None
         lost = -self.cursor
         place, screen = self._request_screen()
-        self.cursor = place.offset  # what follows is kept meanwhile
+        self.cursor = place.offset  # keeps the output that follows
         self._terminal.moved()
         snapshot = await screen
         lost += snapshot.offset
@@ -301,7 +301,7 @@ class Recorder:
         ]
 
     def _request_screen(self) -> tuple[OutputPlace, asyncio.Future[CachedSnapshot]]:
-        """Request a snapshot; return where in the output it will be, and the snapshot when it is there."""
+        """Request a snapshot; return its place in the output, and a future of the snapshot."""
         screen: asyncio.Future[CachedSnapshot] = asyncio.get_running_loop().create_future()
         return self._terminal.snapshot(lambda made: None if screen.done() else screen.set_result(made)), screen
 
@@ -310,7 +310,7 @@ class Recorder:
         log.warning("! a recording of %s ends: %s", self._terminal.id, self.message)
         if not self.opened.done():
             self.opened.set_exception(error)
-            self.opened.exception()  # mark it as retrieved: the state of the recording reports it as well
+            self.opened.exception()  # mark it as retrieved: the recording's state also reports it
 
     def _close(self) -> None:
         """Write the last line and close the file. Runs in a thread."""

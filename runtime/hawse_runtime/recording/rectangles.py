@@ -1,8 +1,8 @@
-"""The events of a recording of a desktop: rectangles of its screen, compressed with zlib, as text. No I/O.
+"""The events of a desktop recording: zlib-compressed rectangles of its screen, as text. Does no I/O.
 
 An event is a line of Base64. It contains rectangles, each as four numbers of two bytes (x, y, width, height in
 pixels), a number of four bytes, and that many bytes of zlib: the pixels from left to right and from top to bottom,
-three bytes each (red, green, blue). Numbers are big-endian. No rectangle depends on what was before it.
+three bytes each (red, green, blue). Numbers are big-endian. Each rectangle is independent of earlier ones.
 """
 
 import base64
@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 
 from hawse_runtime.desktop.rfb import Rect, ScreenSize
 
-LEVEL: Final = 1  # of zlib: a recording takes the processor all the time
-BAND: Final = 256 << 10  # bytes of pixels in a rectangle, if it has more than one row
-EVENT: Final = 256 << 10  # bytes of rectangles after which an event ends
+LEVEL: Final = 1  # of zlib: low, because a recording uses the processor continuously
+BAND: Final = 256 << 10  # maximum bytes of pixels in a rectangle of more than one row
+EVENT: Final = 256 << 10  # bytes of rectangles that complete an event
 HEAD: Final = struct.Struct(">4HI")
 
 
 class Patch(NamedTuple):
-    """A part of the screen: four bytes for each pixel (red, green, blue, one without a meaning)."""
+    """A part of the screen: four bytes for each pixel (red, green, blue, unused)."""
 
     rect: Rect
     pixels: bytes | bytearray | memoryview
@@ -40,7 +40,7 @@ def bands(size: ScreenSize, pixels: bytearray) -> list[Patch]:
 
 
 def encode(patches: Iterable[Patch]) -> list[str]:
-    """Encode rectangles as events. It takes milliseconds for each megabyte: call it in a thread."""
+    """Encode rectangles as events. Takes milliseconds for each megabyte, so call it in a thread."""
     events: list[str] = []
     parts: list[bytes] = []
     size = 0

@@ -1,7 +1,7 @@
-"""Stores recordings on disk: the description of each, the quota of all, and repairs after the runtime was killed.
+"""Stores recordings on disk, with descriptions, a total quota, and repairs after a kill of the runtime.
 
-A program in the sandbox may be able to change these files, so nothing in them is trusted: a file that is not a regular
-one is not opened, a size is at most that of its file, and a damaged line is passed over.
+Programs in the sandbox may be able to change these files, so they are not trusted: only regular files are opened, sizes
+are capped at the file's actual size, and damaged lines are skipped.
 """
 
 import logging
@@ -25,9 +25,9 @@ log = logging.getLogger(__name__)
 
 TOTAL = 4 << 30  # bytes of all recordings of a sandbox
 EACH = 1 << 30  # bytes of one recording
-KEPT_LIMIT = 1000  # recordings of a sandbox, those in progress included
+KEPT_LIMIT = 1000  # recordings of a sandbox, including those in progress
 DESCRIPTION_SIZE = 8 << 10  # bytes of a description: its title has at most 200 characters
-TAIL = 32 << 20  # bytes at the end of a cast that a repair reads: more than there can be after the last keyframe
+TAIL = 32 << 20  # bytes at the end of a cast read by a repair: more than can follow the last keyframe
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -40,7 +40,7 @@ class RecordingQuota:
         self._lock = Lock()
 
     def reserve(self, size: int) -> bool:
-        """Add `size` bytes if they are available, and return whether they are."""
+        """Add `size` bytes if available, and return whether they were."""
         with self._lock:
             if self._used + size > self._total:
                 return False
@@ -48,13 +48,13 @@ class RecordingQuota:
             return True
 
     def add(self, size: int) -> None:
-        """Add `size` bytes, which may be negative, without checking the limit."""
+        """Add `size` bytes, which can be negative, without checking the limit."""
         with self._lock:
             self._used += size
 
     @property
     def available(self) -> int:
-        """Bytes by which recordings may still grow."""
+        """The remaining bytes of the quota."""
         return self._total - self._used
 
 
@@ -69,7 +69,7 @@ class RecordingStore:
         return self.folder.open(part_name(name, part), flags)
 
     def load(self) -> Iterator[RecordingInfo]:
-        """Yield the recordings of earlier runtimes, oldest first, after repairing those left unfinished by a kill."""
+        """Yield the recordings of earlier runtimes, oldest first, after repairing unfinished ones."""
         found = []
         for name in islice(self._names(), KEPT_LIMIT):
             try:
@@ -89,7 +89,7 @@ class RecordingStore:
             self.folder.unlink(part_name(name, part))
 
     def _names(self) -> Iterator[str]:
-        """Yield the ids of which there is a description."""
+        """Yield the ids with a description."""
         try:
             files = self.folder.names()
         except OSError as error:  # it is not a directory
@@ -109,8 +109,8 @@ class RecordingStore:
             access: `os.O_RDONLY` or `os.O_RDWR`.
 
         Raises:
-            OSError: It cannot be opened.
-            HawseError: It is not a regular file.
+            OSError: The file cannot be opened.
+            HawseError: The file is not regular.
         """
         fd, _ = open_regular(lambda flags: self.open(name, part, flags), access)
         return open(fd, "r+b" if access == os.O_RDWR else "rb")
@@ -130,7 +130,7 @@ class RecordingStore:
         return info
 
     def _bounded(self, info: RecordingInfo) -> RecordingInfo:
-        """Return `info` with sizes that are at most those of the files."""
+        """Return `info` with sizes capped at the actual file sizes."""
         size, screens, index = (self._size(info.id, part) for part in PARTS)
         if info.size <= size and info.screens <= screens and info.index <= index:
             return info
@@ -138,7 +138,7 @@ class RecordingStore:
         return msgspec.structs.replace(info, size=size, screens=screens, index=index, truncated=True)
 
     def _size(self, name: str, part: str) -> int:
-        """Return the bytes of a file; 0 if it cannot be read."""
+        """Return the size of a file in bytes; 0 if it cannot be read."""
         try:
             with self._file(name, part) as file:
                 return os.fstat(file.fileno()).st_size
@@ -169,7 +169,7 @@ class RecordingStore:
         )
         try:
             self.save(info)
-        except OSError as error:  # such as a full disk: it can be read, and is repaired again at the next start
+        except OSError as error:  # such as a full disk: it is readable, and is repaired again at the next start
             log.warning("! the description of recording %s cannot be written: %s", info.id, error)
         return info
 
@@ -182,7 +182,7 @@ def _cut_to_whole_lines(file: IO[bytes]) -> None:
 
 
 def _last_keyframe(file: IO[bytes], size: int) -> tuple[int, float]:
-    """Return the offset in a cast of `size` bytes, and the time, of the last keyframe of an index; 0 without one."""
+    """Return the offset and time of an index's last keyframe in a cast of `size` bytes; 0 without one."""
     last = 0, 0.0
     for line in _lines(file):
         match _json(line):
@@ -192,7 +192,7 @@ def _last_keyframe(file: IO[bytes], size: int) -> tuple[int, float]:
 
 
 def _duration(file: IO[bytes], at: int, time: float) -> float:
-    """Return the time of the last event of a cast in seconds; `time` is that of the event that ends at offset `at`."""
+    """Return the time of a cast's last event in seconds; `time` is the time of the event that ends at offset `at`."""
     file.seek(at)
     for line in _lines(file):
         match _json(line):
@@ -202,7 +202,7 @@ def _duration(file: IO[bytes], at: int, time: float) -> float:
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines, of which a longer one than `TAIL` is yielded in parts."""
+    """Yield the lines; lines longer than `TAIL` are split."""
     while line := file.readline(TAIL):
         yield line
 

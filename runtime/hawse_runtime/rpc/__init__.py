@@ -1,4 +1,4 @@
-"""Streams that a generator or a connection feeds, and checks of handles.
+"""Streams fed by a generator or a connection, and checks of handles.
 
-It knows no method: the packages that handle methods import it, never the reverse.
+Methods are unknown here: the packages that handle methods import this one, never the reverse.
 """

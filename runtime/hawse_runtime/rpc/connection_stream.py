@@ -1,4 +1,4 @@
-"""A stream that is one end of a connection to a program: bytes both ways, each direction at the pace of its reader."""
+"""A stream that forwards a connection to a program: bytes both ways, each direction at its reader's pace."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -9,68 +9,70 @@ from hawse.rpc import typed
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Kind
 
-READ_AHEAD: Final = 64 << 10  # bytes that wait for credit, above which no more are read (one read may overshoot)
-WRITE_BUFFER: Final = 64 << 10  # bytes that wait for the program, above which input is not acknowledged
+READ_AHEAD: Final = 64 << 10  # bytes waiting for credit; beyond it, reading pauses (one read can overshoot)
+WRITE_BUFFER: Final = 64 << 10  # bytes waiting for the program; beyond it, input is not acknowledged
 
 
 class ConnectionStream(asyncio.Protocol, ABC):
-    """A `Stream`, and the protocol of the connection. A derived class starts `connect` once."""
+    """A `Stream`, and the protocol of the connection. Subclasses start `connect` once."""
 
     def __init__(self, call: ServerCall) -> None:
         self._call = call
         self._transport: asyncio.Transport | None = None
         self._detached = False  # the channel is closed
         self._lost = False  # the connection is closed
-        self._failure: Exception | None = None  # why the connection was lost; None: it was closed
-        self._opened_sent = False  # the event `opened`
+        self._failure: Exception | None = None  # why the connection was lost; None if it was closed
+        self._opened_sent = False  # the event `opened` was sent
         self._chunks: deque[memoryview] = deque()  # from the program
         self._held = 0  # bytes in `_chunks`
         self._reading = True
-        self._received = 0  # bytes from the program that were sent on
-        self._sent = 0  # bytes of the caller that were taken
-        self._ended = False  # the caller sends no more
-        self._early: list[bytes] = []  # input that came before the connection was made; bounded by the input window
+        self._received = 0  # bytes from the program that were forwarded
+        self._sent = 0  # bytes accepted from the caller
+        self._ended = False  # the caller has ended its input
+        self._early: list[
+            bytes
+        ] = []  # input received before the connection was established; bounded by the input window
         self._writable = True
-        self._owed = 0  # bytes taken while the program did not read: they are acknowledged when it does
+        self._owed = 0  # bytes accepted while the program did not read, to acknowledge when it does
 
     async def connect(self) -> None:
-        """Make the connection; end the call with an error if that fails."""
+        """Open the connection; end the call with an error if that fails."""
         try:
             await self._dial()
         except HawseError as error:
             self._call.error(error)
-        except OSError as error:  # TimeoutError is one
+        except OSError as error:  # includes TimeoutError
             reason = "does not answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
             self._call.error(self._connect_error(reason))
 
-    # ---- what a derived class decides
+    # ---- implemented by subclasses
 
     @abstractmethod
     async def _dial(self) -> None:
-        """Make the connection with this object as its protocol. Raises `OSError`, `HawseError`."""
+        """Open the connection with this object as its protocol. Raises `OSError`, `HawseError`."""
 
     @abstractmethod
     def _connect_error(self, reason: str) -> HawseError:
-        """The error of the call if `_dial` raised `OSError`."""
+        """Return the error of the call for an `OSError` of `_dial`."""
 
     @abstractmethod
     def _opened(self) -> Any:
-        """The value of `opened`, the first event. Raises `HawseError`, which ends the call."""
+        """Return the value of `opened`, the first event. Raises `HawseError`, which ends the call."""
 
     @abstractmethod
     def _send_event(self, connection: Connection, ch: int) -> bool:
-        """Send an event if there is one; return whether one was sent. Called with credit, after `opened`."""
+        """Send a pending event, if any; return whether one was sent. Called with credit, after `opened`."""
 
     @abstractmethod
     def _end_input(self, transport: asyncio.Transport) -> None:
-        """The caller sends no more: end that direction of the connection, or all of it."""
+        """Handle the end of the caller's input: end that direction of the connection, or all of it."""
 
     @abstractmethod
     def _result(self) -> Any:
-        """The result of the call, after the connection was closed and all bytes were sent. Raises `HawseError`."""
+        """Return the result, after the connection was closed and all bytes were sent. Raises `HawseError`."""
 
     def _allowed(self, data: bytes | memoryview) -> bytes:
-        """What the program may get of input. Raises `HawseError`, which ends the call."""
+        """Return the part of the input that the program can receive. Raises `HawseError`, which ends the call."""
         return bytes(data)
 
     # ---- Stream
@@ -178,7 +180,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
             self._transport.resume_reading()
 
     def _write(self, data: bytes | memoryview) -> None:
-        """Pass on what is allowed. What a closed connection cannot take is dropped; the result reports its end."""
+        """Forward the allowed input. It is dropped after the connection has closed; the result reports that."""
         assert self._transport is not None
         allowed = self._allowed(data)
         if allowed and not self._lost:
@@ -195,6 +197,6 @@ class ConnectionStream(asyncio.Protocol, ABC):
             self._call.error(error)
 
     def _raise_failure(self) -> None:
-        """Raise why the connection was lost, as a `HawseError`, unless it was closed."""
+        """Raise a `HawseError` if the connection was lost rather than closed."""
         if self._failure is not None:
             raise typed(self._failure)

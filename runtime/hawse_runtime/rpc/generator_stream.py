@@ -1,4 +1,4 @@
-"""Serves a call with what a generator yields in a thread: events and bytes, at most one item ahead of the reader."""
+"""Serves a call from a generator in a thread, which yields events and bytes, at most one item ahead of the reader."""
 
 from collections.abc import Generator
 from typing import Any, NamedTuple
@@ -19,13 +19,13 @@ class StreamEvent(NamedTuple):
     value: Any
 
 
-# It yields an event, bytes of output (as many as may be held), or None to give other work a turn, and returns the
-# result. However the call ends, the generator is closed, so that its `finally` can free what it holds.
+# It yields an event, bytes of output (as many as it is allowed to hold), or None to let other work run, and returns the
+# result. However the call ends, the generator is closed, so that its `finally` can release resources.
 Work = Generator[StreamEvent | bytes | None, None, Any]
 
 
 class GeneratorStream(OutputOnlyStream):
-    """Sends what a generator yields and ends with what it returns."""
+    """Sends the items of a generator and ends with its return value."""
 
     def __init__(
         self,
@@ -38,20 +38,20 @@ class GeneratorStream(OutputOnlyStream):
         offset: int = 0,
         subject: str | None = None,
     ) -> None:
-        """Create the stream, which begins when there is a slot.
+        """Create the stream, which starts when a slot is free.
 
         Args:
             call: The call to serve.
-            work: What to send.
-            disk: The threads in which the generator runs.
+            work: The generator.
+            disk: The threads that run the generator.
             tasks: Owns the work.
-            slots: Bounds the number of generators that are open.
+            slots: Limits the number of open generators.
             offset: The offset of the first byte of output.
-            subject: What the call is about, for the messages of errors: see `hawse.rpc.typed`.
+            subject: The object of the call, for error messages: see `hawse.rpc.typed`.
         """
         super().__init__(call)
         self.principal = call.principal
-        self.busy = False  # a step of the generator runs
+        self.busy = False  # a step of the generator is running
         self._work = work
         self._disk = disk
         self._tasks = tasks
@@ -66,16 +66,16 @@ class GeneratorStream(OutputOnlyStream):
         slots.enter(self)
 
     def begin(self) -> None:
-        """Run the generator up to its first item: there is a slot for it."""
+        """Run the generator up to its first item, now that it has a slot."""
         self._advance()
 
     def give_up(self) -> None:
-        """End the call, because others wait for its slot and its client reads nothing."""
+        """End the call, because others are waiting for its slot and its client is not reading."""
         self._call.error(HawseError("limit_exceeded", "too many streams are open, and this one was not read"))
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if self._over:
-            self._call.result(self._value)  # free, so without a look at the window
+            self._call.result(self._value)  # a result costs no credit
         elif self.busy or connection.window(ch) <= 0:
             return False
         elif self._event is not None:
@@ -119,7 +119,7 @@ class GeneratorStream(OutputOnlyStream):
             self._call.wake()
 
     async def _close(self) -> None:
-        """Close the generator, and free its slot when it holds nothing any more."""
+        """Close the generator, then free its slot."""
         try:
             await self._disk.run(self._work.close)
         finally:

@@ -1,4 +1,4 @@
-"""Checks that calls on terminals and processes have in common."""
+"""Common checks of calls on terminals and processes."""
 
 import signal as signals
 from typing import Any, Protocol
@@ -7,20 +7,20 @@ from hawse.wire import HawseError
 
 
 class Started(Protocol):
-    """A terminal or a process. `exit` is None while it runs."""
+    """A terminal or a process. `exit` is None while it is running."""
 
     id: str
     exit: Any
 
 
 def check_running(kind: str, thing: Started) -> None:
-    """Raise `exited` if it has ended. `kind`: what it is called in the message."""
+    """Raise `exited` if it has ended. `kind`: the noun for it in the message."""
     if thing.exit is not None:
         raise HawseError("exited", f"{kind} {thing.id} has ended")
 
 
 def signal_number(signal: str | int) -> int:
-    """A signal by number or name, with or without SIG. Raises `invalid_params`."""
+    """Return the number of a signal, given by number or name, with or without SIG. Raises `invalid_params`."""
     try:
         if isinstance(signal, int):
             return int(signals.Signals(signal))

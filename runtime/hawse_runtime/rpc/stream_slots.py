@@ -1,7 +1,7 @@
-"""Bounds how many generators of streams are open: each has a descriptor and a block of output in memory.
+"""Limits the number of open stream generators, which hold a descriptor and a block of output in memory.
 
-Beyond the limit, streams wait for their turn. A stream whose client reads nothing gives its slot up to one that waits,
-so that a client that opens many and reads none does not keep others waiting.
+Beyond the limit, streams wait for their turn. A stream whose client is not reading gives its slot to a waiting one, so
+that a client cannot block others by opening many streams without reading them.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ from hawse.api.rights import ALL
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 
-SLOTS: Final = 512  # half of the usual soft limit of open files, 1,024
-STALLED: Final = 2.0  # seconds without progress after which a stream gives its slot up to one that waits
-MEMORY: Final = 32 << 20  # bytes of blocks of all open streams together, about: with many, blocks are smaller
-BLOCK: Final = 256 << 10  # bytes of a block, if few streams are open
+SLOTS: Final = 512  # half the usual soft limit of open files, 1,024
+STALLED: Final = 2.0  # seconds without progress until a stream gives its slot to a waiting one
+MEMORY: Final = 32 << 20  # approximate bytes of all blocks: with many open streams, blocks are smaller
+BLOCK: Final = 256 << 10  # bytes of a block with few open streams
 BLOCK_MIN: Final = 16 << 10
 
 
@@ -30,15 +30,15 @@ class SlotUser(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether it works for its client, so that it is not stalled."""
+        """Whether it is working for its client, and therefore not stalled."""
         ...
 
     def begin(self) -> None:
-        """Start to work: it has a slot now."""
+        """Start to work, with a slot."""
         ...
 
     def give_up(self) -> None:
-        """End: another stream needs the slot. It calls `StreamSlots.leave`, now or later."""
+        """End, because another stream needs the slot. Calls `StreamSlots.leave`, now or later."""
         ...
 
 
@@ -46,25 +46,25 @@ class OpenSlot(NamedTuple):
     """A slot in use."""
 
     progress: float  # loop time of the last progress of its stream
-    release: Callable[[], None]  # returns it to the shares of the principals
+    release: Callable[[], None]  # returns it to the principal's share
 
 
 class StreamSlots:
-    """The slots of one runtime. Principals take turns, and guests leave a share to the owner."""
+    """The slots of one runtime. Principals take turns, and a share is reserved for the owner."""
 
     def __init__(self, slots: int = SLOTS) -> None:
         self._shares = Shares(slots, "streams")
         self._open: dict[SlotUser, OpenSlot] = {}
         self._waiting: dict[str, dict[SlotUser, None]] = {}  # by the principal's id, in the order of their turns
-        self._timer: asyncio.TimerHandle | None = None  # while streams wait
+        self._timer: asyncio.TimerHandle | None = None  # set while streams are waiting
         self._clock: Callable[[], float] = asyncio.get_running_loop().time
 
     def block_size(self) -> int:
-        """Return the number of bytes that a stream may hold in memory."""
+        """Return the number of bytes that a stream can hold in memory."""
         return max(BLOCK_MIN, min(BLOCK, MEMORY // max(1, len(self._open))))
 
     def enter(self, user: SlotUser) -> None:
-        """Call `user.begin` when there is a slot, which may be now."""
+        """Call `user.begin` when a slot is free, possibly immediately."""
         self._waiting.setdefault(user.principal.id, {})[user] = None
         self._fill()
 
@@ -74,7 +74,7 @@ class StreamSlots:
             self._open[user] = slot._replace(progress=self._clock())
 
     def leave(self, user: SlotUser) -> None:
-        """Free the slot of `user`, or its place among those that wait. Does nothing the second time."""
+        """Free the slot of `user`, or its place in the queue. Idempotent."""
         waiting = self._waiting.get(user.principal.id, {})
         if waiting.pop(user, user) is None and not waiting:
             del self._waiting[user.principal.id]
@@ -83,9 +83,9 @@ class StreamSlots:
         self._fill()
 
     def reclaim(self) -> None:
-        """Let stalled streams give up as many slots as are needed. It is called while streams wait.
+        """Take as many slots as needed from stalled streams. Called while streams are waiting.
 
-        Streams of guests are ended for anyone, others for the owner only.
+        Guests' streams are ended for any principal, others only for the owner.
         """
         self._timer = None
         waiting = [next(iter(users)).principal for users in self._waiting.values()]
@@ -101,7 +101,7 @@ class StreamSlots:
         self._fill()
 
     def _fill(self) -> None:
-        """Give slots to streams that wait, one for each principal in turn."""
+        """Give slots to waiting streams, one for each principal in turn."""
         taken = True
         while taken:
             taken = False
@@ -114,7 +114,7 @@ class StreamSlots:
             self._timer = None
 
     def _take(self, waiting: dict[SlotUser, None]) -> bool:
-        """Give a slot to the first of the streams of a principal; return whether there was one."""
+        """Give a slot to the first waiting stream of a principal; return whether one was free."""
         user = next(iter(waiting))
         held = ExitStack()
         try:

@@ -1,4 +1,4 @@
-"""Persistent shells: `session.*`. Commands that share directory, variables and functions run one after another.
+"""Persistent shells: `session.*`. Commands share directory, variables and functions, and run one after another.
 
-It knows no terminals: a session has pipes, not a PTY.
+Terminals are unknown here: a session has pipes, not a PTY.
 """

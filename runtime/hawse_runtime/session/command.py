@@ -25,7 +25,7 @@ from hawse_runtime.session.shell_script import ShellScript, check
 
 
 class SessionCommand:
-    """A command that waits, runs or has ended."""
+    """A queued, running or ended command."""
 
     def __init__(
         self,
@@ -42,17 +42,17 @@ class SessionCommand:
         Args:
             params: The parameters of the call.
             session: The instance of the session.
-            folder: A path for the command's directory, which is made here.
-            context: Makes the journals of its output, and drains the pipes that background processes keep open.
-            on_settled: Is called once when the command has ended or failed.
-            key: The idempotency key of the call.
+            folder: The path of the command's directory, which is created here.
+            context: Creates the journals of its output, and drains pipes that background processes keep open.
+            on_settled: Called once when the command has ended or failed.
+            key: The idempotency key of the call, if any.
 
         Raises:
             HawseError: `invalid_params`, `limit_exceeded`.
-            OSError: The directory or the pipes could not be made.
+            OSError: The directory or the pipes cannot be created.
         """
         check(params.command, params.env or {})
-        journals = context.journal(), context.journal()  # first, since this may raise `limit_exceeded`
+        journals = context.journal(), context.journal()  # first, because this may raise `limit_exceeded`
         self.params = params
         self.key = key
         self.silent = False  # not a client's command: it does not change `$?`
@@ -60,8 +60,8 @@ class SessionCommand:
         self.token = secrets.token_hex(8)  # marks its messages on the status pipe
         self.folder = folder
         self.begun = False  # it was sent to the shell
-        self.running = False  # the shell has reported that it runs it
-        self.duration: float | None = None  # seconds, since its end
+        self.running = False  # the shell has reported its start
+        self.duration: float | None = None  # seconds; set at its end
         self._begun_at: float | None = None
         self.timed_out = False
         self.cancelled = False  # it was stopped by `session.cancel`
@@ -95,7 +95,7 @@ class SessionCommand:
         self.stderr = OutputStream(opened[1], journals[1], changed, orphaned_pipes=orphaned_pipes)
 
     def begin(self, lines: ShellScript, cwd: str | None, last: int) -> str:
-        """Return the lines that run it. `cwd` is absolute; `last` is the exit code before. Raises `OSError`."""
+        """Return the lines that run it. `cwd` is absolute; `last` is the previous exit code. Raises `OSError`."""
         env = self.params.env or {}
         texts: dict[str, str] = {}
         if self.around:
@@ -103,14 +103,14 @@ class SessionCommand:
         if last:
             texts["last"] = f"return {last}\n"
         for name, text in texts.items():
-            (self.folder / name).write_bytes(os.fsencode(text))  # the name of a directory may not be valid UTF-8
+            (self.folder / name).write_bytes(os.fsencode(text))  # a directory name may not be valid UTF-8
         self.begun = True
         self._begun_at = time.monotonic()
         self.wake()
         return lines.begin(self.token, str(self.folder), last=last, around=self.around, stdin=self.stdin is not None)
 
     def refuse(self, message: bytes, code: int) -> None:
-        """End it without running it: print `message` to its stderr and exit with `code`. Raises `OSError`."""
+        """End it without running it: write `message` to its stderr and set the exit code. Raises `OSError`."""
         self.begun = True
         fd = os.open(self.folder / "err", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -120,7 +120,7 @@ class SessionCommand:
         self.settle(Exit(code=code))
 
     def started(self, lines: ShellScript) -> str:
-        """Return the lines to send when the shell has reported that it runs the command."""
+        """Return the lines to send once the shell has reported the start of the command."""
         self.running = True
         if self.stdin is not None:
             self.stdin.begin()
@@ -128,7 +128,7 @@ class SessionCommand:
 
     @property
     def around(self) -> bool:
-        """Whether the call names a directory or variables."""
+        """Whether the call sets a directory or variables."""
         return self.params.cwd is not None or bool(self.params.env)
 
     def settle(self, exit_: Exit, *, ended: bool = False) -> None:
@@ -140,7 +140,7 @@ class SessionCommand:
         self._close(Exit())
 
     def shrink(self) -> None:
-        """Keep the last SHRUNK bytes of each stream only."""
+        """Keep only the last SHRUNK bytes of each stream."""
         for stream in (self.stdout, self.stderr):
             stream.journal.limit(SHRUNK)
 
@@ -154,7 +154,7 @@ class SessionCommand:
         )
 
     def result(self, cut: bool = False) -> SessionExecResult:
-        """Return the result; `cut`: not all output was sent. Raises the error of a command that was not run."""
+        """Return the result. `cut`: whether output was truncated. Raises the error of a command that was not run."""
         if self.error is not None:
             raise self.error
         assert self.exit is not None
@@ -195,9 +195,9 @@ class SessionCommandStream(ProcessAttachStream[SessionCommand]):
 
         Args:
             run: The command.
-            call: The call that is served.
+            call: The call to serve.
             params: The parameters of the call.
-            on_detach: Is called when the call has closed.
+            on_detach: Called when the call has closed.
 
         Raises:
             HawseError: `invalid_params` if the output is shorter than `params.since`.

@@ -1,4 +1,4 @@
-"""The stdin of a command that may not have begun yet: input that arrives before is kept."""
+"""The stdin of a command that may not have started yet: earlier input is kept."""
 
 import asyncio
 import os
@@ -12,9 +12,9 @@ STEPS = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between attempts; the las
 
 
 class DeferredStdin:
-    """The writing end of a named pipe, once the shell has opened the other. The interface of `FdWriter`.
+    """The writing end of a named pipe, opened once the shell has opened the other end. Has the interface of `FdWriter`.
 
-    It is opened only then, so that the command reads its end when we close it, and neither side waits for the other.
+    This way, the command sees EOF when we close our end, and neither side waits for the other.
     """
 
     def __init__(self, path: Path) -> None:
@@ -23,7 +23,7 @@ class DeferredStdin:
         self._outlet: FdWriter | None = None
         self._early: deque[tuple[bytes, Callable[[int], None] | None]] = (
             deque()
-        )  # bounded by the writer, which looks at `pending`
+        )  # bounded by the writer, which checks `pending`
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         os.mkfifo(path, 0o600)
@@ -47,7 +47,7 @@ class DeferredStdin:
             self._outlet.end()
 
     def begin(self, attempt: int = 0) -> None:
-        """The shell is about to open the pipe: open the other end, and repeat until that succeeds."""
+        """Open our end, repeatedly until that succeeds, because the shell is about to open the other one."""
         self._timer = None
         try:
             fd = os.open(self._path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)

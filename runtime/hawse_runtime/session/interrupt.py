@@ -1,4 +1,4 @@
-"""Ends the current command of a session, but neither its shell nor processes that earlier commands left running."""
+"""Ends the current command of a session, but not its shell or processes left running by earlier commands."""
 
 import asyncio
 import os
@@ -14,12 +14,12 @@ from hawse_runtime.session.command import SessionCommand
 from hawse_runtime.session.shell import Shell
 from hawse_runtime.session.shell_script import STOP_SIGNAL
 
-RETURN_TIMEOUT = 2.0  # seconds after KILL within which the shell has to report again
+RETURN_TIMEOUT = 2.0  # seconds for the shell to report again after KILL
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class ProcessesBefore:
-    """The processes that a shell had running when a command began."""
+    """The running processes of a shell at the start of a command."""
 
     def __init__(self, shell: int, mark: str) -> None:
         """`mark`: as for `ProcessTable.members`."""
@@ -29,7 +29,7 @@ class ProcessesBefore:
         self._children = _children(shell)
 
     def of_command(self, table: ProcessTable) -> set[Member]:
-        """Return the processes of the command: the shell's tree in `table` without those that ran before it."""
+        """Return the processes of the command: the shell's tree in `table`, without earlier processes."""
         all_ = {member for member in table.members(self._shell, self._mark) if member.pid != self._shell}
         earlier = {member.pid for member in all_ if member.pid in self._children or member.started < self._since}
         return all_ - {member for pid in earlier for member in table.members(pid)}
@@ -47,8 +47,8 @@ async def stop(
     """End a command: SIGTERM to its processes, SIGKILL after `grace` seconds.
 
     bash runs the next command of a list when a program catches SIGINT or dies of another signal. The trap of
-    STOP_SIGNAL runs before that next command and drops the list. It acts only when the shell has reported that it runs
-    the command. If no program runs, the shell itself is busy, and SIGINT interrupts it.
+    STOP_SIGNAL runs before that next command and drops the list. It acts only once the shell has reported the start of
+    the command. If no program is running, the shell itself is busy, and SIGINT interrupts it.
 
     Args:
         shell: The shell of the session.
@@ -59,7 +59,7 @@ async def stop(
         grace: Seconds from SIGTERM to SIGKILL.
 
     Returns:
-        Whether the shell still runs and has reported the end of the command.
+        Whether the shell is still running and has reported the end of the command.
     """
     clock = asyncio.get_running_loop().time
     deadline = clock() + grace
@@ -83,7 +83,7 @@ async def stop(
         kill(doomed - signalled, signal.SIGCONT)
         signalled |= doomed
         if not first and shell.unread == 0:
-            shell.send(shell.lines.report("E", run.token, "$?"))  # it dropped the line that reports the end
+            shell.send(shell.lines.report("E", run.token, "$?"))  # it has dropped the line that reports the end
         first = False
         await wait(step)
     return False
@@ -96,7 +96,7 @@ async def settle(
 
     Args:
         shell: The shell of the session.
-        token: The token of the message that the shell is asked to write.
+        token: The token of the message to request from the shell.
         arrived: Returns whether that message has arrived.
         wait: Waits until the state of the session has changed, or for the given number of seconds.
 
@@ -119,5 +119,5 @@ async def settle(
 def _children(pid: int) -> set[int]:
     try:
         return {int(child) for child in read_proc(f"{pid}/task/{pid}/children").split()}
-    except OSError:  # the kernel has no such file: the start times must suffice
+    except OSError:  # the kernel lacks this file: use only the start times
         return set()

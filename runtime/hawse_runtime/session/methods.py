@@ -44,7 +44,7 @@ CLOSING_GRACE = 0.5  # seconds from TERM to KILL when the runtime ends
 
 
 class SessionMethods:
-    """The sessions that run and those that have ended, and their commands by key."""
+    """Running and ended sessions, and their commands by key."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class SessionMethods:
         Args:
             environment: The variables and directories that programs start with.
             context: The objects that all programs of the runtime share.
-            limits: The bounds of the sessions.
+            limits: The limits of the sessions.
             idempotency: The outcomes of commands with a key.
             processes: Starts the processes of `session.process`.
         """
@@ -71,20 +71,20 @@ class SessionMethods:
         self._sessions: Registry[Session] = Registry(
             "session", limit=limits.running, retention=Retention(count=limits.ended)
         )
-        self._finished: deque[SessionCommand] = deque()  # those with a key that keep their whole output
+        self._finished: deque[SessionCommand] = deque()  # keyed commands that keep all their output
         self._folder: PrivateTempDir | None = None
 
     def __len__(self) -> int:
-        """The number of sessions that run."""
+        """The number of running sessions."""
         return self._sessions.running_count
 
     @property
     def busy(self) -> list[str]:
-        """The ids of sessions that run a command."""
+        """The ids of sessions that are running a command."""
         return [session.id for session in self._sessions.running if session.busy]
 
     def directory(self, session_id: str) -> str:
-        """Return the directory that a session is in. Raises `not_found`, and `exited` if it has ended."""
+        """Return a session's current directory. Raises `not_found`, and `exited` if it has ended."""
         return self._sessions.get(session_id).directory()
 
     async def close(self) -> None:
@@ -185,7 +185,7 @@ class SessionMethods:
             self._finished.popleft().shrink()
 
     def _detached(self, run: SessionCommand) -> None:
-        """A call has closed. A command that has not begun and has no other call is withdrawn from the queue."""
+        """Handle the end of a call. A queued command without another call is withdrawn."""
         session = self._sessions.find(run.params.id)
         if not run.begun and not run.readers and session is not None:
             session.withdraw(run)

@@ -25,19 +25,19 @@ from hawse_runtime.session.interrupt import ProcessesBefore, settle, stop
 from hawse_runtime.session.shell import Shell, ShellOptions
 from hawse_runtime.session.syntax_check import SYNTAX_ERROR, SyntaxCheck
 
-READY_TIMEOUT = 10.0  # seconds within which a new shell has to report for the first time
-MISSES = 3  # failed checks after which the shell is killed
+READY_TIMEOUT = 10.0  # seconds for the first report of a new shell
+MISSES = 3  # failed checks until the shell is killed
 
 
 class SessionLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of the sessions of a runtime."""
+    """The limits of a runtime's sessions."""
 
-    running: int = 256  # sessions at a time: each is a process and two pipes
-    ended: int = 64  # ended sessions that `session.get` still describes
-    keyed_commands: int = 64  # ended commands with a key that keep their whole output
-    queue: int = 64  # commands that wait on one session: each holds two pipes
-    kill_grace: float = 5.0  # seconds from TERM to KILL, after a timeout and where `session.delete` names none
-    watchdog: float = 1.0  # seconds between checks whether a shell has read the end of a command and not reported it
+    running: int = 256  # concurrent sessions: each is a process and two pipes
+    ended: int = 64  # ended sessions that `session.get` can describe
+    keyed_commands: int = 64  # ended keyed commands that keep all their output
+    queue: int = 64  # queued commands of one session: each holds two pipes
+    kill_grace: float = 5.0  # seconds from TERM to KILL, after a timeout and by default in `session.delete`
+    watchdog: float = 1.0  # seconds between checks for a shell that has read the end of a command without reporting it
 
 
 class Session:
@@ -53,19 +53,19 @@ class Session:
         *,
         command_timeout: float | None = None,
     ) -> None:
-        """Start the shell; `ready` waits until it can be used.
+        """Start the shell. `ready` waits until it is usable.
 
         Args:
             session_id: The id of the session.
-            options: What the shell is started with. Its `folder` is made here and removed at the end.
+            options: The start options of the shell. Their `folder` is created here and removed at the end.
             context: The objects that all programs of a runtime share.
-            limits: The bounds of its queue and of its times.
-            on_end: Is called once, when the shell has ended.
-            command_timeout: The time limit, in seconds, of commands that have none of their own; None: no limit.
+            limits: The limits of its queue and timeouts.
+            on_end: Called once, when the shell has ended.
+            command_timeout: The default time limit of commands in seconds; None: no limit.
 
         Raises:
             HawseError: `spawn_failed`, `limit_exceeded`.
-            OSError: The directory or the pipes could not be made.
+            OSError: The directory or the pipes cannot be created.
         """
         self.id = session_id
         self.instance = secrets.token_hex(8)
@@ -81,10 +81,10 @@ class Session:
         self._queue: deque[SessionCommand] = deque()
         self._run: SessionCommand | None = None
         self._before: ProcessesBefore | None = None
-        self._last = 0  # the exit code of the command before
-        self._held = True  # no command may begin: the shell is not ready, checks a command, or has a pending signal
+        self._last = 0  # the previous exit code
+        self._held = True  # no command can start: the shell is not ready, checks a command, or has a pending signal
         self._deleted = False
-        self._reported: set[str] = set()  # the tokens of `Y` messages, for which `settle` waits
+        self._reported: set[str] = set()  # the tokens of `Y` messages, awaited by `settle`
         self._changed = asyncio.Event()
         self._timers: list[asyncio.TimerHandle] = []
         self._misses = 0
@@ -109,7 +109,7 @@ class Session:
 
     @property
     def busy(self) -> bool:
-        """Whether a command runs or waits."""
+        """Whether a command is running or queued."""
         return self._run is not None or bool(self._queue)
 
     def describe(self) -> SessionInfo:
@@ -127,13 +127,13 @@ class Session:
         )
 
     def directory(self) -> str:
-        """Return the directory that the shell is in. Raises `exited` if it has ended."""
+        """Return the shell's current directory. Raises `exited` if it has ended."""
         if self.exit is not None:
             raise HawseError("exited", f"session {self.id} has ended", details={"exit": self.exit})
         return self._shell.cwd()
 
     async def ready(self) -> None:
-        """Wait until a new shell reports for the first time. Raises `spawn_failed` after READY_TIMEOUT."""
+        """Wait for the first report of a new shell. Raises `spawn_failed` after READY_TIMEOUT."""
         token = secrets.token_hex(8)
         self._shell.send(self._shell.lines.first() + self._shell.lines.report("Y", token))
         with suppress(TimeoutError):
@@ -160,16 +160,16 @@ class Session:
         self._next()
 
     def withdraw(self, run: SessionCommand) -> None:
-        """Remove a command from the queue. One that has begun continues."""
+        """Remove a command from the queue. A started command continues."""
         if run in self._queue:
             self._queue.remove(run)
-            run.fail(HawseError("cancelled", "the command was withdrawn before it began", admitted="no"))
+            run.fail(HawseError("cancelled", "the command was withdrawn before it started", admitted="no"))
 
     async def cancel(self, key: str | None, grace: float) -> None:
-        """End a command, but not the shell. Returns when it has ended, or at once if there is no such command.
+        """End a command, but not the shell. Returns when it has ended, or immediately if there is no such command.
 
         Args:
-            key: The key of its call; None: the command that runs now.
+            key: The key of its call; None: the running command.
             grace: Seconds from TERM to KILL.
         """
         run = self._run
@@ -184,7 +184,7 @@ class Session:
     async def end(self, grace: float) -> None:
         """End the shell and its process tree: TERM, then KILL after `grace` seconds. Returns when no process is left.
 
-        It also ends the processes that a shell which has exited left running.
+        Also ends the processes left running by an exited shell.
         """
         self._deleted = True
         self._fail_waiting()
@@ -203,7 +203,7 @@ class Session:
             self._queue.popleft()
             try:
                 self._begin(run)
-            except Exception as error:  # the next command begins in any case
+            except Exception as error:  # the next command starts in any case
                 run.fail(typed(error))
 
     def _begin(self, run: SessionCommand) -> None:
@@ -219,7 +219,7 @@ class Session:
             self._timers.append(loop.call_later(timeout, self._time_out))
 
     async def _check(self, run: SessionCommand) -> None:
-        """Look for a syntax error in the first command of the queue, which begins if there is none."""
+        """Check the first command of the queue for a syntax error, and start it if there is none."""
         self._checked = run
         try:
             message = await self._syntax_error(run)
@@ -241,7 +241,7 @@ class Session:
         lines = self._shell.lines
         self._shell.send(lines.parser_state(str(state)) + lines.report("Y", token))
         if not await settle(self._shell, token, lambda: token in self._reported, self._wait):
-            return None  # the shell is busy or broken: `_check_reports` finds out
+            return None  # the shell is busy or broken: `_check_reports` will find out
         self._reported.discard(token)
         return await self._syntax.error(run.folder / "command", state)
 
@@ -286,9 +286,9 @@ class Session:
         self._next()
 
     def _check_reports(self) -> None:
-        """Kill a shell that has read the end of a command and not reported it.
+        """Kill a shell that has read the end of a command without reporting it.
 
-        Its pipe was removed, it has no free descriptor, or a function of the user replaces a builtin.
+        Its pipe was removed, it has no free descriptor, or a user's function replaces a builtin.
         """
         if self._run is not None and not self._held:
             self._misses = self._misses + 1 if self._shell.unread == 0 else 0
@@ -304,7 +304,7 @@ class Session:
         self._begin_stop(self._run, self._limits.kill_grace)
 
     def _begin_stop(self, run: SessionCommand, grace: float) -> None:
-        """Stop the running command, unless it is being stopped already. While a command runs, only this holds."""
+        """Stop the running command, unless it is already being stopped. Nothing else sets `_held` during a command."""
         assert self._before is not None
         if not self._held:
             self._held = True
@@ -320,9 +320,9 @@ class Session:
         self._next()
 
     async def _reset(self) -> None:
-        """Reset the parser after what may have been a syntax error, for example of an `eval`, which is not checked.
+        """Reset the parser after a possible syntax error, for example in an `eval`, which is not checked.
 
-        bash 5.2 keeps half of the text it parsed. SIGINT makes it drop that (reset_parser).
+        bash 5.2 keeps part of the parsed text. SIGINT makes it drop that text (reset_parser).
         """
         token = secrets.token_hex(8)
         self._shell.signal(signal.SIGINT)

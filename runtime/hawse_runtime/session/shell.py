@@ -1,7 +1,7 @@
-"""The shell process of a session, with the pipe from which it reads and the pipe on which it reports its progress.
+"""The shell process of a session, with one pipe for its input and one for its status reports.
 
-Both are named pipes in a private directory. The session's commands inherit neither: the shell opens the status pipe for
-each message, and its own stdin is not passed on to the programs that it starts.
+Both are named pipes in a private directory. Commands inherit neither: the shell opens the status pipe for each message,
+and does not pass its own stdin to the programs it starts.
 """
 
 import fcntl
@@ -20,15 +20,15 @@ from hawse_runtime.posix.proc import read_link
 from hawse_runtime.posix.spawn import spawn_reading
 from hawse_runtime.session.shell_script import ShellScript, argv
 
-MESSAGE_LIMIT = 4096  # bytes of a message on the status pipe, where the shell writes short lines only
+MESSAGE_LIMIT = 4096  # bytes of a message on the status pipe, where the shell writes only short lines
 
 
 class ShellOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a shell is started with."""
+    """The start options of a shell."""
 
     path: str  # the program
     folder: Path  # the private directory for its two pipes
-    cwd: str  # the directory in which it starts
+    cwd: str  # the initial directory
     env: Mapping[str, str]  # its whole environment
 
 
@@ -46,12 +46,12 @@ class Shell:
 
         Args:
             options: The program, its pipes, directory and environment.
-            on_message: Is called with the kind, the token and the value of each message.
-            on_exit: Is called once when the shell has ended.
+            on_message: Called with the kind, token and value of each message.
+            on_exit: Called once when the shell has ended.
 
         Raises:
             HawseError: `spawn_failed`, `limit_exceeded`.
-            OSError: The pipes could not be made.
+            OSError: The pipes cannot be created.
         """
         folder = options.folder
         self.lines = ShellScript(options.path, str(folder))
@@ -84,12 +84,12 @@ class Shell:
 
     @property
     def own_pid(self) -> int:
-        """The pid by which the shell knows itself: `$$`."""
+        """The shell's pid in its own namespace: `$$`."""
         return self._child.own_pid
 
     @property
     def unread(self) -> int:
-        """Bytes of its input that it has not read: 0 while it runs the last line, or is idle."""
+        """The unread bytes of its input: 0 while it runs the last line or is idle."""
         if self._outlet.closed:
             return 0
         return int.from_bytes(fcntl.ioctl(self._control, termios.FIONREAD, bytes(4)), "little")
@@ -99,7 +99,7 @@ class Shell:
         self._outlet.write(text.encode())
 
     def signal(self, signum: int) -> None:
-        """Send a signal to the shell alone, and SIGCONT after it."""
+        """Send a signal to the shell only, followed by SIGCONT."""
         if self.exit is None:
             os.kill(self.pid, signum)
             os.kill(self.pid, signal.SIGCONT)
@@ -124,6 +124,6 @@ class Shell:
 
 
 def _pipe(path: Path) -> int:
-    """Make a named pipe and open both ends of it, so that the shell never waits to open it and never reads its end."""
+    """Create a named pipe and open both ends, so that the shell never waits to open it and never sees EOF."""
     os.mkfifo(path, 0o600)
     return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,18 +1,18 @@
-"""The lines that a session's shell reads. Pure text: this module uses neither files nor processes.
+"""The input lines for a session's shell. Pure text: this module uses neither files nor processes.
 
-The shell is interactive, so that neither an error nor a SIGINT ends it: it drops the current line and reads the next
-one. It reads from a pipe of its own. A command is sourced from a file, so that an unclosed quote cannot swallow the
-lines that follow. docs/decisions/0031.
+The shell is interactive, so that errors and SIGINT do not end it: it drops the current line and reads the next one. It
+reads from a separate pipe. A command is sourced from a file, so that an unclosed quote cannot swallow the lines that
+follow. docs/decisions/0031.
 
-    \\. show; \\printf 'S TOKEN' >status  started; only now the second line is sent: dash drops input that it read ahead
+    \\. show; \\printf 'S TOKEN' >status  started; only now the second line is sent: dash drops input it has read ahead
     \\. before; \\. command <in >out 2>err; code=$?; \\. hide
 
     code=${code-$?}; \\. hide; \\. after
     \\printf 'E TOKEN' $code >status    reached after any command that does not end the shell
 
-An interactive shell expands PS1 and runs PROMPT_COMMAND before each line. No person reads these prompts, and they may
-take long, so `hide` makes both empty, and `show` restores them for the command. A command that ends the first line (an
-error, an interrupt) causes one prompt.
+An interactive shell expands PS1 and runs PROMPT_COMMAND before each line. These prompts are invisible and may be slow,
+so `hide` makes both empty, and `show` restores them for the command. A command that ends the first line (by an error or
+an interrupt) causes one prompt.
 
 The trap of STOP_SIGNAL acts only between `show` and `hide`. bash 5.2 crashes if a trap interrupts it while it waits for
 the next line: a failed read(2) leaves -1 in the size of its buffer (getc_with_restart). docs/decisions/0104.
@@ -26,7 +26,7 @@ from typing import Final
 
 from hawse.wire import HawseError
 
-STOP_SIGNAL: Final = 60  # a real-time signal that programs do not use: its trap makes bash drop the current command
+STOP_SIGNAL: Final = 60  # a real-time signal that programs do not use; its trap makes bash drop the current command
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 BASH: Final = ("--norc", "--noprofile", "--noediting", "-i", "+m", "+H")
 OTHER: Final = ("-i", "+m")
@@ -38,7 +38,7 @@ def argv(shell: str) -> list[str]:
 
 
 class ShellScript:
-    """Makes the lines for one shell. Functions and aliases of the user cannot replace the builtins in them."""
+    """Builds the lines for one shell. They are safe from the user's functions and aliases."""
 
     def __init__(self, shell: str, folder: str) -> None:
         """`folder`: the directory of the pipe `status` and of the scripts `show` and `hide`."""
@@ -48,19 +48,19 @@ class ShellScript:
         self._status, self._show, self._hide = (shlex.quote(f"{folder}/{name}") for name in ("status", "show", "hide"))
 
     def first(self) -> str:
-        """The first lines: no history, and a trap that ends the current command even if the user has changed SIGINT."""
+        """Return the first lines: no history, and a trap that ends the current command regardless of SIGINT's trap."""
         history = 'if \\[ "${BASH_VERSION-}" ]; then \\set +o history; \\unset HISTFILE; \\history -c; fi'
         stop = "case ${__hawse_runs-} in 1) \\unset __hawse_runs; \\trap - INT; \\kill -INT $$;; esac"
         return f"{history}\n\\trap '{stop}' {STOP_SIGNAL}\n"
 
     def report(self, kind: str, token: str, value: str = "") -> str:
-        """A line that makes the shell write a message to its status pipe."""
+        """Return a line that makes the shell write a message to its status pipe."""
         return f"{self._builtin}printf '%s\\n' \"{kind} {token} {value}\" >{self._status}\n"
 
     def parser_state(self, path: str) -> str:
         """Make bash write a script to `path` that restores its aliases and parser options, and ends with `set -n`.
 
-        Each builtin has its own redirection, so that what a DEBUG trap prints does not get into the file.
+        Each builtin has its own redirection, so that the output of a DEBUG trap does not get into the file.
         """
         file = shlex.quote(path)
         options = "".join(
@@ -71,14 +71,14 @@ class ShellScript:
         return f"\\builtin alias -p >|{file}{options}{posix}; \\builtin printf '%s\\n' '\\set -n' >>{file}; "
 
     def begin(self, token: str, folder: str, *, last: int, around: bool, stdin: bool) -> str:
-        """The line that reports the start of a command and runs it.
+        """Return the line that reports the start of a command and runs it.
 
         Args:
             token: The token of the messages about this command.
             folder: The directory of the command's files and pipes.
-            last: The exit code of the command before, which becomes `$?`.
-            around: Whether there are files `before` and `after`.
-            stdin: Whether there is a pipe `in`; otherwise stdin is /dev/null.
+            last: The previous exit code, which becomes `$?`.
+            around: Whether the files `before` and `after` exist.
+            stdin: Whether the pipe `in` exists; otherwise stdin is /dev/null.
         """
         inside = {name: shlex.quote(f"{folder}/{name}") for name in ("before", "last", "command", "in", "out", "err")}
         before = f"{self._source}{inside['before']} 2>{inside['err']}; " if around else ""
@@ -90,13 +90,13 @@ class ShellScript:
         return f"{self._source}{self._show}; {started}; {before}{carry}{run}; {hide}\n"
 
     def finish(self, token: str, folder: str, *, around: bool) -> str:
-        """The line that reports the exit code. It is sent when the command has started."""
+        """Return the line that reports the exit code, to send once the command has started."""
         hide = f"__hawse_code=${{__hawse_code-$?}}; {self._source}{self._hide}; "
         after = f"{self._source}{shlex.quote(f'{folder}/after')}; " if around else ""
         return hide + after + self.report("E", token, "$__hawse_code")
 
     def show(self) -> str:
-        """A script that restores the prompts for a command, which STOP_SIGNAL may end from now on."""
+        """Return a script that restores the prompts for a command, and lets STOP_SIGNAL end it."""
         unset = f"{self._builtin}unset"
         text = f"{unset} __hawse_code\n__hawse_runs=1\n"
         text += f'if \\[ "${{__hawse_ps1+x}}" ]; then PS1=$__hawse_ps1; {unset} __hawse_ps1; fi\n'
@@ -109,7 +109,7 @@ class ShellScript:
         return text
 
     def hide(self) -> str:
-        """A script that makes the prompts empty, unless they are already. STOP_SIGNAL has no effect from now on."""
+        """Return a script that makes the prompts empty, unless they are already, and disables STOP_SIGNAL."""
         text = f"{self._builtin}unset __hawse_runs\n"
         text += 'if \\[ "${PS1+x}" ]; then if \\[ "${__hawse_ps1+x}" ]; then \\:; else __hawse_ps1=$PS1; PS1=; fi; fi\n'
         if self._bash:
@@ -121,7 +121,7 @@ class ShellScript:
         return text
 
     def before(self, cwd: str | None, env: Mapping[str, str | None]) -> str:
-        """A script that sets the directory and the variables of one call, and saves the old ones."""
+        """Return a script that sets the directory and variables of one call, and saves the old ones."""
         text = ""
         for number, (name, value) in enumerate(env.items()):
             was = f"__hawse_was{number}"
@@ -135,7 +135,7 @@ class ShellScript:
         return text
 
     def after(self, cwd: str | None, env: Mapping[str, str | None]) -> str:
-        """A script that undoes `before`."""
+        """Return a script that undoes `before`."""
         text = ""
         if cwd is not None:
             text += (
@@ -152,7 +152,7 @@ class ShellScript:
 
 
 def check(command: str, env: Mapping[str, str | None]) -> None:
-    """Raise `invalid_params` for a command or an environment that a shell cannot have."""
+    """Raise `invalid_params` for a command or an environment that a shell cannot represent."""
     if "\0" in command or any("\0" in (value or "") for value in env.values()):
         raise HawseError("invalid_params", "the command or its environment contains a NUL byte")
     for name in env:
@@ -161,7 +161,7 @@ def check(command: str, env: Mapping[str, str | None]) -> None:
 
 
 def snapshot(shell: str, folder: str) -> str:
-    """A command that writes the state of the session to `folder`: the files `env`, `cwd` and `state` (a script)."""
+    """Return a command that writes the session's state to `folder`: the files `env`, `cwd` and `state` (a script)."""
     where = {name: shlex.quote(f"{folder}/{name}") for name in ("env", "cwd", "state")}
     bash = (
         "{ \\builtin shopt -p; \\builtin set +o; \\builtin declare -f; \\builtin alias -p; }"

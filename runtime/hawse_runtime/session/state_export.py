@@ -1,4 +1,4 @@
-"""The exported state of a session, from which a process starts."""
+"""The exported state of a session, used to start processes."""
 
 import os
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from typing import Final, NamedTuple
 from hawse.wire import HawseError
 from hawse_runtime.process.launcher import program_argv
 
-# The state is sourced before the command is parsed, so that its aliases are known by then.
+# The state is sourced before the command is parsed, so that its aliases are already known.
 BOOT: Final = r'\. "$1" 2>/dev/null; \command rm -f "$1" 2>/dev/null || \:; __hawse=$2; \set --; \eval "$__hawse"'
 
 
 class StateExport(NamedTuple):
-    """`env` is all that the session exports. `state` is a file that a shell of the same kind can source."""
+    """`env` has the session's exported variables. `state` is a file that a shell of the same kind can source."""
 
     cwd: str
     env: dict[str, str]
@@ -21,7 +21,7 @@ class StateExport(NamedTuple):
 
 
 def read(folder: Path) -> StateExport:
-    """Read the files that the shell wrote into `folder`. Raises `spawn_failed` if they are missing or empty."""
+    """Read the files written by the shell to `folder`. Raises `spawn_failed` if they are missing or empty."""
     try:
         variables = (folder / "env").read_bytes().split(b"\0")
         cwd = (folder / "cwd").read_bytes().removesuffix(b"\n")

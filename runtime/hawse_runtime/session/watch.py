@@ -8,7 +8,7 @@ from hawse_runtime.session.session import Session
 
 
 class SessionWatchStream(OutputOnlyStream):
-    """Sends an event that describes the session, and the shell's exit as the result."""
+    """Sends an event with the session's description, and the shell's exit as the result."""
 
     def __init__(self, session: Session, call: ServerCall) -> None:
         super().__init__(call)

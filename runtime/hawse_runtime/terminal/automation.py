@@ -32,18 +32,18 @@ from hawse_runtime.terminal.viewer import INTERRUPT
 from hawse_runtime.terminal.wait import TerminalWaitStream
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-WAITS_LIMIT = 512  # at a time, in all terminals: each may hold 1 MiB, the memory of its pattern
-HISTORY_LIMIT = 100  # commands that `terminal.history` returns by default
+WAITS_LIMIT = 512  # concurrent waits in all terminals: each can hold 1 MiB for its pattern
+HISTORY_LIMIT = 100  # commands returned by `terminal.history` by default
 
 
 class AutomationMethods:
-    """The methods that read, search and write a terminal without a viewer."""
+    """The methods that read, search and write to a terminal without a viewer."""
 
     def __init__(self, terminals: TerminalMethods, search: SearchContext) -> None:
-        """`search`: where searches run."""
+        """`search`: runs searches."""
         self._terminals = terminals
         self._search = search
-        self._turns = CallerTurns()  # to have a screen formatted
+        self._turns = CallerTurns()  # for formatting screens
         self.waits = Shares(WAITS_LIMIT, "waits")
 
     def _get(self, params: TerminalScreen | TerminalWait | TerminalSend | TerminalHistory) -> Terminal:
@@ -99,7 +99,7 @@ class AutomationMethods:
             return self._write(terminal, params.viewer, data)
 
     def _write(self, terminal: Terminal, viewer: str | None, data: bytes) -> TerminalSendResult:
-        """Write `data` for a viewer, or for the caller itself."""
+        """Write `data` on behalf of a viewer, or of the caller itself."""
         check_running("terminal", terminal)
         participant = None if viewer is None else terminal.participants.find(viewer)
         if participant is not None and participant.read_only:
@@ -131,7 +131,7 @@ def _matcher(terminal: Terminal, params: TerminalWait) -> Matcher | None:
 
 
 async def _ask(terminal: Terminal, make: Callable[[int], AnyRequest]) -> tuple[bytes, int]:
-    """Send a request to the screen; return its data and the offset in the output. Raises the screen's refusal."""
+    """Send a request to the screen; return the data and its offset in the output. Raises the screen's refusal."""
     answered: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
     place = terminal.ask_screen(make, lambda answer: None if answered.done() else answered.set_result(answer))
     answer = await answered

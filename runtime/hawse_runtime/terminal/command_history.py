@@ -1,8 +1,8 @@
-"""The commands that a shell reports: OSC 133 (FinalTerm's semantic prompts) with the command line of OSC 633;E.
+"""Commands reported by a shell: OSC 133 (FinalTerm's semantic prompts) with the command line from OSC 633;E.
 
     A prompt   B command line   C output   D;CODE end
 
-These marks are not trusted: any program can print them.
+The marks are not trusted, because any program can print them.
 """
 
 import re
@@ -15,9 +15,9 @@ import msgspec
 from hawse.api.terminals import CommandInfo
 
 KEPT = 1000  # commands
-KEPT_BYTES = 256 << 10  # bytes of their command lines and directories together
-LINE_LIMIT = 4096  # characters of a command line; a longer one is cut
-ANSWER_BYTES = 512 << 10  # bytes of commands in one result, which has to fit into a control message
+KEPT_BYTES = 256 << 10  # total bytes of their command lines and directories
+LINE_LIMIT = 4096  # characters of a command line; a longer one is truncated
+ANSWER_BYTES = 512 << 10  # bytes of commands in one result, which must fit into a control message
 
 _CODE = re.compile(rb"-?[0-9]{1,10}")
 _ESCAPED = re.compile(r"\\(?:\\|x([0-9a-fA-F]{2}))")
@@ -26,7 +26,7 @@ _TYPED = re.compile(r"[^\x00-\x1f\x7f]+")
 
 
 class ShellCommand(msgspec.Struct):
-    """One command. `start` and `end`: the offsets of the first byte of its output and of the one after the last."""
+    """One command. Its output is `[start, end)`."""
 
     number: int  # from 1 in each terminal
     line: str | None  # None: unknown
@@ -34,16 +34,16 @@ class ShellCommand(msgspec.Struct):
     started: float
     start: int
     code: int | None = None
-    end: int | None = None  # None while it runs
+    end: int | None = None  # None while it is running
     ended: float | None = None
-    after: int | None = None  # the offset after the mark of its end; None while it runs
+    after: int | None = None  # the offset after its end mark; None while it is running
 
     def describe(self) -> CommandInfo:
         return CommandInfo(**msgspec.structs.asdict(self))
 
     @property
     def size(self) -> int:
-        """Characters of its line and directory."""
+        """The number of characters of its line and directory."""
         return len(self.line or "") + len(self.cwd or "")
 
 
@@ -54,12 +54,12 @@ class CommandHistory:
         """`copy(start, stop)` returns the output between two offsets; empty if the journal has dropped it."""
         self.marked = False  # whether the shell has printed a mark
         self.running: ShellCommand | None = None
-        self.prompt: int | None = None  # where the latest prompt begins
+        self.prompt: int | None = None  # where the latest prompt starts
         self._copy = copy
         self._done: deque[ShellCommand] = deque()
         self._size = 0
         self._number = 0
-        self._prompt_end: int | None = None  # where the command line begins
+        self._prompt_end: int | None = None  # where the command line starts
         self._line: str | None = None  # as reported by the shell with OSC 633;E
 
     def mark(self, payload: bytes, start: int, end: int, cwd: str | None) -> None:
@@ -69,7 +69,7 @@ class CommandHistory:
             payload: `133;…`, without introducer and terminator.
             start: The offset of the mark in the output.
             end: The offset after it.
-            cwd: The directory of the shell, if it is known.
+            cwd: The directory of the shell, if known.
         """
         kind, _, rest = payload[4:].partition(b";")
         self.marked = True
@@ -90,16 +90,16 @@ class CommandHistory:
             self._finish(int(code[0]) if code else None, start, end)
 
     def set_line(self, payload: bytes) -> None:
-        r"""Process `633;E;LINE`, in which a backslash is \\, and a semicolon or a control character is \xHH."""
+        r"""Process `633;E;LINE`. A backslash is escaped as \\, a semicolon or control character as \xHH."""
         line, _, _ = payload[6:].partition(b";")
         self._line = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\\", line.decode(errors="replace"))
 
     def ended_after(self, offset: int) -> ShellCommand | None:
-        """Return the first command whose end mark ends after `offset`."""
+        """Return the first command whose end mark is after `offset`."""
         return next((command for command in self._done if (command.after or 0) > offset), None)
 
     def list(self, limit: int, before: int | None) -> tuple[Sequence[ShellCommand], bool]:
-        """Return the latest `limit` commands with a number below `before`, and whether there are older ones."""
+        """Return the latest `limit` commands numbered below `before`, and whether there are older ones."""
         known = [*self._done, *([self.running] if self.running else [])]
         chosen: list[ShellCommand] = []
         size = 0

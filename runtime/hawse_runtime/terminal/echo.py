@@ -1,8 +1,8 @@
-"""Finds the echo of input in a terminal's output, so that a search can leave it out (docs/wire.md section 9).
+"""Finds the echo of input in a terminal's output, so that searches can exclude it (docs/wire.md section 9).
 
-How input is printed is read from the kernel when it is typed. With ECHO, the kernel prints it itself: the typed text is
-searched in the output that follows. In raw mode the program prints it, or not: it is an echo as far as it is the first
-text that follows. A shell prints a line that was typed before its prompt again behind it (OSC 133;B).
+The echo mode is read from the kernel when input is typed. With ECHO, the kernel echoes it, and the typed text is found
+anywhere in the output that follows. In raw mode, the program may echo it, and only the first text that follows counts
+as an echo. A shell repeats a line typed ahead after its next prompt (OSC 133;B).
 """
 
 import re
@@ -12,10 +12,10 @@ from typing import Final
 
 from hawse_runtime.posix.line_discipline import InputMode
 
-RUN_LIMIT: Final = 4096  # bytes of a line that are compared; the rest of a longer one is not taken for an echo
-RUNS_LIMIT: Final = 64  # typed lines that are searched at a time, or wait for the next prompt
-SEARCH_LIMIT: Final = 64 << 10  # bytes of other text after which the kernel's echo is no longer expected
-PARTS_LIMIT: Final = 4096  # parts of the output that are remembered as echoes
+RUN_LIMIT: Final = 4096  # bytes of a line to compare; the rest of a longer one does not count as an echo
+RUNS_LIMIT: Final = 64  # typed lines to search for at a time, or waiting for the next prompt
+SEARCH_LIMIT: Final = 64 << 10  # bytes of other text until the kernel's echo is no longer expected
+PARTS_LIMIT: Final = 4096  # parts of the output remembered as echoes
 CARRY_LIMIT: Final = 4096  # bytes of an incomplete escape sequence
 
 _ESCAPE = (
@@ -36,16 +36,16 @@ _CONTROL = re.compile(rb"[\x00-\x1f\x7f]+")
 
 
 class TypedRun:
-    """Text that was typed, and how much of it has been printed."""
+    """Typed text, and how much of it has been printed."""
 
     def __init__(self, text: bytes, *, anywhere: bool) -> None:
-        """Create one. `anywhere`: it need not be the first text of the output that follows."""
+        """Create a run. `anywhere`: other text can precede it in the output."""
         self.text = text[:RUN_LIMIT]
         self.anywhere = anywhere
         self.printed = 0  # bytes
-        self.row = 0  # bytes that were printed before the last row of the screen
-        self.start: int | None = None  # where in the output its first byte was printed
-        self.ended = anywhere  # whether nothing more can be added to its line
+        self.row = 0  # bytes printed before the last row of the screen
+        self.start: int | None = None  # the offset of its first printed byte
+        self.ended = anywhere  # whether its line is complete
 
     @property
     def complete(self) -> bool:
@@ -57,7 +57,7 @@ class EchoTracker:
 
     def __init__(self) -> None:
         self._runs: deque[TypedRun] = deque(maxlen=RUNS_LIMIT)
-        self._ahead: deque[bytes] = deque(maxlen=RUNS_LIMIT)  # lines that the shell may print again after its prompt
+        self._ahead: deque[bytes] = deque(maxlen=RUNS_LIMIT)  # lines that the shell may repeat after its prompt
         self._passed = 0  # bytes of other text since the input
         self._carry = b""
         self._starts: list[int] = []  # of each echo, in order; `_ends`: the offsets after them
@@ -65,7 +65,7 @@ class EchoTracker:
 
     @property
     def expecting(self) -> bool:
-        """Whether output may be an echo: if not, `feed` does nothing."""
+        """Whether output can be an echo. If not, `feed` does nothing."""
         return bool(self._runs)
 
     def typed(self, data: bytes, mode: InputMode) -> None:
@@ -81,16 +81,16 @@ class EchoTracker:
             self._ahead.extend(line for line in _LINE_END.split(data) if line and not _CONTROL.search(line))
 
     def prompted(self) -> None:
-        """Note that the shell has printed its prompt, and prints next what was typed already."""
+        """Note that the shell has printed its prompt and will repeat lines typed ahead."""
         self._forget()
         if self._ahead:
             self._runs.append(TypedRun(b"", anywhere=False))
 
     def feed(self, offset: int, data: bytes) -> None:
-        """Take the next output; `offset` is that of its first byte."""
+        """Take the next output, which starts at `offset`."""
         if not self._runs:
             return
-        if not self._carry and _CONTROL.search(data) is None:  # the usual echo of a key: all of it is text
+        if not self._carry and _CONTROL.search(data) is None:  # the usual echo of a key: only text
             if data:
                 self._take(offset, data)
             return
@@ -109,12 +109,12 @@ class EchoTracker:
                 self._runs[0].printed = self._runs[0].row  # zsh prints the first character of a row twice
 
     def parts(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the parts of the output between two offsets that are echoes: where each begins, and ends."""
+        """Return the start and end of each echo between two offsets of the output."""
         first = bisect_right(self._ends, start)
         last = bisect_right(self._starts, end - 1)
         return [*zip(self._starts[first:last], self._ends[first:last], strict=True)]
 
-    # ---- input of a program that gets each key
+    # ---- input in raw mode
 
     def _typed_raw(self, data: bytes) -> None:
         self._ahead.clear()
@@ -157,7 +157,7 @@ class EchoTracker:
             self._forget()
 
     def _compare(self, run: TypedRun, offset: int, text: bytes, at: int) -> int:
-        """Take what is equal in `text` from the index `at` on; return the index after it."""
+        """Take the matching part of `text` at index `at`; return the index after it."""
         size = _common(run.text[run.printed : run.printed + len(text) - at], text[at:])
         if size:
             if run.start is None:
@@ -173,16 +173,16 @@ class EchoTracker:
 
     def _differs(self, run: TypedRun, offset: int, text: bytes, at: int) -> int:
         if run.anywhere:
-            run.printed, run.start = 0, None  # it was the beginning of other text
+            run.printed, run.start = 0, None  # it was the start of other text
         elif run.start is not None and not run.complete and text[at:] == b" ":
             run.row = run.printed
-            return len(text)  # with a space and a CR, a program goes to the next row of the screen
+            return len(text)  # a program moves to the next row of the screen by a space and a CR
         else:
             self._forget()
         return at
 
     def _choose(self, run: TypedRun, text: bytes) -> None:
-        """Take the first line typed ahead that `text` may begin; those before it were read by another program."""
+        """Take the first line typed ahead that `text` can start with; earlier lines were read by another program."""
         while self._ahead:
             line = self._ahead.popleft()
             if line[0] == text[0]:
@@ -205,14 +205,14 @@ class EchoTracker:
 
 
 def _common(one: bytes, other: bytes) -> int:
-    """Return the length of what both begin with."""
+    """Return the length of the common prefix."""
     if other.startswith(one):
         return len(one)
     return next(index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
 
 
 def _find(text: bytes, run: bytes, at: int) -> int:
-    """Return where in `text` the run begins, or its beginning if the text ends within it; else the end of the text."""
+    """Return where the run starts in `text`, even if the text ends within it; otherwise the end of the text."""
     found = text.find(run, at)
     if found >= 0:
         return found

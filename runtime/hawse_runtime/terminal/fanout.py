@@ -1,8 +1,7 @@
 """Sends the same output to several viewers of one connection in one frame.
 
-Viewers with the same offset whose next message is output share a frame, which is made and copied once. To keep them at
-the same offsets, each of them stops at multiples of STEP, and the one that is furthest behind is served first. A single
-viewer does not use this module.
+Viewers at the same offset whose next message is output share a frame, which is built and copied once. To stay aligned,
+viewers stop at multiples of STEP, and the furthest behind is served first. A single viewer does not use this module.
 """
 
 from collections.abc import Iterable
@@ -11,31 +10,31 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from hawse.wire.frames import SHARED_MAX
 from hawse_runtime.terminal.congestion_window import FLOOR, STEP
 
-CATCH_UP: Final = 256 << 10  # bytes: a viewer that is further behind is not waited for, and takes its own turns
+CATCH_UP: Final = 256 << 10  # bytes: a viewer further behind is not waited for, and is served separately
 
 
 class FanoutViewer(Protocol):
-    """The attributes of a viewer that sharing needs."""
+    """The attributes of a viewer required for sharing."""
 
     @property
     def cursor(self) -> int | None: ...
 
     @property
     def in_flight(self) -> int:
-        """Bytes that were sent to it and for which it has not returned credit."""
+        """Bytes sent to it without returned credit."""
         ...
 
     @property
     def probed(self) -> bool:
-        """Whether it has waited long enough that any amount may be sent."""
+        """Whether it has waited long enough that any amount can be sent."""
         ...
 
     def room(self) -> int:
-        """Return how many bytes may be sent to it now."""
+        """Return the number of bytes that can be sent to it now."""
         ...
 
     def can_share(self, other: "FanoutViewer") -> bool:
-        """Return whether its next message is output, on the same connection and at the same size as for `other`."""
+        """Return whether its next message is output on the same connection and at the same size as for `other`."""
         ...
 
 
@@ -43,20 +42,20 @@ V = TypeVar("V", bound=FanoutViewer)
 
 
 class Share(NamedTuple, Generic[V]):
-    """The number of bytes to send now, 0 for none, and the other viewers that get them too."""
+    """The number of bytes to send now, possibly 0, and the other viewers that receive them."""
 
     size: int
     peers: list[V]
 
 
 def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, ...]) -> Share[V]:
-    """Decide how much of `size` bytes at the cursor of `viewer` to send, and to whom else.
+    """Decide how many of `size` bytes at the cursor of `viewer` to send, and to which other viewers.
 
     Args:
-        viewer: The viewer whose turn it is.
+        viewer: The viewer being served.
         viewers: All viewers of the terminal.
-        size: The number of bytes that there are, and that `viewer` may be sent.
-        stops: The offsets where all viewers stop anyway: the end of the output, the next size change.
+        size: The number of available bytes that can be sent to `viewer`.
+        stops: Offsets where all viewers stop: the end of the output, the next size change.
     """
     assert viewer.cursor is not None
     rooms = _peers(viewer, viewers, min(size, STEP))
@@ -67,12 +66,12 @@ def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, .
 
 
 def furthest_behind(viewer: V, viewers: Iterable[V], start: int) -> V | None:
-    """Return the viewer to serve before `viewer`, so that they meet: the furthest behind that has room for a step.
+    """Return the viewer to serve before `viewer`, so that they align: the furthest behind with room for a step.
 
     Args:
         viewer: The viewer whose turn it is.
         viewers: All viewers of the terminal.
-        start: The offset of the first byte that there is.
+        start: The offset of the first available byte.
     """
     assert viewer.cursor is not None
     found, least, lowest = None, max(viewer.cursor - CATCH_UP, start), viewer.cursor
@@ -88,7 +87,7 @@ def furthest_behind(viewer: V, viewers: Iterable[V], start: int) -> V | None:
 
 
 def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
-    """Return the other viewers at the same offset that can take at least `least` bytes, and how many each can take."""
+    """Return the other viewers at the same offset with room for at least `least` bytes, and the room of each."""
     found: dict[V, int] = {}
     for other in viewers:
         if other.cursor == viewer.cursor and other is not viewer and other.can_share(viewer):
@@ -103,8 +102,8 @@ def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
 def _aligned(cursor: int, size: int, in_flight: int) -> int:
     """Shorten `size` so that it ends at a multiple of STEP.
 
-    Returns 0 if nothing is left and a step of the reader's credit is in flight: it grants when it has received that.
-    If it wants more for that, it gets more after PROBE seconds.
+    Returns 0 if nothing is left and a step of the reader's credit is in flight, because the reader will grant credit
+    when it has received that step. If it waits for more, it is sent more after PROBE seconds.
     """
     aligned = size - (cursor + size) % STEP
     if aligned > 0:

@@ -49,14 +49,14 @@ from hawse_runtime.terminal.viewer import Viewer
 RUNNING_LIMIT = 1024
 DEFAULT_COLS, DEFAULT_ROWS = 80, 24
 DEFAULT_GRACE = 2.0  # seconds from HUP to KILL
-CLOSE_GRACE = 0.5  # the same when the runtime ends
-VIEWERS_SHOWN = 200  # viewers in one answer: a few faces are shown, and a terminal may have 1,024
+CLOSE_GRACE = 0.5  # seconds from HUP to KILL when the runtime ends
+VIEWERS_SHOWN = 200  # viewers in one answer: pages show only a few of up to 1,024
 EXITED_KEPT = 64  # exited terminals that stay readable
-ENDS_KEPT = 1024  # terminals that are no longer readable, of which `terminal.wait` still reports how they ended
+ENDS_KEPT = 1024  # unreadable terminals whose end `terminal.wait` can still report
 
 
 class TerminalMethods:
-    """By id: at most one instance each, running or exited."""
+    """Terminals by id: at most one instance each, running or exited."""
 
     def __init__(
         self,
@@ -70,11 +70,11 @@ class TerminalMethods:
         """Start without terminals.
 
         Args:
-            environment: What programs are started with.
-            journals: Keep the output.
-            trees: End programs.
+            environment: The variables and directories that programs start with.
+            journals: Creates the journals of output.
+            trees: Ends process trees.
             screens: Serves the screens.
-            of_each: How many running terminals a caller without every right may have created. None: any number.
+            of_each: The maximum number of running terminals of a caller that lacks some rights; None: unlimited.
         """
         self._of_each = of_each
         self._environment = environment
@@ -84,10 +84,10 @@ class TerminalMethods:
         self.registry: Registry[Terminal] = Registry(
             "terminal", limit=RUNNING_LIMIT, retention=Retention(EXITED_KEPT), on_drop=self._dropped
         )
-        self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # by the instance: its id, and how it has ended
+        self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # id and end, by instance
         self.snapshots = SnapshotCache()
         self.stats = TerminalStats()
-        # Set by `RecordingMethods`: may raise, and returns what begins to record a terminal that was just started.
+        # Set by `RecordingMethods`: returns a function that starts to record a new terminal. May raise.
         self.recording: Callable[[RecordOptions], Callable[[Terminal], None]] | None = None
 
     def __len__(self) -> int:
@@ -98,16 +98,16 @@ class TerminalMethods:
 
     @property
     def output(self) -> int:
-        """Bytes that the programs of all terminals there ever were have printed."""
+        """The total bytes printed in all terminals, including closed ones."""
         return self.stats.output + sum(terminal.journal.end for terminal in self)
 
     def get(self, terminal_id: str, instance: str | None = None) -> Terminal:
-        """Raises `not_found` and `stale_handle`."""
+        """Return a terminal. Raises `not_found` and `stale_handle`."""
         return self.registry.get(terminal_id, instance)
 
     @handles(TerminalCreate, caller=True)
     def create(self, params: TerminalCreate, caller: Principal) -> TerminalCreateResult:
-        """Start a terminal unless that id has a running one. No await: concurrent creates start one child."""
+        """Start a terminal unless the id has a running one. Does not await, so concurrent calls start one child."""
         terminal_id = params.id or f"t-{secrets.token_hex(4)}"
         existing = self.registry.find(terminal_id)
         if existing is not None and existing.exit is None:
@@ -147,13 +147,13 @@ class TerminalMethods:
             raise HawseError("limit_exceeded", text)
 
     def _recording(self, policy: RecordOptions | bool | None) -> Callable[[Terminal], None] | None:
-        """What is to be done with the terminal that will be started. Raises, so that none is started unrecorded."""
+        """Return the recording hook for a new terminal. Raises before the start, so that it cannot run unrecorded."""
         if not policy or self.recording is None:
             return None
         return self.recording(policy if isinstance(policy, RecordOptions) else RecordOptions())
 
     async def close(self) -> None:
-        """End every terminal and what runs in it."""
+        """End all terminals and their programs."""
         await self.registry.close(lambda terminal: self._end(terminal, CLOSE_GRACE))
 
     @serves(TerminalAttach)
@@ -161,7 +161,7 @@ class TerminalMethods:
         terminal = self.get(params.id, params.instance)
         if params.since is not None and params.since > terminal.journal.end:
             raise beyond_end(params.since, terminal)
-        # A viewer may watch, but nothing that it asks for may slow the program down.
+        # A caller who can only view must not be able to slow down the program.
         watches_only = not allows(call.principal.rights, WRITE, terminal.id)
         options = ViewerOptions(
             since=params.since,
@@ -233,12 +233,12 @@ class TerminalMethods:
         return self.get(params.id).participants.set_lease(params)
 
     def end_of(self, terminal_id: str, instance: str | None) -> TerminalWaitResult | None:
-        """Return how a terminal has ended that can no longer be found; None if that is not kept."""
+        """Return the end of a dropped terminal; None if it is not kept."""
         terminal, end = self._ends.get(instance or "", ("", None))
         return end if terminal == terminal_id else None
 
     def _dropped(self, terminal: Terminal) -> None:
-        """Release a terminal that can no longer be found."""
+        """Release a dropped terminal."""
         offset = terminal.journal.end
         if terminal.exit is not None:
             end = TerminalWaitResult(start=offset, event="exit", offset=offset, exit=terminal.exit)
@@ -249,7 +249,7 @@ class TerminalMethods:
         terminal.retire()
 
     async def _end(self, terminal: Terminal, grace: float) -> None:
-        """End its tree, also of a terminal that has exited: it may have left processes behind."""
+        """End its tree, even after its exit, because it may have left processes behind."""
         await self._trees.end(
             terminal.pid, signals.SIGHUP, grace, lambda: terminal.exit is not None, mark=terminal.tree_mark
         )
@@ -260,7 +260,7 @@ def _created(terminal: Terminal, *, created: bool) -> TerminalCreateResult:
 
 
 def beyond_end(since: int, terminal: Terminal) -> HawseError:
-    """The error for an offset that the output has not reached."""
+    """Return the error for an offset beyond the output."""
     end = terminal.journal.end
     return HawseError(
         "invalid_params", f"since ({since}) is beyond the end of the output ({end})", details={"offset": end}

@@ -1,4 +1,4 @@
-"""What a terminal is started with, and how a viewer attaches."""
+"""The options of a new terminal, and of an attaching viewer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,25 +9,25 @@ from hawse_runtime.people.size_policy import Size
 
 
 class TerminalOptions(msgspec.Struct, frozen=True):
-    """What a terminal is started with."""
+    """The start options of a terminal."""
 
     argv: Sequence[str]
     cwd: str
     env: Mapping[str, str]
     cols: int = 80
     rows: int = 24
-    shown_argv: Sequence[str] | None = None  # what `describe` reports; None: `argv`
-    creator: str = ""  # the id of the principal that has created it
+    shown_argv: Sequence[str] | None = None  # the argv in `describe`; None: `argv`
+    creator: str = ""  # the id of the principal that created it
     integrated: bool = False  # its shell marks its commands in the output (OSC 133)
 
 
 class ViewerOptions(msgspec.Struct, frozen=True):
-    """How a viewer attaches."""
+    """The options of an attaching viewer."""
 
-    since: int | None = None  # the offset at which output starts; None: from the start or a snapshot
-    input_id: str | None = None  # names its input stream across reconnects; None: it sends no input
+    since: int | None = None  # the start offset of output; None: from the start or a snapshot
+    input_id: str | None = None  # identifies its input stream across reconnects; None without input
     lossless: bool = False  # the program waits for it, so that no output is skipped
     emulator: bool = False  # it can answer the queries of programs
     read_only: bool = False
     profile: ViewerProfile = msgspec.field(default_factory=ViewerProfile)
-    fit: Size | None = None  # the size of terminal that fits its window
+    fit: Size | None = None  # the terminal size that fits its window

@@ -9,7 +9,7 @@ from typing import NamedTuple
 LIMIT = 8 << 10  # bytes of a payload; longer ones (an image, the clipboard) are ignored
 
 _INTRODUCER = b"\x1b]"
-# BEL and ST (ESC \) end one. CAN, SUB and any other ESC cancel it (DEC STD 070).
+# BEL and ST (ESC \) terminate a command. CAN, SUB and any other ESC cancel it (DEC STD 070).
 _END = re.compile(rb"[\x07\x18\x1a\x1b]")
 
 
@@ -22,16 +22,16 @@ class Osc(NamedTuple):
 
 
 class OscScanner:
-    """`feed` takes all output; `offset` is that of the next byte."""
+    """Pass all output to `feed`. `offset` is the offset of the next byte."""
 
     def __init__(self, offset: int = 0) -> None:
         self.offset = offset
-        self._carry = b""  # of an unfinished command, up to its introducer and LIMIT bytes
-        self._overlong = False  # within a command that is too long to keep
+        self._carry = b""  # the unfinished command, at most its introducer and LIMIT bytes
+        self._overlong = False  # inside a command that is too long to keep
 
     @property
     def held(self) -> int:
-        """The number of bytes that are kept until the next `feed`."""
+        """The number of bytes kept until the next `feed`."""
         return len(self._carry)
 
     def feed(self, data: bytes) -> list[Osc]:
@@ -58,7 +58,7 @@ class OscScanner:
         return found
 
     def _skip(self, data: bytes) -> int:
-        """Return where the next command begins after the end of the overlong one, or -1 if that has not ended."""
+        """Return where the next command starts after the overlong one, or -1 if that has not ended."""
         end = _END.search(data)
         if end is None:
             return -1

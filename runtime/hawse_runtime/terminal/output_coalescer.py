@@ -1,7 +1,7 @@
-"""Coalesce output notifications: immediate below 1 KiB, otherwise at most one per 2 ms.
+"""Coalesces output notifications: immediate below 1 KiB, otherwise at most one per 2 ms.
 
-A flood arrives in pieces of 2 to 4 KB. Each notification costs, all the way to the browser, as much as 64 KB of output
-do. An echo is small and is not delayed; nor is a whole portion of the journal.
+A flood arrives in pieces of 2 to 4 KB, and each notification costs as much as 64 KB of output, all the way to the
+browser. Small echoes are not delayed, nor is a whole portion of the journal.
 """
 
 import asyncio
@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from hawse_runtime.journal.journal import Journal
 
-TRICKLE = 1 << 10  # bytes: less is notified at once
-INTERVAL = 0.002  # seconds between two other notifications
+TRICKLE = 1 << 10  # bytes: less is notified immediately
+INTERVAL = 0.002  # seconds between other notifications
 
 
 class OutputCoalescer:
@@ -25,7 +25,7 @@ class OutputCoalescer:
         self._timer: asyncio.TimerHandle | None = None
 
     def append(self, data: bytes) -> None:
-        """Append to the journal, and notify now, or when INTERVAL is over."""
+        """Append to the journal, and notify immediately or at the end of INTERVAL."""
         self._journal.append(data)
         pending = self._journal.end - self._notified_offset
         if TRICKLE <= pending < self._journal.portion() and time.monotonic() - self._notified_at < INTERVAL:
@@ -35,7 +35,7 @@ class OutputCoalescer:
             self.flush()
 
     def flush(self) -> None:
-        """Notify now of everything that is in the journal."""
+        """Notify immediately of everything in the journal."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -11,7 +11,7 @@ SCRIPTS = Path(__file__).resolve().parent / "shell"
 
 
 class ShellLaunch(NamedTuple):
-    """The command to start. `integrated`: it will report its commands."""
+    """The command to start. `integrated`: whether it will report its commands."""
 
     argv: list[str]
     env: dict[str, str]
@@ -19,7 +19,7 @@ class ShellLaunch(NamedTuple):
 
 
 def integrate(argv: Sequence[str], env: Mapping[str, str]) -> ShellLaunch:
-    """Add shell integration to bash or zsh without arguments, which is interactive. Other commands are unchanged."""
+    """Add shell integration to bash or zsh without arguments, which are interactive. Other commands are unchanged."""
     shell = PurePath(argv[0]).name if len(argv) == 1 else ""
     if shell == "bash":
         return ShellLaunch([argv[0], "--rcfile", str(SCRIPTS / "hawse.bash")], dict(env), True)

@@ -1,6 +1,6 @@
-"""Tracks the state that programs report in their output: title (OSC 0, 2), directory (OSC 7), commands (OSC 133, 633).
+"""Tracks state reported by programs in their output: title (OSC 0, 2), directory (OSC 7), commands (OSC 133, 633).
 
-It reads the journal once per burst of output, independently of the viewers.
+Reads the journal once per burst of output, independently of the viewers.
 """
 
 import re
@@ -15,7 +15,7 @@ from hawse_runtime.terminal.echo import EchoTracker
 from hawse_runtime.terminal.osc_scanner import OscScanner
 
 TITLE_LIMIT = 1024  # characters
-PATH_LIMIT = 4096  # bytes, as Linux has it
+PATH_LIMIT = 4096  # bytes, as in Linux
 
 _BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # of a bracketed paste; between them, a line end does not end a line
 _SUBMITS = re.compile(rb"[\r\n\x03]")  # a shell prints its next prompt after a line, or Ctrl-C
@@ -33,30 +33,30 @@ class ShellStateTracker:
         self._journal = journal
         self._integrated = integrated
         self._scanner = OscScanner()
-        self._pasting = False  # whether the input up to now ends within a paste
-        self._held = b""  # the last bytes of the input, if the next bracket may begin in them
-        self._submitted = 0  # the end of the output when a line or Ctrl-C was typed last
+        self._pasting = False  # whether the input so far ends within a paste
+        self._held = b""  # the last bytes of the input, if they may start the next bracket
+        self._submitted = 0  # the end of the output when a line or Ctrl-C was last typed
         self._host = socket.gethostname().encode()
 
     @property
     def reports_commands(self) -> bool:
-        """Whether the shell reports its commands: it was started to do so, or has done so."""
+        """Whether the shell reports its commands, because it was started with integration or has already done so."""
         return self._integrated or self.commands.marked
 
     @property
     def at_prompt(self) -> bool:
-        """Whether the shell waits for a line: it has begun a prompt since a line or Ctrl-C was typed last.
+        """Whether the shell is waiting for a line: it has started a prompt since a line or Ctrl-C was last typed.
 
-        A line that the shell has read already, but not reported as a command yet, is not mistaken for the next one.
+        The shell is not waiting while it has read a line but not yet reported it as a command.
         """
         if self.commands.running is not None:
             return False
-        if self.commands.prompt is None:  # a shell that reports commands, but no prompts
+        if self.commands.prompt is None:  # a shell that reports commands but no prompts
             return self.commands.marked and not self._integrated
         return self.commands.prompt >= self._submitted
 
     def note_input(self, data: bytes | memoryview, mode: InputMode) -> None:
-        """Note what is about to be written to the program, and how the terminal prints it."""
+        """Note input before it is written to the program, and the terminal's echo mode."""
         self.catch_up()
         text = bytes(data)
         self.echo.typed(text, mode)
@@ -65,7 +65,7 @@ class ShellStateTracker:
                 self._submitted = self._journal.end
 
     def _typed(self, data: bytes) -> list[bytes]:
-        """Return the parts of the next input that are outside of pastes. A paste may be split over several writes."""
+        """Return the parts of the next input outside pastes. A paste can be split over several writes."""
         if not self._held and b"\x1b" not in data:  # the usual case: no bracket
             return [] if self._pasting else [data]
         data = self._held + data
@@ -85,12 +85,12 @@ class ShellStateTracker:
     def catch_up(self) -> None:
         """Read the new output."""
         journal, scanner = self._journal, self._scanner
-        if scanner.offset < journal.start:  # cannot happen while a journal holds more than a burst
+        if scanner.offset < journal.start:  # impossible while a journal holds more than a burst
             scanner = self._scanner = OscScanner(journal.start)
         while scanner.offset < journal.end:
             offset = scanner.offset
             data = bytes(journal.read(offset, journal.end - offset))
-            taken = 0  # bytes of `data` that were compared with the input
+            taken = 0  # bytes of `data` already compared with the input
             for start, end, payload in scanner.feed(data):
                 self._take(payload, start, end)
                 if payload.startswith(b"133;B"):
@@ -100,7 +100,7 @@ class ShellStateTracker:
             self.echo.feed(offset + taken, data[taken:])
 
     def echoes(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the parts of the output between two offsets that are echoes of input."""
+        """Return the echoes of input between two offsets of the output."""
         self.catch_up()
         return self.echo.parts(start, end)
 
@@ -126,7 +126,7 @@ class ShellStateTracker:
 
 
 def _unfinished(data: bytes) -> bytes:
-    """Return the end of `data` with which a bracket may begin."""
+    """Return the end of `data` that may start a bracket."""
     lengths = range(len(_BEGINS) - 1, 0, -1)
     return next((data[-n:] for n in lengths if data.endswith((_BEGINS[:n], _ENDS[:n]))), b"")
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from hawse.api.runtime import ECHO_BOUNDS, EchoHistogram
 
-SILENT: Final = 1.0  # s without output after which a key counts as not echoed, for example in a password
+SILENT: Final = 1.0  # seconds without output until a key counts as not echoed, for example in a password
 
 
 class TerminalStats:
@@ -16,12 +16,12 @@ class TerminalStats:
 
     def __init__(self) -> None:
         self.reseeds = 0  # snapshots sent to viewers that had fallen behind or sent an interrupt
-        self.output = 0  # bytes of output of terminals that have been dropped
+        self.output = 0  # bytes of output of dropped terminals
         self._echoes = [0] * (len(ECHO_BOUNDS) + 1)
         self._seconds = 0.0
 
     def echoed(self, seconds: float) -> None:
-        """Count output that came `seconds` after input."""
+        """Count output that arrived `seconds` after input."""
         self._echoes[bisect_left(ECHO_BOUNDS, seconds)] += 1
         self._seconds += seconds
 

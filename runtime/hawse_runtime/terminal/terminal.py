@@ -34,15 +34,15 @@ from hawse_runtime.terminal.stats import SILENT, TerminalStats
 from hawse_runtime.terminal.viewer import Viewer
 from hawse_runtime.terminal.viewer_group import ViewerGroup
 
-REPLAY_LIMIT = 256 << 10  # bytes that a new viewer gets as output; beyond it, a snapshot is less work
-UNCHECKED = 4 << 10  # bytes of output after which lags are looked at; 1/64 of a small journal
-LAST_OUTPUT = 1 << 20  # bytes read after the program's end; the kernel holds less
+REPLAY_LIMIT = 256 << 10  # bytes replayed to a new viewer; beyond it, a snapshot is cheaper
+UNCHECKED = 4 << 10  # bytes of output between checks of the viewers' lag; 1/64 of a small journal
+LAST_OUTPUT = 1 << 20  # bytes to read after the program's end; the kernel holds fewer
 
 InputListener = Callable[[bytes | memoryview], None]
 
 
 class Subscriber(JournalReader, Protocol):
-    """Follows the output of a terminal with a cursor of its own: a viewer, a recorder, a wait."""
+    """Follows the output of a terminal with its own cursor: a viewer, a recorder, a wait."""
 
     @property
     def follows(self) -> bool:
@@ -50,7 +50,7 @@ class Subscriber(JournalReader, Protocol):
         ...
 
     def wake(self) -> None:
-        """Called when there is output, a size change, or the end of the program to take."""
+        """Handle new output, a size change, or the end of the program."""
         ...
 
 
@@ -71,12 +71,12 @@ class Terminal:
         on_exit: Callable[["Terminal"], None],
         stats: TerminalStats | None = None,
     ) -> None:
-        """Start the program on a new PTY. Raises as `spawn_pty` does, and then leaves nothing behind.
+        """Start the program on a new PTY. Raises the errors of `spawn_pty`, and then leaves nothing behind.
 
         Args:
-            terminal_id: The id under which it can be found.
-            options: What to start, and how.
-            journal: Where its output is kept. The terminal owns it from now on.
+            terminal_id: The id of the terminal.
+            options: The program, its environment and size.
+            journal: Keeps its output. The terminal takes ownership of it.
             snapshots: Shared by all terminals.
             screens: Serves its screen.
             on_exit: Called once, when the program has exited and its output is complete.
@@ -97,11 +97,11 @@ class Terminal:
         self._ended: float | None = None  # s since 1970
         self.sending = (
             asyncio.Lock()
-        )  # held by `terminal.send` while it waits for the screen, so that input is in order
+        )  # held by `terminal.send` while it waits for the screen, which keeps input in order
         self._subscribers: dict[Subscriber, InputListener | None] = {}
         self._on_exit = on_exit
-        self._typed: float | None = None  # when: input without output since
-        self._checked = 0  # the end of the output when these lags were looked at
+        self._typed: float | None = None  # the time of input that has had no output since
+        self._checked = 0  # the end of the output at the last check of lags
         self._retired = False
         self.sizes = SizeHistory(options.cols, options.rows)
         pid, self._fd = spawn_pty(
@@ -183,7 +183,7 @@ class Terminal:
             if on_input is not None:
                 on_input(data)
         self.shell_state.note_input(data, "hidden" if self.hung_up else input_mode(self._fd))
-        now = time.monotonic()  # the loop's own clock counts milliseconds
+        now = time.monotonic()  # the loop's clock counts only milliseconds
         if self._typed is None or now - self._typed > SILENT:
             self._typed = now
         self._writer.write(data, on_written)
@@ -196,7 +196,7 @@ class Terminal:
         self._wake()
 
     def signal(self, signum: int) -> None:
-        """Send to the foreground process group (what Ctrl-C reaches)."""
+        """Signal the foreground process group, like Ctrl-C."""
         if signum == signal.SIGINT:
             self.viewers.skip_backlog()
         group = 0 if self.hung_up else os.tcgetpgrp(self._fd)
@@ -208,11 +208,11 @@ class Terminal:
     def subscribe(
         self, subscriber: Subscriber, *, resume_id: str | None = None, on_input: InputListener | None = None
     ) -> None:
-        """Wake `subscriber` when something happens, and take its cursor into account when pacing the program.
+        """Wake `subscriber` on events, and pace the program by its cursor.
 
         Args:
-            subscriber: It is woken until `unsubscribe`.
-            resume_id: Names the subscriber across reconnects; see `Backpressure.add`.
+            subscriber: The object to wake until `unsubscribe`.
+            resume_id: Identifies the subscriber across reconnects; see `Backpressure.add`.
             on_input: Called with all input before it is written to the program.
         """
         self._subscribers[subscriber] = on_input
@@ -233,9 +233,9 @@ class Terminal:
         self.backpressure.advanced()
 
     def snapshot(self, done: Callable[[CachedSnapshot], None], scrollback: int = ALL) -> OutputPlace:
-        """Request a snapshot of the screen and of up to `scrollback` rows above it; return where in the output it is.
+        """Request a snapshot of the screen and up to `scrollback` rows above it; return its place in the output.
 
-        `done` is called with it once, maybe before this returns.
+        `done` is called with it once, possibly before this returns.
         """
         return self._tracker.snapshot(scrollback, done)
 
@@ -244,11 +244,11 @@ class Terminal:
         return self._tracker.request(make, done)
 
     def plain_text(self) -> bytes:
-        """Return the last lines of the output as plain text, in place of a screen that cannot be read."""
+        """Return the last lines of the output as plain text, instead of an unreadable screen."""
         return self._tracker.plain_text()
 
     def retire(self) -> None:
-        """Accept no more viewers, and release everything when the viewers that still read have finished."""
+        """Accept no more viewers, and release everything when the remaining viewers have finished."""
         self._retired = True
         self._release()
 
@@ -266,7 +266,7 @@ class Terminal:
         self.shell_state.catch_up()
         self._wake()
         answerer, journal = self.viewers.answerer, self.journal
-        # A viewer answers queries: for a single key nothing has to be decided.
+        # If a viewer answers queries, a single key needs no check.
         if answerer is None or journal.end - self._checked >= min(UNCHECKED, journal.capacity >> 6):
             self._checked = journal.end
             self._tracker.keep_near(None if answerer is None else answerer.cursor or 0)

@@ -1,7 +1,7 @@
-"""One viewer of a terminal: a cursor on the journal, without a queue of its own.
+"""One viewer of a terminal: a cursor on the journal, without a separate queue.
 
-It sends `opened`, a snapshot if the journal no longer holds the output it asked for, the output with each `resized`
-event at its exact offset, `live`, and at the end `exit` and the result (docs/wire.md, terminal.attach).
+It sends `opened`, a snapshot if the journal no longer holds the requested output, the output with each `resized` event
+at its exact offset, `live`, and at the end `exit` and the result (docs/wire.md, terminal.attach).
 """
 
 import asyncio
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 INTERRUPT = b"\x03"  # Ctrl-C
 RESEED_ROWS = 500  # rows of scrollback in a snapshot after an interrupt, so that the prompt arrives quickly
-BACKLOG = 64 << 10  # bytes that a viewer may be behind without its output being skipped after an interrupt
+BACKLOG = 64 << 10  # bytes that a viewer can be behind at an interrupt before its output is skipped
 
 
 class Viewer:
@@ -47,17 +47,17 @@ class Viewer:
         self.participant = terminal.participants.join(
             self, options.profile, read_only=options.read_only, fit=options.fit, caller=call.principal
         )
-        whole = allows(call.principal.rights, VIEW)  # else it may only see this terminal
+        whole = allows(call.principal.rights, VIEW)  # otherwise it has access to this terminal only
         self._participants_cursor = ParticipantsCursor(whole=whole)
         self.lossless = options.lossless
-        self.follows = options.read_only and not options.lossless  # a read-only viewer does not slow the program down
-        self.emulator = options.emulator  # it can answer the queries of programs
+        self.follows = options.read_only and not options.lossless  # a read-only viewer does not slow down the program
+        self.emulator = options.emulator  # it can answer queries of programs
         self.input_id = None if options.read_only else options.input_id
-        # Offset of the next byte to send. None until `opened`; a lossless viewer has one from the start, so that the
-        # output is kept for it.
+        # Offset of the next byte to send. None until `opened`, except for a lossless viewer, whose output is kept from
+        # the start.
         self.cursor: int | None = options.since if options.lossless else None
         self._terminal = terminal
-        self._journal = terminal.journal  # these parts are used for each key
+        self._journal = terminal.journal  # these are used for each key
         self._viewers = terminal.viewers
         self._sizes = terminal.sizes
         self._snapshots = terminal.snapshots
@@ -69,22 +69,22 @@ class Viewer:
         self._live = False
         self.next_mark = 0  # the number of the next size change to send
         self._lost = False  # its snapshot was dropped before all of it was sent
-        self._painting = False  # it waits for a snapshot, at whose offset its cursor is already
-        self._snapshot: CachedSnapshot | None = None  # what it waited for
+        self._painting = False  # it waits for a snapshot; its cursor is already at the snapshot's offset
+        self._snapshot: CachedSnapshot | None = None  # the requested snapshot
         self._detached = False
         self._answers = False  # the latest value sent: whether this viewer answers queries
         self._skip = False  # after an interrupt: skip the unsent output
         self._prober: asyncio.TimerHandle | None = None
-        self.probed = False  # whether to send any amount, as the reader has returned no credit for PROBE seconds
+        self.probed = False  # whether to send any amount, because no credit was returned for PROBE seconds
         self._congestion = CongestionWindow(asyncio.get_running_loop().time)
 
     @property
     def lag(self) -> int:
-        """Bytes of output that it has not sent."""
+        """The unsent bytes of output."""
         return 0 if self.cursor is None else self._journal.end - self.cursor
 
     def attach(self) -> None:
-        """Start to follow the terminal, until `detach`."""
+        """Follow the terminal until `detach`."""
         self._viewers.add(self)
         self._terminal.subscribe(self, resume_id=self.input_id)
 
@@ -128,7 +128,7 @@ class Viewer:
             self._viewers.skip_backlog()
 
     def receive_end(self) -> None:
-        """Do nothing: a terminal has no end of input; Ctrl-D is handled by its line discipline."""
+        """Do nothing: a terminal has no end of input, and its line discipline handles Ctrl-D."""
 
     def detach(self) -> None:
         if self._prober is not None:
@@ -142,18 +142,18 @@ class Viewer:
         self._call.wake()
 
     def lose_snapshot(self) -> None:
-        """The cache has dropped its snapshot to make room: it takes a new one when it can send again."""
+        """Note that the cache has dropped the snapshot. A new one is requested when sending is possible again."""
         self._lost = True
 
     def skip_backlog(self) -> None:
-        """Skip unsent output after an interrupt, if it is more than BACKLOG and the viewer is not lossless."""
+        """Skip unsent output after an interrupt if it exceeds BACKLOG, unless the viewer is lossless."""
         if self._opened and self.cursor is not None and not self.lossless:
             self._skip = self._journal.end - self.cursor > BACKLOG
             if self._skip:
                 self.wake()
 
     def _probe_later(self) -> None:
-        """Wake after PROBE seconds, if no credit comes before: the congestion window is full."""
+        """Wake after PROBE seconds without credit, because the congestion window is full."""
         if self._prober is None:
             self._prober = asyncio.get_running_loop().call_later(PROBE, self._probe)
 
@@ -184,9 +184,9 @@ class Viewer:
     # ---- messages
 
     def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
-        """Call `step` with the snapshot that it may need; end the call if the snapshot memory is full."""
+        """Call `step` once a required snapshot is available; end the call if the snapshot memory is full."""
         if self._needs_snapshot and self._snapshot is None and not self._request_snapshot():
-            return False  # `wake` is called when it is there
+            return False  # `wake` is called when it is available
         try:
             step(connection, ch)
         except HawseError as error:
@@ -233,10 +233,10 @@ class Viewer:
         self._terminal.moved()
 
     def _request_snapshot(self) -> bool:
-        """Request a snapshot of the present screen, and move the cursor to its offset: the output behind it is kept.
+        """Request a snapshot of the current screen, and move the cursor to its offset, so that later output is kept.
 
         Returns:
-            Whether the snapshot is there already.
+            Whether the snapshot is already available.
         """
         self._painting = True
         rows = RESEED_ROWS if self._skip else ALL
@@ -254,7 +254,7 @@ class Viewer:
             self.wake()
 
     def _take_snapshot(self) -> tuple[int, int, int]:
-        """Queue the new snapshot and move the cursor behind it; return its columns, rows and bytes."""
+        """Queue the new snapshot and move the cursor to its end; return its columns, rows and bytes."""
         snapshot, self._snapshot = self._snapshot, None
         assert snapshot is not None
         self._snapshots.put(self, snapshot)
@@ -262,7 +262,7 @@ class Viewer:
         return snapshot.cols, snapshot.rows, len(snapshot.data)
 
     def _send_control(self, connection: Connection, ch: int) -> bool:
-        """Send one event that is due before the next output byte; return whether there was one."""
+        """Send one event due before the next output byte; return whether one was sent."""
         if self._answers is not (self._viewers.answerer is self):
             self._answers = not self._answers
             connection.send_event(ch, "answers", TerminalAnswers(answers=self._answers))
@@ -279,10 +279,10 @@ class Viewer:
         return False
 
     def _send_output(self, connection: Connection, size: int) -> int:
-        """Send output, at most `size` bytes, to this viewer or first to one behind it.
+        """Send at most `size` bytes of output to this viewer, or first to one behind it.
 
         Returns:
-            How many more bytes may be in flight to this viewer.
+            The number of further bytes allowed in flight to this viewer.
         """
         assert self.cursor is not None
         # Called once per turn: if room appeared after nothing was sent, `pull` would not be called again to use it.
@@ -297,7 +297,7 @@ class Viewer:
         return room - sent if sent else 0  # it waits for more credit, or for the probe
 
     def _send_shared(self, connection: Connection, size: int, room: int) -> int:
-        """Send output, at most `size` bytes, to this viewer and to others at its offset; return how many bytes."""
+        """Send at most `size` bytes of output to this viewer and others at its offset; return the number of bytes."""
         assert self.cursor is not None
         end, mark = self._journal.end, self._sizes.get(self.next_mark)
         size = min(size, room, end - self.cursor, mark.offset - self.cursor if mark else size)
@@ -321,7 +321,7 @@ class Viewer:
 
     @property
     def _has_peers(self) -> bool:
-        """Whether there may be others to which the same frame can be sent."""
+        """Whether other viewers might share the same frame."""
         return self._call.connection.shares and len(self._viewers) > 1
 
     # ---- FanoutViewer
@@ -346,7 +346,7 @@ class Viewer:
 
     def room(self) -> int:
         connection, ch = self._call.connection, self._call.ch
-        # With no more in flight than one step of credit, it could not stop before it has used all of it.
+        # With only one step of credit in flight, it could not stop before using all of it.
         extra = STEP if self._has_peers else 0
         return self._congestion.room(connection.window(ch), *connection.flow(ch), extra)
 

@@ -1,6 +1,6 @@
-"""The viewers attached to one terminal, and the choice of the one whose emulator answers the queries of programs.
+"""The viewers attached to one terminal, and the election of the viewer whose emulator answers queries of programs.
 
-It knows neither channels nor the journal: a viewer is anything with the attributes of `AttachedViewer`.
+It is independent of channels and the journal: a viewer is any object with the attributes of `AttachedViewer`.
 """
 
 from collections.abc import Iterator
@@ -12,29 +12,29 @@ from hawse_runtime.screen.screen_tracker import ScreenTracker
 
 
 class AttachedViewer(Protocol):
-    """The attributes of a viewer that the group needs."""
+    """The attributes of a viewer required by the group."""
 
     participant: ViewerPresence
 
     @property
     def cursor(self) -> int | None:
-        """The offset of the next output byte it will be sent; None before its first message."""
+        """The offset of the next output byte to send to it; None before its first message."""
         ...
 
     @property
     def emulator(self) -> bool:
-        """Whether it can answer queries, as a terminal emulator does."""
+        """Whether it can answer queries like a terminal emulator."""
         ...
 
     @property
     def input_id(self) -> str | None:
-        """The id of its input stream; None if it has none."""
+        """The id of its input stream, if any."""
         ...
 
     def wake(self) -> None: ...
 
     def skip_backlog(self) -> None:
-        """Skip output that was printed before an interrupt."""
+        """Skip output printed before an interrupt."""
         ...
 
 
@@ -42,9 +42,9 @@ V = TypeVar("V", bound=AttachedViewer)
 
 
 class ViewerGroup(Generic[V]):
-    """Iterates in the order of attachment.
+    """A group, iterable in order of attachment.
 
-    `answerer` is the viewer whose emulator answers queries. While it is None, the screen of the runtime answers.
+    `answerer` is the viewer whose emulator answers queries. While it is None, the runtime's screen answers.
     """
 
     def __init__(self, participants: Participants, tracker: ScreenTracker) -> None:
@@ -64,16 +64,16 @@ class ViewerGroup(Generic[V]):
         self._elect()
 
     def remove(self, viewer: V, *, link_lost: bool = False) -> None:
-        """Remove `viewer` and end its connection to the participant it belongs to. Does nothing the second time.
+        """Remove `viewer`, and detach it from its participant. Idempotent.
 
-        `link_lost`: whether it has lost its link, after which its participant stays for longer.
+        `link_lost`: whether it has lost its link, so that its participant stays longer.
         """
         self._viewers.pop(viewer, None)
         self._participants.leave(viewer.participant, viewer, link_lost=link_lost)
         self._elect()
 
     def writers_changed(self) -> None:
-        """Elect again after the writer lease has changed. Each query is answered once, by the old or the new one."""
+        """Elect again after the writer lease has changed. Each query is answered once, by the old or the new viewer."""
         self._elect()
 
     def skip_backlog(self) -> None:
@@ -82,9 +82,9 @@ class ViewerGroup(Generic[V]):
             viewer.skip_backlog()
 
     def _elect(self) -> None:
-        """Choose the first viewer with an emulator and an input stream that may write.
+        """Choose the first permitted writer with an emulator and an input stream.
 
-        The screen answers the queries that were printed before there was one, and those that the last one was not sent.
+        The screen answers queries printed before there was such a viewer, and queries not sent to the previous one.
         """
         before = self.answerer
         able = (v for v in self._viewers if v.emulator and v.input_id and self._participants.may_write(v.participant))

@@ -1,7 +1,6 @@
-"""Serves one `terminal.wait`: until a match, silence, the end of a command, a prompt, or the end of the program.
+"""Serves one `terminal.wait` call: until a match, silence, the end of a command, a prompt, or the end of the program.
 
-A wait is a lossless cursor on the journal, like a lossless viewer: the program is slowed down so that no output is
-missed.
+A wait is a cursor on the journal, like a lossless viewer: it slows down the program so that no output is missed.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ class TerminalCursor:
 
     def __init__(self, terminal: "Terminal", since: int) -> None:
         self.offset = max(since, terminal.journal.start)  # of the next byte
-        self.start = self.offset  # the first byte after which all output was taken
+        self.start = self.offset  # all output since this offset was consumed
         self._terminal = terminal
 
     @property
@@ -36,7 +35,7 @@ class TerminalCursor:
         return self.offset == self._terminal.journal.end
 
     def lost(self) -> bool:
-        """Skip bytes that are no longer kept: a wait that makes no step for 30 s no longer slows the program down."""
+        """Skip bytes that are no longer kept: a wait without progress for 30 s no longer slows down the program."""
         lost = self.offset < self._terminal.journal.start
         if lost:
             self.start = self.offset = self._terminal.journal.start
@@ -59,7 +58,7 @@ class TerminalCursor:
 
 
 class ScreenSearch(OutputSearch):
-    """Searches the visible screen as it is now, and again after each change."""
+    """Searches the visible screen now, and again after each change."""
 
     def __init__(
         self,
@@ -71,11 +70,11 @@ class ScreenSearch(OutputSearch):
         found: Callable[[MatchSpan], object],
         searched: Callable[[], object],
     ) -> None:
-        """Create a search, which begins with the first `wake`. For the other arguments see `OutputSearch`.
+        """Create a search, which starts with the first `wake`. For the other arguments see `OutputSearch`.
 
         Args:
-            terminal: The terminal whose screen is searched.
-            cursor: Is moved to the end of the output before each search.
+            terminal: The terminal whose screen to search.
+            cursor: Moved to the end of the output before each search.
         """
         super().__init__(cursor, matcher, context, found=found, searched=searched)
         self._terminal = terminal
@@ -95,10 +94,10 @@ class ScreenSearch(OutputSearch):
 
 
 class TerminalWaitStream(OutputOnlyStream):
-    """Sends the `opened` event and the result. Until `detach` it is a `Subscriber` of the terminal."""
+    """Sends the `opened` event and the result. A `Subscriber` of the terminal until `detach`."""
 
-    lossless = True  # the program is slowed down so that all output is searched
-    follows = True  # its reading does not let the program run ahead of the viewers
+    lossless = True  # slows down the program so that all output is searched
+    follows = True  # does not let the program run ahead of the viewers
 
     def __init__(
         self,
@@ -114,19 +113,19 @@ class TerminalWaitStream(OutputOnlyStream):
         prompt: bool,
         timeout: float,
     ) -> None:
-        """Start the timers; the caller subscribes it to the terminal and then calls `wake`.
+        """Start the timers. The caller subscribes it to the terminal and then calls `wake`.
 
         Args:
-            terminal: The terminal whose output is awaited.
+            terminal: The terminal to wait for.
             call: The call to answer.
-            context: Where the search runs.
-            since: The offset at which the search starts.
-            matcher: What to search for; None: no pattern.
+            context: Runs the search.
+            since: The start offset of the search.
+            matcher: The pattern to search for, if any.
             on_screen: Whether to search the visible screen instead of the output.
-            silence: Seconds without output that end the wait; None: silence does not end it.
-            command: Whether the end of a command ends it.
-            prompt: Whether it ends when the shell is at its prompt.
-            timeout: Seconds after which it ends in any case.
+            silence: Seconds without output that end the wait, if set.
+            command: Whether the end of a command ends the wait.
+            prompt: Whether a shell at its prompt ends the wait.
+            timeout: The maximum duration in seconds.
         """
         super().__init__(call)
         self._terminal = terminal
@@ -138,7 +137,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self._opened = self._closed = False
         self._loop = asyncio.get_running_loop()
         self._output_end = terminal.journal.end  # the end of the output at `_output_at`
-        self._output_at = self._loop.time()  # when the latest output was noticed: silence counts from here
+        self._output_at = self._loop.time()  # when the latest output was noticed: the start of silence
         self._timers = [self._loop.call_later(timeout, self._finish, "timeout")]
         if silence is not None:
             self._timers.append(self._loop.call_later(silence, self._check_silence))
@@ -157,7 +156,7 @@ class TerminalWaitStream(OutputOnlyStream):
         return False
 
     def detach(self) -> None:
-        """Release everything: the wait has ended or its channel is closed."""
+        """Release everything, because the wait has ended or its channel is closed."""
         self._closed = True
         for timer in self._timers:
             timer.cancel()
@@ -168,7 +167,7 @@ class TerminalWaitStream(OutputOnlyStream):
     # ---- watching
 
     def wake(self) -> None:
-        """The terminal has new output or has exited."""
+        """Handle new output or the exit of the terminal."""
         if self._terminal.journal.end != self._output_end:
             self._output_end = self._terminal.journal.end
             self._output_at = self._loop.time()
@@ -191,7 +190,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self._finish("pattern", offset=match.end, match=OutputMatch(**match._asdict()))
 
     def _check_end(self) -> None:
-        """Check the commands and the prompt up to the cursor, where the pattern has no match, and the program's end."""
+        """Check commands and the prompt up to the cursor, where the pattern has no match, and the program's end."""
         terminal = self._terminal
         command = terminal.shell_state.commands.ended_after(self._cursor.start) if self._command else None
         if command is not None and (command.after or 0) <= self._cursor.offset:
@@ -228,7 +227,7 @@ class TerminalWaitStream(OutputOnlyStream):
         command: CommandInfo | None = None,
         exit: Exit | None = None,
     ) -> None:
-        """Send the result. `offset`: where the event is in the output; None: at the cursor."""
+        """Send the result. `offset`: the event's offset in the output; None: at the cursor."""
         self._closed = True
         start = self._cursor.start
         offset = self._cursor.offset if offset is None else offset

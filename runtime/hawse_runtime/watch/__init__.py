@@ -1,4 +1,4 @@
-"""Changes in directories: `watch.*`, from inotify to a numbered log that clients resume from.
+"""Changes in directories: `watch.*`, from inotify to a numbered log that lets clients resume.
 
-It does not use the file methods.
+Independent of the file methods.
 """

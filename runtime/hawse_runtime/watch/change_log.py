@@ -7,13 +7,13 @@ from typing import NamedTuple
 from hawse.api.watches import ChangeType, RescanReason, WatchedChange
 
 KEPT = 10_000  # changes
-KEPT_BYTES = 4 << 20  # of their paths together
+KEPT_BYTES = 4 << 20  # total bytes of their paths
 PART = 1000  # changes in one event
-PART_BYTES = 256 << 10  # characters of their paths: as JSON they have to fit into a control message
+PART_BYTES = 256 << 10  # characters of their paths, which must fit into a control message as JSON
 
 
 class ChangeLogEntry(NamedTuple):
-    """Changes, each path once. `cursor` is where the next part begins."""
+    """Changes, each path once. `cursor` is the start of the next part."""
 
     changes: list[WatchedChange]
     cursor: int
@@ -26,11 +26,11 @@ class ChangeLog:
         self.end = 0  # the cursor after the last change
         self._changes: deque[WatchedChange] = deque()
         self._size = 0
-        self._overflow = 0  # the cursor after the last place where changes are unknown
+        self._overflow = 0  # the cursor after the last gap of unknown changes
 
     @property
     def start(self) -> int:
-        """The lowest cursor after which no change is missing."""
+        """The lowest cursor without missing changes after it."""
         return self.end - len(self._changes)
 
     def add(self, changes: list[WatchedChange]) -> None:
@@ -42,7 +42,7 @@ class ChangeLog:
             self._size -= len(self._changes.popleft().path)
 
     def lose(self) -> None:
-        """Note that unknown changes are missing here."""
+        """Note a gap of unknown changes."""
         self.end += 1
         self._overflow = self.end
         self._changes.clear()
@@ -55,7 +55,7 @@ class ChangeLog:
         return "overflow" if cursor < self._overflow else "behind"
 
     def read(self, cursor: int) -> ChangeLogEntry:
-        """Return the changes after `cursor`, as many as fit into one event. No change after it may be missing."""
+        """Return the changes after `cursor`, as many as fit into one event. There must be no gap after it."""
         merged: dict[str, WatchedChange] = {}
         size = 0
         for change in islice(self._changes, cursor - self.start, None):
@@ -68,14 +68,14 @@ class ChangeLog:
 
 
 def merge(known: dict[str, WatchedChange], change: WatchedChange) -> None:
-    """Add `change` to changes that were not sent yet. The latest change of a path comes last."""
+    """Merge `change` into unsent changes. The latest change of a path comes last."""
     earlier = known.pop(change.path, None)
     kind = change.type if earlier is None else _SUM.get((earlier.type, change.type), change.type)
     known[change.path] = WatchedChange(kind, change.path, change.directory)
 
 
-# The sum of two changes of one path, if it is not the second change. An entry that was added and deleted again may
-# have replaced another one, so the sum is `deleted`.
+# The sum of two changes of one path, unless it equals the second change. An entry that was added and deleted may have
+# replaced another one, so the sum is `deleted`.
 _SUM: dict[tuple[ChangeType, ChangeType], ChangeType] = {
     ("added", "modified"): "added",
     ("modified", "added"): "modified",

@@ -1,4 +1,4 @@
-"""The directories of one watch and the kernel's events for them. It blocks: used in threads, one call at a time."""
+"""The directories of one watch and the kernel's events for them. Blocks: use it in threads, one call at a time."""
 
 import errno
 import os
@@ -12,8 +12,8 @@ from hawse_runtime.watch import inotify
 from hawse_runtime.watch.inotify import Inotify, InotifyEvent
 
 DIRECTORIES_LIMIT = 1 << 16  # of one watch: each costs the kernel about 1 KB
-TAKEN_LIMIT = 1 << 15  # events taken at a time: twice the longest queue that Linux keeps by default
-CHANGES_LIMIT = 1 << 16  # changes reported at a time: a larger tree that is moved here must be scanned by the client
+TAKEN_LIMIT = 1 << 15  # events taken at a time: twice the longest queue in Linux by default
+CHANGES_LIMIT = 1 << 16  # changes reported at a time: a larger moved tree must be scanned by the client
 
 _MASK = (
     inotify.MODIFY
@@ -36,15 +36,15 @@ _PASSING = (
     errno.ENOTDIR,
     errno.EACCES,
     errno.ELOOP,
-)  # a directory that was deleted, or that the runtime may not read
+)  # a directory that was deleted or is unreadable
 
 
 class OverflowedError(Exception):
-    """The kernel's queue overflowed: events are lost, and there may be directories that are not watched."""
+    """The kernel's queue overflowed: events are lost, and directories may be unwatched."""
 
 
 class Directories:
-    """The watched directories: by the kernel's descriptor, by path, and with their subdirectories."""
+    """The watched directories, by kernel descriptor and by path, with their subdirectories."""
 
     def __init__(self) -> None:
         self._paths: dict[int, bytes] = {}
@@ -74,7 +74,7 @@ class Directories:
                 del self._below[os.path.dirname(path)]
 
     def cut(self, path: bytes) -> list[int]:
-        """Forget `path` and all below it; return their descriptors."""
+        """Forget `path` and everything below it; return the descriptors."""
         found = []
         waiting = [path]
         while waiting:
@@ -91,13 +91,13 @@ class DirectoryTree:
     """The watched directories below one root. Symlinks are not followed."""
 
     def __init__(self, root: str, filter: Filter, *, recursive: bool, limit: int = DIRECTORIES_LIMIT) -> None:
-        """Create a tree that watches nothing yet.
+        """Create a tree without watches.
 
         Args:
             root: An absolute path.
-            filter: Which changes are reported, and which directories are not watched.
-            recursive: Whether the directories below `root` are watched.
-            limit: How many directories are watched at most.
+            filter: Selects reported changes, and excludes directories from the watch.
+            recursive: Whether to watch directories below `root`.
+            limit: The maximum number of watched directories.
 
         Raises:
             HawseError: `limit_exceeded` if the user has too many inotify instances, or no descriptor is free.
@@ -106,7 +106,7 @@ class DirectoryTree:
         self._root = os.fsencode(root)
         self._filter = filter
         self._recursive = recursive
-        self.root_removed = False  # the root itself was deleted, moved or unmounted: no more events will come
+        self.root_removed = False  # the root itself was deleted, moved or unmounted: no more events will arrive
         self._directories = Directories()
         self._root_wd = -1
         try:
@@ -116,14 +116,14 @@ class DirectoryTree:
 
     @property
     def fd(self) -> int:
-        """Readable when there is something to `take`."""
+        """Readable when events are available to `take`."""
         return self._inotify.fd
 
     def __len__(self) -> int:
         return len(self._directories)
 
     def open(self) -> None:
-        """Watch all directories. When this returns, every later change is reported.
+        """Watch all directories. Every change after this returns is reported.
 
         Raises `OSError` for the root, `not_directory`, and `limit_exceeded`.
         """
@@ -138,7 +138,7 @@ class DirectoryTree:
                 pass
 
     def reopen(self) -> None:
-        """Start again after an overflow, with an empty queue and another `fd`. Raises as `open`."""
+        """Start over after an overflow, with an empty queue and a new `fd`. Raises the errors of `open`."""
         new = Inotify()
         self._inotify.close()
         self._inotify = new
@@ -171,11 +171,11 @@ class DirectoryTree:
             self._directories.remove(event.wd)
         directory = self._directories.path(event.wd)
         if directory is None or not event.name:
-            return  # a directory that is no longer watched, or a watched one itself: its parent has an event of it too
+            return  # a directory that is no longer watched, or a watched one itself, which its parent also reports
         path = _join(directory, event.name)
         is_directory = bool(event.mask & inotify.IS_DIRECTORY)
         if event.mask & _REMOVED:
-            if is_directory and event.mask & inotify.MOVED_FROM:  # a deleted directory has an event of its own
+            if is_directory and event.mask & inotify.MOVED_FROM:  # a deleted directory has a separate event
                 for wd in self._directories.cut(path):
                     self._inotify.remove(wd)
             yield from self._change("deleted", path, is_directory)
@@ -187,9 +187,9 @@ class DirectoryTree:
             yield from self._change("modified", path, is_directory)
 
     def _descend(self, directory: bytes, *, report: bool = True) -> Iterator[WatchedChange]:
-        """Watch the directories below. The entries of a new directory are reported as new as well.
+        """Watch the directories below. The entries of a new directory are also reported as new.
 
-        A directory is watched before it is read, so that an entry that is made meanwhile is noticed in either way.
+        A directory is watched before it is read, so that entries created in the meantime are not missed.
         """
         waiting = [directory]
         while waiting:
@@ -234,7 +234,7 @@ def _entries(directory: bytes) -> list[tuple[bytes, bool]]:
     try:
         with os.scandir(directory) as entries:
             return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    except OSError:  # deleted, or not readable
+    except OSError:  # deleted or unreadable
         return []
 
 

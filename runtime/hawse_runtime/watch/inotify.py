@@ -1,4 +1,4 @@
-"""The part of inotify(7) that is needed to watch directories: names are bytes, and lost events are reported.
+"""The part of inotify(7) required to watch directories: names are bytes, and lost events are reported.
 
 Why not a library: docs/decisions/0035-inotify-without-a-library.md.
 """
@@ -22,7 +22,7 @@ OVERFLOW: Final = 0x4000
 IGNORED: Final = 0x8000
 ONLY_DIRECTORIES: Final = 0x0100_0000
 NO_FOLLOW: Final = 0x0200_0000
-NOT_UNLINKED: Final = 0x0400_0000  # no events of files that were deleted and are still open
+NOT_UNLINKED: Final = 0x0400_0000  # no events for deleted files that are still open
 IS_DIRECTORY: Final = 0x4000_0000
 
 READ_SIZE = 64 << 10  # bytes; an event has at most 272
@@ -31,7 +31,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class InotifyEvent(NamedTuple):
-    """An event of the entry `name` in the directory of descriptor `wd`, or of that directory if `name` is empty."""
+    """An event for the entry `name` in the directory `wd`, or for that directory itself if `name` is empty."""
 
     wd: int
     mask: int
@@ -42,7 +42,7 @@ class Inotify:
     """One queue of events. Its creator closes it."""
 
     def __init__(self) -> None:
-        """Raises `OSError`: EMFILE if this user has too many of them, or this process too many descriptors."""
+        """Raises `OSError`: EMFILE if this user has too many queues, or this process too many descriptors."""
         self.fd = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
 
     def add(self, path: bytes, mask: int) -> int:
@@ -50,11 +50,11 @@ class Inotify:
         return _checked(_libc.inotify_add_watch(self.fd, path, ctypes.c_uint32(mask)))
 
     def remove(self, wd: int) -> None:
-        """End the watch of a directory. Nothing happens if the kernel has already removed it."""
+        """End the watch of a directory. Does nothing if the kernel has already removed it."""
         _libc.inotify_rm_watch(self.fd, wd)
 
     def read(self) -> list[InotifyEvent]:
-        """Return the queued events, at most READ_SIZE bytes of them; an empty list if there are none."""
+        """Return at most READ_SIZE bytes of queued events, possibly none."""
         try:
             data = os.read(self.fd, READ_SIZE)
         except BlockingIOError:
@@ -80,5 +80,5 @@ def _checked(answer: int) -> int:
 
 
 def is_limit(error: OSError) -> bool:
-    """Whether the kernel has no watches left, or this user or process no descriptors."""
+    """Return whether the kernel has no watches left, or this user or process no descriptors."""
     return error.errno in (errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM)

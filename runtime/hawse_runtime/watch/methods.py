@@ -27,19 +27,19 @@ from hawse_runtime.posix.environment import Environment
 from hawse_runtime.watch.directory_tree import DirectoryTree
 from hawse_runtime.watch.watch import DirectoryWatch, WatchStream
 
-# The runtime's id, the fingerprint of the target, the number of the watch in this runtime, the cursor.
+# The runtime's id, the target's fingerprint, the number of the watch in this runtime, the cursor.
 _VERSION = re.compile(r"([0-9a-f]{1,64})-([0-9a-f]{16})-(0|[1-9][0-9]{0,8})-(0|[1-9][0-9]{0,14})")
 
 
 class WatchLimits(msgspec.Struct, frozen=True):
-    """How many watches there are, and how long one without readers is kept."""
+    """The maximum number of watches, and how long to keep a watch without readers."""
 
     count: int = 64  # each is one of the 128 inotify instances that Linux allows a user by default
-    unread_age: float = 600.0  # seconds, so that a client that reconnects can continue
+    unread_age: float = 600.0  # seconds, so that a reconnecting client can continue
 
 
 class LogPosition(NamedTuple):
-    """The cursor of a version in the log; `reason`: why the changes before it are unknown, if they were asked for."""
+    """The cursor of a version in the log. `reason`: why requested changes before it are unknown."""
 
     cursor: int
     reason: RescanReason | None = None
@@ -49,7 +49,7 @@ class WatchRecord:
     """A watch in the registry. A watch without readers counts as ended."""
 
     def __init__(self, watch: DirectoryWatch, target: str, number: int) -> None:
-        self.id = target  # the fingerprint of what is watched
+        self.id = target  # the target's fingerprint
         self.instance = str(number)
         self.watch = watch
         self.number = number  # of the watch in this runtime
@@ -125,7 +125,7 @@ class WatchMethods:
     # ---- the watches
 
     def _obtain(self, params: WatchTarget, since: str | None) -> tuple[WatchRecord, LogPosition]:
-        """Return the watch for `params`, an existing or a new one, and the position of `since` in its log.
+        """Return an existing or new watch for `params`, and the position of `since` in its log.
 
         Raises:
             HawseError: `invalid_params` for a version of another watch, `limit_exceeded` if all watches have readers.
@@ -155,7 +155,7 @@ class WatchMethods:
         return record
 
     def _position(self, record: WatchRecord | None, target: str, since: str | None) -> LogPosition:
-        """Return the position of version `since`. Raises `invalid_params` if it isn't a version of this watch."""
+        """Return the position of version `since`. Raises `invalid_params` for a version of another watch."""
         end = 0 if record is None else record.watch.log.end
         if since is None:
             return LogPosition(end)
@@ -174,7 +174,7 @@ class WatchMethods:
         return LogPosition(end, "expired")
 
     def _touch(self, record: WatchRecord) -> None:
-        """Restart the time for which a watch without readers is kept; one with readers is kept."""
+        """Restart the retention of a watch without readers; a watch with readers is always kept."""
         self._records.resume(record)
         if not record.watch.readers:
             self._records.end(record)

@@ -17,21 +17,21 @@ COALESCE = 0.05  # seconds that changes wait to be merged with later ones of the
 
 
 class DirectoryWatch:
-    """Watches one directory for all streams with the same parameters. Its `run` has to be started as a task, once."""
+    """Watches one directory for all streams with the same parameters. Start `run` as a task, once."""
 
     def __init__(self, id: str, path: str, tree: DirectoryTree, disk: ThreadPool, version: str) -> None:
-        """`path`: as it is sent. `version`: the prefix of all versions of this watch."""
+        """`path`: the path sent to clients. `version`: the prefix of all versions of this watch."""
         self.id = id
         self.path = path
         self.log = ChangeLog()
         self.readers: dict[WatchStream, None] = {}
-        self.live = asyncio.Event()  # set when changes are recorded from now on, or when the watch is over
-        self.end: WatchStartResult | HawseError | None = None  # why it ends, once it is to end
+        self.live = asyncio.Event()  # set once changes are recorded, or the watch is over
+        self.end: WatchStartResult | HawseError | None = None  # the reason for its end; set when it should end
         self.over = False  # it has ended, and all its changes are in the log
         self._tree = tree
         self._disk = disk
         self._version = version
-        self._pending: dict[str, WatchedChange] = {}  # not in the log yet
+        self._pending: dict[str, WatchedChange] = {}  # not yet in the log
         self._settling: list[asyncio.Future[None]] = []
         self._wake = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -41,7 +41,7 @@ class DirectoryWatch:
         return f"{self._version}-{cursor}"
 
     async def run(self) -> None:
-        """Watch until `stop`, or until the directory is deleted or moved. Then `end` is the reason."""
+        """Watch until `stop`, or until the directory is deleted or moved; `end` has the reason."""
         try:
             await self._disk.run(self._tree.open)
             self.live.set()
@@ -91,7 +91,7 @@ class DirectoryWatch:
             for change in await self._disk.run(self._tree.take):
                 merge(self._pending, change)
         except OverflowedError:
-            # Before readers are notified, so that a client that then scans the directory misses no later change.
+            # Before notifying readers, so that a client that then scans the directory misses no later change.
             await self._disk.run(self._tree.reopen)
             self._pending.clear()
             self.log.lose()
@@ -129,7 +129,7 @@ class DirectoryWatch:
 
 
 class WatchStream(OutputOnlyStream):
-    """Serves one `watch.start` call. It holds a cursor of the log and nothing else."""
+    """Serves one `watch.start` call. Holds only a cursor of the log."""
 
     def __init__(
         self,
@@ -143,9 +143,9 @@ class WatchStream(OutputOnlyStream):
         """Serve `call`.
 
         Args:
-            cursor: Where in the log the events begin.
-            reason: Why the changes before `cursor` are unknown, if the client asked for them.
-            on_detach: Is called when the channel is closed.
+            cursor: The start position in the log.
+            reason: Why changes before `cursor` are unknown, if the client requested them.
+            on_detach: Called when the channel is closed.
         """
         super().__init__(call)
         self._watch = watch
