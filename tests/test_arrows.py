@@ -266,7 +266,7 @@ RULES = {
     "hawse_gateway.mounts": gateway_rule(
         *("mounts", "providers", "sandboxes", "store"),
         also=SERVED,
-        exactly=("hawse_gateway.limits.fair_turns", "hawse_gateway.limits.in_progress", "hawse_gateway.settings"),
+        exactly=("hawse_gateway.limits.in_progress", "hawse_gateway.settings"),
     ),
     "hawse_gateway.tunnels": gateway_rule(
         *("tunnels", "sandboxes.records", "store", "transport.listener"), also=(*SERVED, "hawse.link.sockets")

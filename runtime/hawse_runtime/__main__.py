@@ -86,6 +86,22 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m hawse_runtime", description="Serve one sandbox.")
+    _add_connection_options(parser)
+    _add_program_options(parser)
+    _add_isolation_options(parser)
+    _add_limits(parser)
+    parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
+    parser.add_argument("--id", metavar="ID", type=_runtime_id, help="the id of this runtime: 16 hexadecimal digits")
+    parser.add_argument("--log-format", choices=FORMS, default="text", help="format of the log on stderr")
+    args = parser.parse_args()
+    try:
+        args.code_pool = parse_pools(args.code_pool)
+    except ValueError as error:
+        parser.error(f"--code-pool {error}")
+    return args
+
+
+def _add_connection_options(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--socket", type=Path, help="path of the Unix socket to create")
     where.add_argument("--listener", type=int, metavar="FD", help="an inherited, bound Unix socket")
@@ -99,6 +115,9 @@ def _arguments() -> argparse.Namespace:
         type=_address,
         help=f"TCP address; reads the token from {TOKEN_VARIABLE}, an optional certificate from {CERTIFICATE_VARIABLE}",
     )
+
+
+def _add_program_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workspace", type=Path, required=True, help="the directory where programs start")
     parser.add_argument(
         "--private",
@@ -106,6 +125,19 @@ def _arguments() -> argparse.Namespace:
         metavar="DIR",
         help="directory for the runtime's own files (default: the socket's directory)",
     )
+    parser.add_argument(
+        "--python", metavar="JSON", type=json.loads, default=OWN_PYTHON, help="the command that runs a Python module"
+    )
+    parser.add_argument("--root", type=Path, metavar="DIR", help="the directory that confines the file methods")
+    parser.add_argument(
+        "--command",
+        metavar="JSON",
+        type=_command,
+        help="a program to start first: parameters of process.start",
+    )
+
+
+def _add_isolation_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--inner", action="store_true", help="run programs in a sandbox that separates them from the runtime"
     )
@@ -121,9 +153,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--unknown-peers", action="store_true", help="with --users: the kernel does not identify peers, as in gVisor"
     )
-    parser.add_argument(
-        "--python", metavar="JSON", type=json.loads, default=OWN_PYTHON, help="the command that runs a Python module"
-    )
     parser.add_argument("--no-network", action="store_true", help="with --inner: programs have no network interface")
     parser.add_argument("--shared-user", action="store_true", help="with --inner: other sandboxes have the same user")
     parser.add_argument(
@@ -133,17 +162,10 @@ def _arguments() -> argparse.Namespace:
         option, text = f"--cgroup-of-{of}", f"with --inner: a cgroup file that receives the ids of its {of}"
         parser.add_argument(option, type=int, metavar="FD", action="append", default=[], help=text)
     parser.add_argument("--oom-kills", type=int, metavar="FD", help="the file where the kernel counts OOM kills")
-    parser.add_argument("--root", type=Path, metavar="DIR", help="the directory that confines the file methods")
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they can store there, or in the workspace")
-    parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
-    parser.add_argument("--id", metavar="ID", type=_runtime_id, help="the id of this runtime: 16 hexadecimal digits")
-    parser.add_argument(
-        "--command",
-        metavar="JSON",
-        type=_command,
-        help="a program to start first: parameters of process.start",
-    )
-    parser.add_argument("--log-format", choices=FORMS, default="text", help="format of the log on stderr")
     keep = RuntimeLimits().processes
     parser.add_argument(
         "--keep-ended", metavar="N", type=int, default=keep.count, help="number of ended processes to keep"
@@ -160,12 +182,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--code-pool", metavar=FORM, action="append", default=[], help="executors kept ready for new contexts"
     )
-    args = parser.parse_args()
-    try:
-        args.code_pool = parse_pools(args.code_pool)
-    except ValueError as error:
-        parser.error(f"--code-pool {error}")
-    return args
 
 
 def _runtime_id(text: str) -> str:

@@ -53,89 +53,101 @@ from hawse_runtime.watch.methods import WatchMethods
 log = logging.getLogger(__name__)
 
 
+class _Shared:
+    """The objects that several methods of a runtime share."""
+
+    def __init__(self, settings: RuntimeSettings, runtime_id: str, tasks: Tasks, pools: ThreadPools) -> None:
+        limits = settings.limits
+        self.keystrokes = Keystrokes()
+        self.journals = JournalPool(limits.journals, self.keystrokes)
+        self.idempotency = IdempotencyTable(limits.idempotency)
+        self.environment = Environment(settings.workspace, mark=runtime_id)
+        self.trees = ProcessTrees(pools.kill)
+        self.orphaned_pipes = OrphanedPipes()
+        self.processes = ProcessContext(
+            tasks=tasks,
+            trees=self.trees,
+            disk=pools.disk,
+            journal=self.journals.journal,
+            orphaned_pipes=self.orphaned_pipes,
+            oom=OomCounter(settings.oom_kills),
+            limits=limits.programs,
+        )
+        self.launcher = Launcher(self.environment, self.processes)
+        self.search = SearchContext(pools.search, FairWork())
+        self.slots = StreamSlots()
+
+
 class Runtime:
     """The parts of a runtime, and the server in front of them. `id` identifies this incarnation."""
 
     def __init__(self, settings: RuntimeSettings, tasks: Tasks, pools: ThreadPools) -> None:
-        workspace, limits = settings.workspace, settings.limits
+        workspace, limits, private = settings.workspace, settings.limits, settings.private
         self.pools = pools
         self.id = settings.id or secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
-        keystrokes = Keystrokes()
-        journals = self.journals = JournalPool(limits.journals, keystrokes)
-        idempotency = IdempotencyTable(limits.idempotency)
-        environment = self.environment = Environment(workspace, mark=self.id)
         self._revision = 0  # of the configuration
-        trees = self.trees = ProcessTrees(pools.kill)
-        private = settings.private
         self._command = settings.command
         self._id_file = RuntimeIdFile(private) if private is not None else None
-        screens = self.screens = ScreenProcess(settings.python)
-        self.terminals = TerminalMethods(environment, journals, trees, screens, of_each=limits.terminals_of_each)
-        orphaned_pipes = self.orphaned_pipes = OrphanedPipes()
-        context = ProcessContext(
-            tasks=tasks,
-            trees=trees,
-            disk=pools.disk,
-            journal=journals.journal,
-            orphaned_pipes=orphaned_pipes,
-            oom=OomCounter(settings.oom_kills),
-            limits=limits.programs,
+        shared = _Shared(settings, self.id, tasks, pools)
+        environment, trees, idempotency = shared.environment, shared.trees, shared.idempotency
+        self.environment, self.trees, self.journals = environment, trees, shared.journals
+        self.orphaned_pipes = shared.orphaned_pipes
+        self.screens = ScreenProcess(settings.python)
+        self.terminals = TerminalMethods(
+            environment, shared.journals, trees, self.screens, of_each=limits.terminals_of_each
         )
-        launcher = Launcher(environment, context)
-        execs = self.execs = ExecMethods(launcher, idempotency)
+        self.automation = AutomationMethods(self.terminals, shared.search)
+        self.execs = ExecMethods(shared.launcher, idempotency)
         self.spill = SpillStore(pools.spill, private and private.folder("spill"), limits.spill)
-        search = SearchContext(pools.search, FairWork())
-        self.processes = ProcessMethods(launcher, execs, self.spill, search, limits.processes)
-        self.desktops = DesktopMethods(environment, launcher, self.processes, pools.image)
-        self.sessions = SessionMethods(environment, context, limits.sessions, idempotency, self.processes)
+        self.processes = ProcessMethods(shared.launcher, self.execs, self.spill, shared.search, limits.processes)
+        self.desktops = DesktopMethods(environment, shared.launcher, self.processes, pools.image)
+        self.sessions = SessionMethods(environment, shared.processes, limits.sessions, idempotency, self.processes)
         code_store = SpillStore(pools.spill, private and private.folder("spill-code"), limits.code.spill)
-        self.code = CodeMethods(environment, context, code_store, idempotency, limits.code, settings.python)
+        self.code = CodeMethods(environment, shared.processes, code_store, idempotency, limits.code, settings.python)
         root = str(settings.root) if settings.root else None
-        slots = StreamSlots()
         self.files = FileMethods(
             *(environment, pools.disk, tasks, idempotency),
             root=root,
             quota=settings.quota,
             private=private,
             limits=limits.uploads,
-            slots=slots,
+            slots=shared.slots,
             session_directory=self.sessions.directory,
         )
+        recordings = (
+            private.folder("recordings") if private is not None else Folder(workspace / ".hawse" / "recordings")
+        )
         self.recordings = RecordingMethods(
-            private.folder("recordings") if private is not None else Folder(workspace / ".hawse" / "recordings"),
-            self.terminals,
-            self.desktops.registry,
-            pools.image,
-            tasks,
-            pools.disk,
-            slots,
+            *(recordings, self.terminals, self.desktops.registry, pools.image, tasks, pools.disk, shared.slots)
         )
         self.watches = WatchMethods(environment, tasks, pools.disk, self.id, limits.watches)
         self.git = GitMethods(environment, trees, pools.disk, tasks, idempotency, limits.git)
-        backups = self._backups = BackupMethods(
-            *(environment, pools.disk, tasks, slots, self.files.quota, self.git.ignored), root=root
+        self._backups = BackupMethods(
+            *(environment, pools.disk, tasks, shared.slots, self.files.quota, self.git.ignored), root=root
         )
-        dispatcher = Dispatcher(tasks.start, idempotency, stop_delay=limits.stop_delay)
-        self.automation = AutomationMethods(self.terminals, search)
-        previews = PreviewTable(private)
-        ports = self.ports = PortMethods(self.id, tasks, pools.proc, previews)
-        programs = (self.terminals, execs, self.processes, self.sessions, self.automation, self.code)
+        self.previews = PreviewTable(private)
+        self.ports = PortMethods(self.id, tasks, pools.proc, self.previews)
+        self.server = self._serve(settings, tasks, shared)
+
+    def _serve(self, settings: RuntimeSettings, tasks: Tasks, shared: _Shared) -> Server:
+        """Return a server of all methods, whose calls count as activity."""
         sources: list[Source] = [self._programs, self._viewers, TerminalOutput(self.terminals)]
-        activity = ActivityMethods(sources, lambda: previews.digests)
+        activity = ActivityMethods(sources, lambda: self.previews.digests)
+        dispatcher = Dispatcher(tasks.start, shared.idempotency, stop_delay=settings.limits.stop_delay)
         dispatcher.on_call = activity.note_call
-        others = (self.files, backups, self.recordings, ports, self.watches, self.git, self.desktops)
+        programs = (self.terminals, self.execs, self.processes, self.sessions, self.automation, self.code)
+        others = (self.files, self._backups, self.recordings, self.ports, self.watches, self.git, self.desktops)
         for part in (self, activity, *programs, *others):
             dispatcher.add(part)
-        name = f"hawse-runtime/{hawse.__version__}"
-        self.server = Server(
+        return Server(
             dispatcher,
-            name=name,
+            name=f"hawse-runtime/{hawse.__version__}",
             token=settings.token,
             outside_only=settings.outside_only,
-            limits=limits.links,
-            keystrokes=keystrokes,
+            limits=settings.limits.links,
+            keystrokes=shared.keystrokes,
         )
 
     @handles(RuntimeInfo)

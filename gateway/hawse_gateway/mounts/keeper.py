@@ -14,8 +14,8 @@ from typing import Final
 import msgspec
 
 from hawse.api.mounts import MountInfo, MountState
+from hawse.rpc.fair_turns import FairTurns
 from hawse.wire import HawseError
-from hawse_gateway.limits.fair_turns import FairTurns
 from hawse_gateway.mounts import rclone
 from hawse_gateway.mounts.locks import MountLocks
 from hawse_gateway.mounts.plan import Inside

@@ -6,7 +6,8 @@ Git reads credentials from an anonymous memory file (docs/decisions/0036).
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import msgspec
@@ -239,12 +240,10 @@ class GitRunner:
             accept: Exit codes that are not failures.
 
         Raises:
-            HawseError: `spawn_failed` if git is not installed, `deadline_exceeded`, `cancelled`, `limit_exceeded`, and
-            the error from `failure` for another exit code.
+            HawseError: `spawn_failed`, `deadline_exceeded`, `cancelled`, `limit_exceeded`; errors of `failure`.
         """
         if self._closed or len(self._running) >= self.limits.running:
             raise HawseError("limit_exceeded", f"limit reached: {self.limits.running} git commands are running")
-        secret = None if access is None else _memory(access.credentials)
         enough = asyncio.Event()
         output, errors = GitOutput(limit, enough.set), bytearray()
 
@@ -254,7 +253,7 @@ class GitRunner:
             if on_stderr is not None:
                 on_stderr(data)
 
-        try:
+        with _memory(access) as secret:
             running = Running(
                 _argv(arguments, access),
                 env=self._env(cwd, env),
@@ -265,24 +264,7 @@ class GitRunner:
                 on_stderr=receive_stderr,
                 enough=enough,
             )
-            try:
-                self._running[running] = None
-                if on_start is not None:
-                    on_start(running)
-                async with asyncio.timeout(timeout):
-                    await enough.wait()
-            except TimeoutError:
-                running.stopped = HawseError("deadline_exceeded", f"git took more than {timeout} s", admitted="yes")
-            finally:
-                try:
-                    await running.kill(self._trees)
-                finally:
-                    running.close()
-                    del self._running[running]
-        finally:
-            if secret is not None:
-                os.ftruncate(secret, 0)  # processes left running by git may still have it open
-                os.close(secret)
+            await self._wait(running, enough, timeout, on_start)
         if running.stopped is not None:
             raise running.stopped
         code = running.exit.code if running.exit is not None else None
@@ -290,6 +272,25 @@ class GitRunner:
             printed = (bytes(output.data[-STDERR_LIMIT:]) + b"\n" + errors).decode(errors="replace")
             raise failure(redacted(printed, access and access.credentials), code)
         return GitResult(code, bytes(output.data), bytes(errors), output.full)
+
+    async def _wait(
+        self, running: Running, enough: asyncio.Event, timeout: float, on_start: Callable[[Running], None] | None
+    ) -> None:
+        """Wait until a command has ended or has printed enough, then end its process tree and close it."""
+        try:
+            self._running[running] = None
+            if on_start is not None:
+                on_start(running)
+            async with asyncio.timeout(timeout):
+                await enough.wait()
+        except TimeoutError:
+            running.stopped = HawseError("deadline_exceeded", f"git took more than {timeout} s", admitted="yes")
+        finally:
+            try:
+                await running.kill(self._trees)
+            finally:
+                running.close()
+                del self._running[running]
 
     def _env(self, cwd: str, more: Mapping[str, str] | None) -> dict[str, str]:
         env = self.environment.build(None, cwd=cwd)
@@ -305,12 +306,17 @@ def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:
     return ["git", "--no-pager", *options, *arguments]
 
 
-def _memory(credentials: GitCredentials) -> int:
-    """Return a descriptor that `credential.helper` can read any number of times (git-credential(1))."""
+@contextmanager
+def _memory(access: Access | None) -> Iterator[int | None]:
+    """Yield a descriptor that `credential.helper` can read any number of times (git-credential(1)), if needed."""
+    if access is None:
+        yield None
+        return
     fd = os.memfd_create("git", os.MFD_CLOEXEC)
     try:
-        os.write(fd, f"username={credentials.username}\npassword={credentials.password}\n".encode())
-    except BaseException:
+        username, password = access.credentials.username, access.credentials.password
+        os.write(fd, f"username={username}\npassword={password}\n".encode())
+        yield fd
+    finally:
+        os.ftruncate(fd, 0)  # processes left running by git may still have it open
         os.close(fd)
-        raise
-    return fd

@@ -71,28 +71,14 @@ class SessionCommand:
         self.error: HawseError | None = None  # why it was not run, instead of `exit`
         self.inputs = InputOffsets()
         self.writers = InputStreams()
-        self.stdin: DeferredStdin | None = None
         self.readers: dict[ProcessSubscriber, None] = {}
         self.ahead = 0  # the number of commands before it when it was queued
         self._session = session
         self._on_settled = on_settled
-        folder.mkdir(mode=0o700)
-        opened: list[int] = []
-        try:
-            for name in ("out", "err"):
-                os.mkfifo(folder / name, 0o600)
-                opened.append(os.open(folder / name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
-            (folder / "command").write_bytes(os.fsencode(params.command + "\n"))
-            if params.stdin:
-                self.stdin = DeferredStdin(folder / "in")
-        except BaseException:
-            for fd in opened:
-                os.close(fd)
-            remove_tree(folder)
-            raise
+        (out, err), self.stdin = _create_files(folder, params)
         changed, orphaned_pipes = WeakCallback(self.wake), context.orphaned_pipes
-        self.stdout = OutputStream(opened[0], journals[0], changed, orphaned_pipes=orphaned_pipes)
-        self.stderr = OutputStream(opened[1], journals[1], changed, orphaned_pipes=orphaned_pipes)
+        self.stdout = OutputStream(out, journals[0], changed, orphaned_pipes=orphaned_pipes)
+        self.stderr = OutputStream(err, journals[1], changed, orphaned_pipes=orphaned_pipes)
 
     def begin(self, lines: ShellScript, cwd: str | None, last: int) -> str:
         """Return the lines that run it. `cwd` is absolute; `last` is the previous exit code. Raises `OSError`."""
@@ -183,6 +169,27 @@ class SessionCommand:
         self.settled.set()
         self.wake()
         self._on_settled(self)
+
+
+def _create_files(folder: Path, params: SessionExec) -> tuple[list[int], DeferredStdin | None]:
+    """Create the directory of a command, with its text and its pipes.
+
+    Returns:
+        The reading ends of stdout and stderr, and stdin if it is used.
+    """
+    folder.mkdir(mode=0o700)
+    opened: list[int] = []
+    try:
+        for name in ("out", "err"):
+            os.mkfifo(folder / name, 0o600)
+            opened.append(os.open(folder / name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
+        (folder / "command").write_bytes(os.fsencode(params.command + "\n"))
+        return opened, DeferredStdin(folder / "in") if params.stdin else None
+    except BaseException:
+        for fd in opened:
+            os.close(fd)
+        remove_tree(folder)
+        raise
 
 
 class SessionCommandStream(ProcessAttachStream[SessionCommand]):

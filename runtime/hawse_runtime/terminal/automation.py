@@ -17,10 +17,10 @@ from hawse.api.terminals import (
 )
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
+from hawse.rpc.fair_turns import FairTurns
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
-from hawse_runtime.core.caller_turns import CallerTurns
 from hawse_runtime.core.output_matcher import Matcher
 from hawse_runtime.core.output_search import SearchContext
 from hawse_runtime.posix.fd_streams import WRITE_LIMIT
@@ -33,6 +33,7 @@ from hawse_runtime.terminal.wait import TerminalWaitStream
 
 DEFAULT_TIMEOUT = 30.0  # seconds
 WAITS_LIMIT = 512  # concurrent waits in all terminals: each can hold 1 MiB for its pattern
+FORMATS_WAITING = 256  # waiting screens of one caller: each result has up to 1 MiB
 HISTORY_LIMIT = 100  # commands returned by `terminal.history` by default
 
 
@@ -43,7 +44,7 @@ class AutomationMethods:
         """`search`: runs searches."""
         self._terminals = terminals
         self._search = search
-        self._turns = CallerTurns()  # for formatting screens
+        self._turns = FairTurns(1, FORMATS_WAITING)  # for formatting screens
         self.waits = Shares(WAITS_LIMIT, "waits")
 
     def _get(self, params: TerminalScreen | TerminalWait | TerminalSend | TerminalHistory) -> Terminal:

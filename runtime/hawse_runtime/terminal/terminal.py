@@ -95,22 +95,16 @@ class Terminal:
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
         self._ended: float | None = None  # s since 1970
-        self.sending = (
-            asyncio.Lock()
-        )  # held by `terminal.send` while it waits for the screen, which keeps input in order
+        # Held by `terminal.send` while it waits for the screen, which keeps input in order.
+        self.sending = asyncio.Lock()
         self._subscribers: dict[Subscriber, InputListener | None] = {}
         self._on_exit = on_exit
         self._typed: float | None = None  # the time of input that has had no output since
         self._checked = 0  # the end of the output at the last check of lags
         self._retired = False
         self.sizes = SizeHistory(options.cols, options.rows)
-        pid, self._fd = spawn_pty(
-            options.argv,
-            env={**options.env, PROCESS_MARK: self.instance},
-            cwd=options.cwd,
-            cols=options.cols,
-            rows=options.rows,
-        )
+        env = {**options.env, PROCESS_MARK: self.instance}
+        pid, self._fd = spawn_pty(options.argv, env=env, cwd=options.cwd, cols=options.cols, rows=options.rows)
         self._child = adopt(pid, self._exited, self._fd)
         self._tracker = ScreenTracker(
             journal, self.sizes, screens, reply=WeakCallback(self._answer), moved=WeakCallback(self.moved)
@@ -118,20 +112,12 @@ class Terminal:
         self._writer = FdWriter(self._fd, owned=False)
         self._coalescer = OutputCoalescer(journal, WeakCallback(self._output_added))
         self._reader = FdReader(
-            self._fd,
-            self._coalescer.append,
-            self._writer.close,
-            journal.portion,
-            journal.keystrokes,
+            self._fd, self._coalescer.append, self._writer.close, journal.portion, journal.keystrokes
         )
         self.backpressure = Backpressure(journal, self._reader.pause, self._reader.resume)
         self.backpressure.add(self._tracker, follows=True)
-        self.participants = Participants(
-            self.sizes.latest_size,
-            WeakCallback(self.resize),
-            WeakCallback(self._wake),
-            WeakCallback(self._writers_changed),
-        )
+        changed = WeakCallback(self._wake), WeakCallback(self._writers_changed)
+        self.participants = Participants(self.sizes.latest_size, WeakCallback(self.resize), *changed)
         self.viewers: ViewerGroup[Viewer] = ViewerGroup(self.participants, self._tracker)
 
     @property

@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from hawse_gateway.limits.fair_turns import FairTurns
+from hawse.rpc.fair_turns import FairTurns
+from hawse.wire import HawseError
 from tests.support.gateway import eventually
 
 
@@ -93,3 +94,19 @@ async def test_work_that_waits_gives_a_sign_at_once() -> None:
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
+
+
+async def test_the_waiting_work_of_one_user_is_limited() -> None:
+    turns = FairTurns(1, waiting_each=2)
+
+    async def work(user: str) -> None:
+        async with turns.turn(user):
+            pass
+
+    async with asyncio.TaskGroup() as tasks, turns.turn("a"):
+        for _ in range(2):
+            tasks.create_task(work("a"))
+        await asyncio.sleep(0)
+        with pytest.raises(HawseError, match="2 calls of 'a' wait"):
+            await work("a")
+        tasks.create_task(work("b"))

@@ -1,5 +1,4 @@
-"""A few slots for long work, given to users in turn: no matter how much one user requests, another waits for one
-job."""
+"""Limits concurrent work. Users take turns, so that one user's work does not block another's."""
 
 import asyncio
 from collections import Counter, deque
@@ -7,30 +6,41 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-SIGN: Final = 10.0  # s between progress signals of waiting work
+from hawse.wire import HawseError
+
+SIGN: Final = 10.0  # seconds between two reports of waiting work
 
 
 class FairTurns:
-    """Slots for work. A user gets all but one of them at most, so that another user can always start soon.
+    """A semaphore with one queue for each user. One user gets at most all places but one, if there are several.
 
     Args:
-        places: The number of jobs that run at the same time.
+        places: The maximum number of concurrent pieces of work.
+        waiting_each: The maximum number of waiting pieces of work of one user; None: unlimited.
     """
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, places: int, waiting_each: int | None = None) -> None:
         self._places = places
         self._of_each = max(1, places - 1)
+        self._waiting_each = waiting_each
         self._running: Counter[str] = Counter()  # by user
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by user, in order of their turns
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by user, in the order of their turns
 
     @asynccontextmanager
     async def turn(self, user: str, moved: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
-        """Wait for a slot, and hold it until the block ends.
+        """Wait for a place and hold it until the end of the `with` block.
 
         Args:
             user: The id of the user.
-            moved: Called every `SIGN` seconds while waiting, because waiting is not a stall.
+            moved: Called every `SIGN` seconds while waiting, to show that the work has not failed.
+
+        Raises:
+            HawseError: `limit_exceeded` if too much work of the user is waiting.
         """
+        waiting = self._waiting.get(user, ())
+        if self._waiting_each is not None and len(waiting) >= self._waiting_each:
+            message = f"{self._waiting_each} calls of {user!r} wait for long work, which is the limit"
+            raise HawseError("limit_exceeded", message)
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(user, deque()).append(granted)
         self._grant()
@@ -47,7 +57,7 @@ class FairTurns:
             self._grant()
 
     def _grant(self) -> None:
-        """Give free slots to waiting users, each in turn."""
+        """Give free places to waiting users in turn."""
         for user in list(self._waiting):
             if self._running.total() >= self._places:
                 return
@@ -55,10 +65,10 @@ class FairTurns:
                 granted = self._waiting[user][0]
                 self._forget(user, granted)
                 if waiting := self._waiting.pop(user, None):
-                    self._waiting[user] = waiting  # after all other users
+                    self._waiting[user] = waiting  # behind all other users
                 self._running[user] += 1
                 granted.set_result(None)
-        self._running += Counter()  # removes users without work
+        self._running += Counter()  # forgets users without work
 
     def _forget(self, user: str, granted: asyncio.Future[None]) -> None:
         waiting = self._waiting[user]
