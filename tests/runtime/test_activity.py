@@ -1,4 +1,4 @@
-"""What counts as activity, against a real runtime."""
+"""The definition of activity, with a real runtime."""
 
 import asyncio
 

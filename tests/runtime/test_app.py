@@ -73,7 +73,7 @@ async def test_each_incarnation_has_its_own_id(tmp_path: Path) -> None:
 
 
 async def settled(client: Client, served: Served, fds: float = math.inf) -> Any:
-    """What it holds once all that ends has ended, and it has at most that many descriptors.
+    """Return its resources once everything temporary has ended and at most `fds` descriptors are open.
 
     Polls: processes are reaped, tasks end and descriptors are closed without an event.
     """

@@ -17,7 +17,7 @@ def receive(server: socket.socket) -> tuple[socket.socket, socket.socket]:
     return connection, socket.socket(fileno=fds[0])
 
 
-# Runs in a process of its own: the socket is lent as long as the process lives.
+# Runs in a separate process, because the socket is lent until the process exits.
 LENDER = """
 import os, sys
 from hawse_runtime.egress import SOCKET_NAME, in_directory, lend, listen

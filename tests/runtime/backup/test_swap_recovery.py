@@ -52,7 +52,7 @@ with replacing(RootedPath(target), in_place=True) as swap:
 
 
 def trees(folder: Path) -> list[dict[bytes, object]]:
-    """What the directory may be: all of the old one, or all of the new one."""
+    """The permitted states of the directory: entirely old, or entirely new."""
     for name, tree in (("old", OLD), ("new", NEW)):
         plant(folder / name, tree)
     return [content(folder / name) for name in ("old", "new")]

@@ -281,7 +281,7 @@ def test_names_are_split() -> None:
 def test_a_bucket_below_is_not_packed_and_nothing_is_replaced_around_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is replaced is deleted: the objects of the bucket would be."""
+    """Replaced files are deleted, which would include the bucket's objects."""
     plant(tmp_path / "s", {b"f": b"own", b"data": {b"object": b"of the bucket"}})
     for module in ("pack", "unpack"):
         monkeypatch.setattr(

@@ -1,6 +1,6 @@
 """Tests with real kernels, on one runtime for each module: a kernel host and a kernel each take a second of CPU time.
 
-The pool is empty unless a test asks for it. A test with other `limits` has a runtime of its own.
+The pool is empty unless a test asks for it. A test with other `limits` has a separate runtime.
 """
 
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Contexts: the order of runs, isolation, and every way in which a run or an executor ends. With real kernels."""
+"""Contexts with real kernels: the order of runs, isolation, and all the ways a run or an executor can end."""
 
 import asyncio
 

@@ -18,7 +18,7 @@ OPTIONS = ExecutorOptions(language="python", kernel=None, cwd="/", env=())
 
 
 class FakeExecutor:
-    """What the pool needs of an executor."""
+    """The attributes of an executor that the pool uses."""
 
     def __init__(self, options: ExecutorOptions, memory: int) -> None:
         self.options = options

@@ -1,4 +1,4 @@
-"""One run: what it accepts from the host, and the status with which it ends."""
+"""One run: the messages it accepts from the host, and its final status."""
 
 import json
 from pathlib import Path

@@ -174,7 +174,7 @@ def test_a_match_in_another_text_has_the_given_offset() -> None:
 
 
 def test_a_line_begins_where_a_cr_changes_nothing() -> None:
-    """What bash prints between a command line and the first output: CR LF, an escape sequence, CR."""
+    """Bash prints CR LF, an escape sequence and CR between a command line and the first output."""
     for cut in range(20):
         data = b"$ cmd\r\n\x1b[?2004l\rout\r\n"
         matcher = Matcher("^out$")

@@ -1,4 +1,4 @@
-"""A private temporary directory; that of a process that was killed is removed by the next one."""
+"""A private temporary directory. The directory of a killed process is removed by the next one."""
 
 import os
 import signal

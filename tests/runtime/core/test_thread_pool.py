@@ -36,7 +36,7 @@ async def test_a_thread_that_cannot_be_started_is_an_error_of_the_system(disk: T
 
 
 async def test_more_work_than_threads_gets_its_turns(disk: ThreadPool) -> None:
-    """Twice as many as there are threads, each of which only ends when all have begun."""
+    """Twice as many tasks as threads; each ends only when all have started."""
     begun: set[int] = set()
 
     def long(number: int) -> Generator[None, None, int]:

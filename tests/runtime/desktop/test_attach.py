@@ -88,7 +88,7 @@ async def test_a_viewer_of_a_desktop_that_does_not_change_is_told_of_the_lease(d
     viewer = desktop.call("desktop.attach", {"viewer": {"key": "first"}})
     await viewer.event("opened")
     await viewer.until(lambda: viewer.output)
-    async with served.client() as other:  # its link does not wake that of the viewer
+    async with served.client() as other:  # its link does not wake the viewer's link
         for number, (action, mode) in enumerate((("take", "exclusive"), ("release", "free")) * 5, 1):
             await other.ask("desktop.lease", action=action, viewer="first")
             assert (await viewer.event("lease", number))["mode"] == mode

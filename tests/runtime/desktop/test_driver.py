@@ -1,4 +1,4 @@
-"""What each action of an agent is as events of the mouse and the keyboard."""
+"""The mouse and keyboard events of each action of an agent."""
 
 from typing import Any, cast
 

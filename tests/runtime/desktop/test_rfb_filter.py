@@ -1,4 +1,4 @@
-"""What viewers send is passed on only as whole, allowed messages, and input only while it may be sent."""
+"""Only complete, permitted messages of viewers are forwarded, and input only while it is allowed."""
 
 import struct
 from itertools import pairwise

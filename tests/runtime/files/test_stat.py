@@ -1,4 +1,4 @@
-"""What a file is: every kind by its name."""
+"""File types: every type by its name."""
 
 import os
 import socket

@@ -196,7 +196,7 @@ async def test_a_timeout_ends_a_clone(client: Client, served: Served, server: Gi
     error = await clone(client, server.url("project"), timeout=0.5).refusal()
     assert error.code == "deadline_exceeded"
     assert names(served.workspace) == []
-    await eventually(lambda: children() <= before)  # the server, in this process, may just run a git of its own
+    await eventually(lambda: children() <= before)  # the server, in this process, may be running its own git
 
 
 @pytest.mark.parametrize("stall", [None, 0, 500, 50_000])

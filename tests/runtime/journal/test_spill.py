@@ -1,4 +1,4 @@
-"""What leaves memory is read from the disk, byte for byte, within bounds; a full disk does not pause the program."""
+"""Output that leaves memory is read back from disk exactly, within limits. A full disk does not pause the program."""
 
 import asyncio
 import random

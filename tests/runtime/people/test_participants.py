@@ -118,7 +118,7 @@ async def test_a_request_for_the_lease_ends_after_a_time_without_an_answer(
     room.participants.set_lease(TerminalLease(id="t", action="ask", viewer="b"))
     bob = room.participants.find("b")
     assert [(event.viewer.asks, event.viewer.unanswered) for _, event in room.events(cursor)] == [(True, False)]
-    # The timer has no event of its own besides the one that is waited for.
+    # The timer has no separate event besides the awaited one.
     await eventually(lambda: not bob.asks)
     assert [(event.viewer.asks, event.viewer.unanswered) for _, event in room.events(cursor)] == [(False, True)]
     # The next request is one like the first, and a change of the lease forgets that there was no answer.

@@ -103,7 +103,7 @@ async def test_concurrent_calls_to_expose_a_port_get_one_preview(client: Client)
 
 async def test_the_number_of_previews_is_limited(client: Client) -> None:
     for port in range(1, EXPOSED_LIMIT + 1):
-        await client.ask("port.expose", port=port + 1_000)  # below those of other tests (tests/support/stack.py)
+        await client.ask("port.expose", port=port + 1_000)  # below the ports of other tests (tests/support/stack.py)
     assert (await client.refused("port.expose", port=1)).code == "limit_exceeded"
 
 

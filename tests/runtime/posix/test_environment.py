@@ -1,4 +1,4 @@
-"""What a program finds in its environment."""
+"""The environment of a program."""
 
 from pathlib import Path
 

@@ -17,7 +17,7 @@ from hawse_runtime.posix.fd_streams import READ_BURST, FdReader, FdWriter
 from tests.support.runtime import no_fd_leaked
 from tests.support.waiting import TIMEOUT, Changes
 
-BIG = b"".join(b"%07d\n" % n for n in range(131072))  # 1 MiB in which no two places are alike
+BIG = b"".join(b"%07d\n" % n for n in range(131072))  # 1 MiB without repetitions
 
 
 class Reads:

@@ -1,4 +1,4 @@
-"""The system calls. Each program runs in a user namespace of its own, where it may do what root may."""
+"""The system calls. Each program runs in a separate user namespace, where it has root's permissions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is mounted below a directory: of samples of mountinfo, and of this machine."""
+"""The mounts below a directory, from samples of mountinfo and on this machine."""
 
 import os
 from collections.abc import Iterator

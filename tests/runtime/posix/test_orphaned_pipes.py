@@ -64,7 +64,7 @@ async def test_a_flood_is_read_slowly_and_ends_with_the_runtime() -> None:
             try:
                 written += os.write(write, bytes(1 << 16))
             except BlockingIOError:
-                await asyncio.sleep(0)  # a turn of the event loop, in which the pipe may be read
+                await asyncio.sleep(0)  # a turn of the event loop, during which the pipe can be read
         pauses = (loop.time() - began) / PAUSE  # few, unless the machine is slow
         assert written <= (3 + pauses) * READ_SIZE
         orphans.close()

@@ -173,7 +173,7 @@ async def test_calls_share_the_next_reading_and_never_one_that_has_begun(
 
 
 async def test_a_reading_does_not_wait_for_other_threads(pools: ThreadPools) -> None:
-    """H2: readings were made by the loop's default executor, behind six slow disk jobs."""
+    """Readings once waited behind six slow disk jobs in the loop's default executor."""
     go = Event()
     loop = asyncio.get_running_loop()
     default = ThreadPoolExecutor(2)

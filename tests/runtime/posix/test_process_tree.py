@@ -18,7 +18,7 @@ from hawse_runtime.posix.process_tree import ProcessTrees, kill
 from tests.support.runtime import alive
 from tests.support.waiting import exists, gone, lines
 
-# Starts a grandchild in a session of its own, which ignores TERM, and writes both pids.
+# Starts a grandchild in a separate session, which ignores TERM, and writes both pids.
 FAMILY = """
 setsid sh -c 'trap "" TERM; echo $$ > {folder}/away; while :; do sleep 60; done' &
 sh -c 'echo $$ > {folder}/near; exec sleep 60' &

@@ -30,7 +30,7 @@ def errors(*lines: str) -> list[str]:
     return run.stdout.split()
 
 
-x86_64 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86_64")
+x86_64 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are specific to x86_64")
 
 
 @x86_64

@@ -22,14 +22,14 @@ ENV = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
 @pytest.fixture(autouse=True)
 def _no_fd_left(request: pytest.FixtureRequest) -> Iterator[None]:
     if "served" in request.fixturenames:
-        yield  # the event loop opens pipes of its own for its subprocesses
+        yield  # the event loop opens its own pipes for subprocesses
     else:
         with no_fd_leaked():
             yield
 
 
 def on_pty(script: str, cols: int = 80, rows: int = 24) -> str:
-    """What a Python script prints on a terminal, to its end."""
+    """Return the complete output of a Python script on a terminal."""
     pid, master = spawn_pty([sys.executable, "-c", script], env=ENV, cwd="/", cols=cols, rows=rows)
     os.set_blocking(master, True)
     out = b""

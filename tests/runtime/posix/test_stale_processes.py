@@ -1,4 +1,4 @@
-"""What a killed runtime has left running is found and ended."""
+"""Processes left running by a killed runtime are found and ended."""
 
 import logging
 import os

@@ -156,7 +156,7 @@ async def test_a_command_that_runs_is_listed_and_can_be_ended_by_its_id(client: 
     page = await client.ask("process.list", after="p", limit=1)
     assert ([process["id"] for process in page["processes"]], page["more"]) == ([opened[0]["id"]], True)
     for call, event in zip(calls, opened, strict=True):
-        call.cancel()  # the client gives up; the command goes on
+        call.cancel()  # the client gives up; the command continues
         await call.refusal()
         assert alive(event["pid"])
         assert (await client.refused("process.kill", id=event["id"], instance="other")).code == "stale_handle"

@@ -1,4 +1,4 @@
-"""A recording of a desktop shows what its screen showed, from any place at which a player can begin."""
+"""A recording of a desktop reproduces its screen from any position where a player can start."""
 
 import asyncio
 import json
@@ -146,7 +146,7 @@ Make = Callable[..., DesktopRecorder]
 
 @pytest.fixture
 async def make(desktop: Client, served: Served, tasks: Tasks, tmp_path: Path) -> Make:
-    """Makes recorders with limits of their own."""
+    """Creates recorders with custom limits."""
 
     def make_recorder(*, limit: int = 1 << 30, **options: Any) -> DesktopRecorder:
         file = CastWriter(Folder(tmp_path / "recordings"), "r", limit=limit, reserve=lambda size: True)

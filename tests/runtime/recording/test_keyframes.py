@@ -1,4 +1,4 @@
-"""When keyframes are due, and which screen belongs to which request."""
+"""The schedule of keyframes, and the matching of screens to requests."""
 
 from hawse_runtime.recording.keyframes import AT_LAST, EVERY, SECONDS, SHARE, KeyframePlan
 

@@ -1,4 +1,4 @@
-"""What a generator makes, sent as there is credit: at most one item ahead, and closed however the call ends."""
+"""A generator's items are sent as credit allows, at most one item ahead; it is closed however the call ends."""
 
 import asyncio
 import threading

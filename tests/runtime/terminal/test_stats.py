@@ -1,4 +1,4 @@
-"""What is counted, and into which class."""
+"""The counters, and the classes of echo delays."""
 
 import asyncio
 from pathlib import Path

@@ -205,4 +205,4 @@ async def test_a_retired_terminal_lets_go_of_its_screen(start: Start) -> None:
     assert len(SCREENS.emulators) == 1
     shell.retire()
     assert len(SCREENS.emulators) == 0
-    assert len(snapshots_of(shell)) == 1, "a plain one is made without the screen"
+    assert len(snapshots_of(shell)) == 1, "a plain one is created without the screen"

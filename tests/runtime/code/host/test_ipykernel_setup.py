@@ -1,4 +1,4 @@
-"""What is changed in ipykernel: the output of programs is complete when a run ends, and no message is dropped."""
+"""The changes to ipykernel: the output of programs is complete when a run ends, and no message is dropped."""
 
 import os
 

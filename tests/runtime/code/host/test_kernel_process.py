@@ -1,4 +1,4 @@
-"""The process of a kernel: how it starts, why it does not, and with which limits."""
+"""The process of a kernel: its start, start-up failures, and its limits."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from tests.support.waiting import gone
 
 
 def add_kernel(folder: Path, name: str, *program: str) -> dict[str, str]:
-    """Install a kernel specification; return the variables with which it is found."""
+    """Install a kernel specification; return the variables that make it discoverable."""
     where = folder / "kernels" / name
     where.mkdir(parents=True)
     where.joinpath("kernel.json").write_text(
