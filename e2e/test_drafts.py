@@ -1,7 +1,8 @@
-"""Unsaved text of the editor survives whatever happens to its page, and is its author's alone."""
+"""Unsaved text of the editor and of notebooks survives whatever happens to its page, and is its author's alone."""
 
 import asyncio
 import os
+import re
 import signal
 from asyncio.subprocess import DEVNULL
 from pathlib import Path
@@ -34,6 +35,14 @@ _KEPT = """async text => {
 async def write(stack: Stack, path: str, text: str) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         await hw.sandbox().files.write_text(path, text)
+
+
+async def token_of_another_user(stack: Stack) -> str:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        created = await hw.call(
+            "token.create", {"name": "eve", "role": "operator", "sandboxes": ["local"], "user": "eve"}
+        )
+    return str(created["token"])
 
 
 def address(stack: Stack, path: str = "notes.txt") -> str:
@@ -122,6 +131,52 @@ async def test_unsaved_text_survives_the_death_of_the_browser(stack: Stack, chro
             await chromium.kill()
 
 
+async def type_in_cell(page: Page, number: int, text: str) -> None:
+    cell = page.get_by_role("textbox", name=f"Source of cell {number}", exact=True)
+    await cell.click()
+    await page.keyboard.insert_text(text)
+    await expect(cell).to_contain_text(text)
+
+
+async def test_a_notebook_survives_the_death_of_the_browser_and_is_its_authors_alone(
+    stack: Stack, chromium_path: str, tmp_path: Path
+) -> None:
+    notebook = f"{stack.base}/?layout=row(50:terminal~id~main,50:notebook~id~nb-draft)#token="
+    other = await token_of_another_user(stack)
+    chromium = Chromium(chromium_path, tmp_path / "profile")
+    async with async_playwright() as playwright:
+        try:
+            browser = await chromium.start(playwright)
+            view = View(await browser.contexts[0].new_page())
+            page = view.page
+            await page.goto(notebook + stack.token)
+            await type_in_cell(page, 1, "answer = input('Go on? ')")
+            await page.keyboard.press("Shift+Enter")
+            await expect(page.get_by_role("textbox", name="Go on?")).to_be_visible()
+            await type_in_cell(page, 2, "print(answer, 'was queued')")
+            await page.keyboard.press("Shift+Enter")
+            await type_in_cell(page, 3, "typed before the end")
+            await view.until(_KEPT, "typed before the end")
+            await chromium.kill()
+            browser = await chromium.start(playwright)
+            page = await browser.contexts[0].new_page()
+            await page.goto(notebook + stack.token)
+            cells = page.get_by_role("textbox", name=re.compile("^Source of cell"))
+            await expect(cells).to_contain_text(["answer = input", "was queued", "typed before the end"])
+            await page.goto("about:blank")
+            await page.goto(notebook + other)  # runs are the sandbox's, unsaved text is its author's
+            await expect(cells.filter(has_text="answer = input")).to_have_count(1)
+            await expect(cells.filter(has_text="typed before the end")).to_have_count(0)
+            await page.goto("about:blank")
+            await page.goto(notebook + stack.token)
+            await page.get_by_role("textbox", name="Go on?").fill("yes")
+            await page.keyboard.press("Enter")
+            await expect(page.get_by_role("group", name="Output of cell 2")).to_contain_text("yes was queued")
+            await expect(cells.nth(2)).to_contain_text("typed before the end")
+        finally:
+            await chromium.kill()
+
+
 async def test_a_file_that_has_changed_meanwhile_or_is_gone_is_a_conflict(open_page: Open, stack: Stack) -> None:
     await write(stack, "notes.txt", "on disk\n")
     view = await open_page(address=address(stack))
@@ -166,19 +221,19 @@ async def test_two_tabs_with_one_file_keep_a_draft_each(open_page: Open, stack: 
 
 async def test_another_user_of_the_browser_does_not_find_the_text(open_page: Open, stack: Stack) -> None:
     await write(stack, "notes.txt", "on disk\n")
-    async with hawse.connect(stack.base, token=stack.token) as hw:
-        other = await hw.call("token.create", {"name": "eve", "role": "operator", "sandboxes": ["local"]})
+    other = await token_of_another_user(stack)
     view = await open_page(address=address(stack))
     page = view.page
     await edit(view, "secret")
-    guest = address(stack).replace(stack.token, other["token"])
+    guest = address(stack).replace(stack.token, other)
     await page.goto("about:blank")
     await page.goto(guest)
-    await expect(page.get_by_role("textbox", name="notes.txt")).to_contain_text("on disk")
+    await expect(page.get_by_role("textbox", name="notes.txt")).to_have_text("on disk")
     await edit(view, "of the guest")
     await page.goto("about:blank")
     await page.goto(address(stack))
     await expect_restored(page, "secret")
+    await expect(page.get_by_text("of the guest")).to_have_count(0)
     await view.until_live()
     await view.choose("Sign out")
     question = page.get_by_role("alertdialog", name="Sign out and lose unsaved changes?")

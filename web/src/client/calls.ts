@@ -14,6 +14,8 @@ export interface CallRequest {
   sandbox?: string;
   /** Idempotency key: the call is repeated after a lost connection, and runs once. */
   key?: string;
+  /** Seconds since the call was first sent, for a call that an earlier client has sent with the same key. */
+  age?: number;
   /** Seconds, including the wait for a connection. */
   timeout?: number;
 }
@@ -48,6 +50,11 @@ export function ageSince(sentAt: number): number {
   return (clock.now() - sentAt) / 1000;
 }
 
+/** Returns when an earlier client sent the call, on `clock`; undefined for a new call. */
+export function sentBefore({ age }: CallRequest): number | undefined {
+  return age === undefined ? undefined : clock.now() - age * 1000;
+}
+
 class PendingCall {
   readonly method: string;
   readonly resolve: (value: unknown) => void;
@@ -78,6 +85,7 @@ class PendingCall {
     this.reject = reject;
     this.#params = params;
     this.#request = request;
+    this.sentAt = sentBefore(request);
     this.#deadline = request.timeout === undefined ? undefined : clock.now() + request.timeout * 1000;
   }
 

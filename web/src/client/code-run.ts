@@ -44,6 +44,12 @@ export interface RunListener {
 /** Which run: code to run, or the id of a run to attach to. */
 export type Which = Omit<CodeRun, "since"> | { readonly context: string; readonly run: string };
 
+/** The key of a run, and for a repeated request its age in seconds: both requests get the same run. */
+export interface RunRequest {
+  readonly key: string;
+  readonly age?: number;
+}
+
 /** Bytes of large values that are kept until their event arrives. */
 const LARGE_MAX = 33_554_432;
 const KINDS = ["", "stdout", "stderr", "bundles"] as const;
@@ -54,7 +60,7 @@ export class RunFollower implements Disposable {
   readonly #box: CodeCalls;
   readonly #which: Which;
   readonly #listener: RunListener;
-  readonly #key = randomId();
+  readonly #request: RunRequest;
   readonly #since = { stdout: 0, stderr: 0, bundles: 0, events: 0 };
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   readonly #large = new LargeValues();
@@ -64,8 +70,14 @@ export class RunFollower implements Disposable {
   #running: MethodStream<"code.run"> | undefined;
   #attached: MethodStream<"code.attach"> | undefined;
 
-  constructor(box: CodeCalls, which: Which, listener: RunListener) {
+  constructor(
+    box: CodeCalls,
+    which: Which,
+    listener: RunListener,
+    request: RunRequest = { key: randomId() },
+  ) {
     this.#box = box;
+    this.#request = request;
     this.#which = which;
     this.#listener = listener;
     if ("run" in which) this.#run = which.run;
@@ -111,7 +123,7 @@ export class RunFollower implements Disposable {
     if (!this.#began) this.#run = undefined;
     this.#listener.requested();
     const params = { ...which, since };
-    this.#running = this.#running?.again(params) ?? this.#box.code.run(params, { key: this.#key });
+    this.#running = this.#running?.again(params) ?? this.#box.code.run(params, this.#request);
     return this.#running;
   }
 

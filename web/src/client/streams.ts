@@ -13,6 +13,7 @@ import {
   type MethodName,
   type MethodParams,
   type MethodResult,
+  sentBefore,
 } from "./calls";
 import type { Channel, ChannelHandlers } from "./channels";
 
@@ -72,7 +73,7 @@ export class MethodStream<M extends MethodName>
   #dropping = false;
   #sent = 0;
 
-  /** When the call was first sent; undefined: it was not sent yet. */
+  /** When the call was first sent; undefined until then. */
   #sentAt: number | undefined;
 
   constructor(
@@ -85,7 +86,7 @@ export class MethodStream<M extends MethodName>
     this.method = method;
     this.#source = source;
     this.#request = request;
-    this.#sentAt = earlier === undefined ? undefined : earlier.#sentAt;
+    this.#sentAt = earlier === undefined ? sentBefore(request) : earlier.#sentAt;
     this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;

@@ -1,5 +1,6 @@
 // What panes and views of the rail may do with the page.
 
+import type { GatewayClient } from "../client/client";
 import type { AppContext } from "../frame/pane";
 import type { PageCore } from "./page-core";
 import { copyText } from "./terminal/clipboard";
@@ -44,7 +45,7 @@ export function appContext(page: PageCore): AppContext {
     ticket: () => session.downloadTicket(),
     drafts: async () => {
       const { pageDrafts } = await import("./page-drafts");
-      return pageDrafts(client.welcome?.identity ?? "", page.viewerKey);
+      return pageDrafts(await identityOf(client), page.viewerKey);
     },
     run: line => {
       page.opened?.terminal.paste(line);
@@ -52,4 +53,16 @@ export function appContext(page: PageCore): AppContext {
     },
     focus: page.focus,
   };
+}
+
+/** Waits for the gateway's first `welcome`: before it, the page does not know its user. */
+async function identityOf(client: GatewayClient): Promise<string> {
+  if (!client.welcome)
+    await new Promise<void>(resolve => {
+      const waiting = client.onUp(() => {
+        waiting.dispose();
+        resolve();
+      });
+    });
+  return client.welcome?.identity ?? "";
 }

@@ -200,3 +200,13 @@ test("input is sent as far as there is credit, and waits for more", async () => 
   source.handlers.result({ bytes: 5, version: "v" });
   await expect(stream.write(new Uint8Array(1))).rejects.toMatchObject({ code: "exited" });
 });
+
+test("a call of an earlier page is sent with its age, also when it is made again", async () => {
+  vi.useFakeTimers();
+  const source = makeSource();
+  const stream = new MethodStream(source, "code.run", { source: "1" }, { key: "k", age: 30 });
+  await vi.advanceTimersByTimeAsync(5_000);
+  stream.again({ source: "1" });
+  expect(source.calls.map(({ age }) => age)).toEqual([expect.closeTo(30, 1), expect.closeTo(35, 1)]);
+  vi.useRealTimers();
+});

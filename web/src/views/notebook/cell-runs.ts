@@ -3,9 +3,15 @@
 import type { Signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
 import { randomId } from "../../base/random-id";
-import { type CodeCalls, RunFollower, type RunListener, type Which } from "../../client/code-run";
+import {
+  type CodeCalls,
+  RunFollower,
+  type RunListener,
+  type RunRequest,
+  type Which,
+} from "../../client/code-run";
 import type { CodeRunInfo } from "../../wire/methods";
-import { type Cell, type CellState, IDLE, newCell } from "./cell";
+import { type Cell, type CellRequest, type CellState, IDLE, newCell } from "./cell";
 import { Outputs } from "./outputs";
 
 export interface CellRunsOptions {
@@ -59,17 +65,14 @@ export class CellRuns implements Disposable {
     }
   }
 
-  /** Runs the source of a cell. */
-  start(cell: Cell): void {
+  /** Runs the source of a cell, or repeats a request of an earlier page. */
+  start(cell: Cell, earlier?: CellRequest): void {
+    const request = earlier ?? { key: randomId(), source: cell.source.peek(), time: Date.now() };
     cell.cleared = false;
-    this.#follow(
-      { cell },
-      {
-        context: this.#options.context,
-        source: cell.source.peek(),
-        stdin: true,
-      },
-    );
+    cell.request = request;
+    const { key, source, time } = request;
+    const age = earlier ? { age: Math.max(0, Date.now() - time) / 1000 } : {};
+    this.#follow({ cell }, { context: this.#options.context, source, stdin: true }, { key, ...age });
   }
 
   /** Shows outputs that were not made by a run of this context. */
@@ -95,6 +98,7 @@ export class CellRuns implements Disposable {
   reset(cell: Cell): void {
     this.drop(cell);
     cell.run = undefined;
+    cell.request = undefined;
     cell.outputs.value = [];
     cell.state.value = IDLE;
   }
@@ -164,7 +168,7 @@ export class CellRuns implements Disposable {
     this.#follow({ cell }, { context: this.#options.context, run: info.run });
   }
 
-  #follow(place: Place, which: Which): void {
+  #follow(place: Place, which: Which, request?: RunRequest): void {
     const outputs = new Outputs();
     const first = place.cell;
     const { box } = this.#options;
@@ -179,7 +183,7 @@ export class CellRuns implements Disposable {
     };
     const requested = () => this.#unnamed.add(first);
     const listener = this.#listener(place, outputs, { current, requested, named, mine: "source" in which });
-    follower = new RunFollower(box, which, listener);
+    follower = new RunFollower(box, which, listener, request);
     this.#followers.set(place.cell, follower);
     this.#outputs.set(place.cell, outputs);
   }
@@ -212,13 +216,21 @@ export class CellRuns implements Disposable {
     const later = () => {
       drawing ??= setTimeout(draw, DRAW);
     };
+    const started = () => {
+      if (!current() || !place.cell.request) return;
+      place.cell.request = undefined;
+      this.#options.stored();
+    };
     const set = (state: Partial<CellState>) => {
       if (current()) place.cell.state.value = { ...place.cell.state.peek(), ...state };
     };
     return {
       requested,
       named,
-      began: () => set({ phase: "running" }),
+      began: () => {
+        set({ phase: "running" });
+        started();
+      },
       text: (stream, text) => {
         outputs.text(stream, text);
         later();
@@ -255,6 +267,7 @@ export class CellRuns implements Disposable {
       },
       failed: error => {
         this.#name(place.cell);
+        started();
         draw();
         if (!this.#options.cells.peek().includes(place.cell)) this.drop(place.cell); // it never got a place
         set({ phase: "ended", status: undefined, input: undefined, problem: error.message || error.code });

@@ -30,6 +30,16 @@ export interface Cell {
   readonly by: Signal<string | undefined>;
   /** Its outputs were removed and it was not run since: those of the file are not shown again. */
   cleared: boolean;
+  /** Its run, from the request until it starts: it is requested again after a reload. */
+  request: CellRequest | undefined;
+}
+
+/** The request of a run, which can be repeated: the server starts the run once. */
+export interface CellRequest {
+  readonly key: string;
+  readonly source: string;
+  /** When it was first sent, in milliseconds since 1970. */
+  readonly time: number;
 }
 
 /** What is stored of a cell. */
@@ -40,11 +50,12 @@ export interface CellDraft {
   readonly run?: string | undefined;
   readonly by?: string | undefined;
   readonly cleared?: boolean | undefined;
+  readonly request?: CellRequest | undefined;
 }
 
 export const IDLE: CellState = { phase: "idle" };
 
-export function newCell({ id, kind, source, run, by, cleared }: CellDraft): Cell {
+export function newCell({ id, kind, source, run, by, cleared, request }: CellDraft): Cell {
   return {
     id,
     kind: signal(kind),
@@ -54,22 +65,34 @@ export function newCell({ id, kind, source, run, by, cleared }: CellDraft): Cell
     run,
     by: signal(by),
     cleared: cleared === true,
+    request,
   };
 }
 
-export function draftOf({ id, kind, source, run, by, cleared }: Cell): CellDraft {
-  return { id, kind: kind.peek(), source: source.peek(), run, by: by.peek(), cleared: cleared || undefined };
+export function draftOf({ id, kind, source, run, by, cleared, request }: Cell): CellDraft {
+  return {
+    ...{ id, kind: kind.peek(), source: source.peek(), run, by: by.peek() },
+    cleared: cleared || undefined,
+    request,
+  };
 }
 
 export function isDraft(value: unknown): value is CellDraft {
   if (typeof value !== "object" || value === null) return false;
-  const { id, kind, source, run, by } = value as Record<string, unknown>;
+  const { id, kind, source, run, by, request } = value as Record<string, unknown>;
   const text = (each: unknown) => each === undefined || typeof each === "string";
   return (
     typeof id === "string" &&
     typeof source === "string" &&
     (kind === "code" || kind === "text") &&
     text(run) &&
-    text(by)
+    text(by) &&
+    (request === undefined || isRequest(request))
   );
+}
+
+function isRequest(value: unknown): value is CellRequest {
+  if (typeof value !== "object" || value === null) return false;
+  const { key, source, time } = value as Record<string, unknown>;
+  return typeof key === "string" && typeof source === "string" && typeof time === "number";
 }

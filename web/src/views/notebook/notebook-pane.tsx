@@ -41,6 +41,8 @@ export class NotebookPane implements Pane {
   readonly #targets = new Map<string, FocusTarget>();
   /** The cell that gets the focus as soon as it is drawn. */
   #awaited: string | undefined;
+  /** The pane gets the focus as soon as it has cells. */
+  #focusAwaited = false;
 
   constructor(app: AppContext, state: PaneState) {
     this.#app = app;
@@ -59,7 +61,6 @@ export class NotebookPane implements Pane {
       if (context.info.value?.state === "exited") return "failed";
       return running.value ? "running" : "idle";
     });
-    this.#disposables.listen(window, "pagehide", () => this.#notebook.peek().flush());
   }
 
   mount(element: HTMLElement): Disposable {
@@ -84,6 +85,7 @@ export class NotebookPane implements Pane {
   focus(): void {
     const cells = this.#notebook.peek().cells.peek();
     const active = cells.find(({ id }) => id === this.#active.peek()) ?? cells[0];
+    this.#focusAwaited = active === undefined;
     if (active) this.#enter(active.id);
   }
 
@@ -106,7 +108,7 @@ export class NotebookPane implements Pane {
       ];
       if (!confirm(["Close this notebook?", ...lost.filter(Boolean)].join(" "))) return false;
     }
-    notebook.forget();
+    await notebook.forget();
     if (context) void notebook.context.end();
     return true;
   }
@@ -155,7 +157,7 @@ export class NotebookPane implements Pane {
                 focus={focus}
               />
             ))}
-            {!readOnly && (
+            {!readOnly && cells.length > 0 && (
               <div class="add">
                 <button type="button" onClick={() => add("code")}>
                   <Icon icon={Plus} size={14} /> Code
@@ -165,7 +167,7 @@ export class NotebookPane implements Pane {
                 </button>
               </div>
             )}
-            {!this.#path && notebook.empty && !notebook.context.info.value && (
+            {!this.#path && cells.length > 0 && notebook.empty && !notebook.context.info.value && (
               <OtherContexts app={this.#app} own={notebook.id} show={id => this.#show(id)} />
             )}
           </div>
@@ -225,8 +227,6 @@ export class NotebookPane implements Pane {
     const { client, sandbox, toast } = this.#app;
     const notebook = new Notebook(sandboxHandle(client, sandbox), {
       id,
-      storage: () => localStorage,
-      storageKey: `hawse.notebook.${sandbox}.${id}`,
       file: this.#path !== undefined,
       problem: toast,
     });
@@ -237,13 +237,17 @@ export class NotebookPane implements Pane {
 
   async #fill(notebook: Notebook): Promise<void> {
     try {
+      const { sandbox } = this.#app;
+      const drafts = await this.#app.drafts();
+      if (!(await notebook.restore(drafts.slot({ sandbox, kind: "notebook", name: notebook.id })))) return;
       if (this.#file) {
         const omitted = await this.#file.load();
         if (omitted) this.#app.toast(`Only the first ${CELLS_MAX} cells are shown. A save keeps the others.`);
-        this.focus();
         this.#file.follow(error => this.#app.toast((error as Error).message));
       }
+      if (this.#focusAwaited) this.focus();
       await notebook.context.open();
+      notebook.resume();
     } catch (error) {
       const { message, code } = error as Partial<HawseError>;
       const text = message || code || "";
@@ -279,7 +283,7 @@ export class NotebookPane implements Pane {
   /** Shows another context in this pane, which has no cells of its own. */
   #show(id: string): void {
     const before = this.#notebook.peek();
-    before.forget();
+    void before.forget();
     before.dispose();
     this.#open(id);
     this.#app.changed(this);

@@ -2,10 +2,11 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
+import type { DraftSlot } from "../../base/drafts";
 import { randomId } from "../../base/random-id";
 import { type Cell, type CellKind, draftOf, IDLE, newCell } from "./cell";
 import { CellRuns } from "./cell-runs";
-import { DraftStore } from "./draft";
+import { type NotebookDraft, readDraft } from "./draft";
 import { type ExportedCell, notebookText } from "./ipynb";
 import type { FileCell, NotebookFile } from "./ipynb-read";
 import type { UpdatedCell } from "./ipynb-update";
@@ -14,16 +15,16 @@ import type { Output } from "./outputs";
 
 export interface NotebookOptions {
   readonly id: string;
-  /** Keeps the cells for a reload. Any call may throw: the storage can be full or forbidden. */
-  readonly storage: () => Storage;
-  readonly storageKey: string;
   /** Whether the cells come from a file, so that there are none before `load`. */
   readonly file?: boolean;
   /** Shows an error of a call. */
   readonly problem: (text: string) => void;
 }
 
-/** What is known of a cell in the file. */
+/** Keeps the draft of one notebook in the browser. */
+export type NotebookSlot = Pick<DraftSlot, "read" | "keep" | "forget" | "dispose">;
+
+/** A cell in the file. */
 interface Stored {
   readonly id: string;
   readonly outputs: readonly Output[];
@@ -41,18 +42,22 @@ export class Notebook implements Disposable {
     this.cells.value.some(({ state }) => state.value.phase === "running" || state.value.phase === "queued"),
   );
   readonly #runs: CellRuns;
-  readonly #store: DraftStore;
+  readonly #options: NotebookOptions;
+  /** Undefined until the draft is restored, so that it is not overwritten. */
+  #slot: NotebookSlot | undefined;
+  #disposed = false;
   /** Version and cells of the file that this notebook comes from. */
   #version: string | undefined;
   #stored: readonly Stored[] = [];
   /** The ids that the draft has for the cells of the file. */
   #order: readonly string[] | undefined;
   #generation = 0;
-  /** This page has made the context. */
+  /** This page has created the context. */
   #own = false;
 
   constructor(box: NotebookBox, options: NotebookOptions) {
     this.id = options.id;
+    this.#options = options;
     this.context = new NotebookContext({
       box,
       id: options.id,
@@ -71,22 +76,6 @@ export class Notebook implements Disposable {
       changed: mine => this.#touch(mine),
       stored: () => this.save(),
     });
-    this.#store = new DraftStore({
-      storage: options.storage,
-      key: options.storageKey,
-      draft: () => ({
-        language: this.context.language.peek(),
-        own: this.#own,
-        removed: this.#runs.hidden,
-        cells: this.cells.peek().map(draftOf),
-        changed: this.changed.peek(),
-        edited: this.edited.peek(),
-        version: this.#version,
-        order: this.#stored.map(({ id }) => id),
-      }),
-    });
-    this.#restore();
-    if (this.cells.peek().length === 0 && !options.file) this.insert(0);
   }
 
   // ---- the file
@@ -270,6 +259,17 @@ export class Notebook implements Disposable {
     this.#runs.start(cell);
   }
 
+  /** Requests the runs that had not started when the page was left, once the context is known. */
+  resume(): void {
+    for (const cell of this.cells.peek()) {
+      const { request } = cell;
+      cell.request = undefined;
+      if (!request || !this.context.info.peek()) continue;
+      cell.state.value = { phase: "queued" };
+      this.#runs.start(cell, request);
+    }
+  }
+
   async runAll(): Promise<void> {
     for (const cell of this.cells.peek()) await this.run(cell);
   }
@@ -284,23 +284,40 @@ export class Notebook implements Disposable {
 
   // ---- the draft
 
-  /** Stores the cells soon. */
+  /**
+   * Shows the cells that a slot has kept, and keeps the changes in it from then on. There are no cells before.
+   *
+   * @returns Whether the notebook is still open.
+   */
+  async restore(slot: NotebookSlot): Promise<boolean> {
+    const kept = await slot.read();
+    if (this.#disposed) {
+      slot.dispose();
+      return false;
+    }
+    const draft = kept && readDraft(kept.text);
+    if (draft) this.#show(draft, kept?.version);
+    if (this.cells.peek().length === 0 && !this.#options.file) this.cells.value = [emptyCell()];
+    this.#slot = slot;
+    return true;
+  }
+
+  /** Keeps the cells soon. */
   save(): void {
-    this.#store.save();
+    this.#slot?.keep(() => JSON.stringify(this.#draft()), this.#version);
   }
 
-  /** Stores the cells now: the page may be about to close. */
-  flush(): void {
-    this.#store.flush();
-  }
-
-  /** Removes what is stored. */
-  forget(): void {
-    this.#store.forget();
+  /** Removes the draft, and keeps no further changes. */
+  async forget(): Promise<void> {
+    const slot = this.#slot;
+    this.#slot = undefined;
+    await slot?.forget();
+    slot?.dispose();
   }
 
   dispose(): void {
-    this.flush();
+    this.#disposed = true;
+    this.#slot?.dispose();
     this.context.dispose();
     this.#runs.dispose();
   }
@@ -312,17 +329,27 @@ export class Notebook implements Disposable {
     this.save();
   }
 
-  #restore(): void {
-    const stored = this.#store.read();
-    if (!stored) return;
-    if (stored.language) this.context.language.value = stored.language;
-    this.#own = stored.own;
-    for (const run of stored.removed) this.#runs.hide(run);
-    this.cells.value = stored.cells.map(newCell);
-    this.changed.value = stored.changed;
-    this.edited.value = stored.edited;
-    this.#version = stored.version;
-    this.#order = stored.order;
+  #draft(): NotebookDraft {
+    return {
+      language: this.context.language.peek(),
+      own: this.#own,
+      removed: this.#runs.hidden,
+      cells: this.cells.peek().map(draftOf),
+      changed: this.changed.peek(),
+      edited: this.edited.peek(),
+      order: this.#stored.map(({ id }) => id),
+    };
+  }
+
+  #show(draft: NotebookDraft, version: string | undefined): void {
+    if (draft.language) this.context.language.value = draft.language;
+    this.#own = draft.own;
+    for (const run of draft.removed) this.#runs.hide(run);
+    this.cells.value = draft.cells.map(newCell);
+    this.changed.value = draft.changed;
+    this.edited.value = draft.edited;
+    this.#version = version;
+    this.#order = draft.order;
   }
 }
 

@@ -1,49 +1,21 @@
 import { expect, test } from "vitest";
-import { type Draft, DraftStore } from "../../../src/views/notebook/draft";
+import { type NotebookDraft, readDraft } from "../../../src/views/notebook/draft";
 
-const DRAFT: Draft = {
-  ...{
+test("a draft is read as it was kept", () => {
+  const draft: NotebookDraft = {
     language: "bash",
     own: true,
     removed: ["r-1"],
+    cells: [{ id: "a", kind: "code", source: "x" }],
     changed: false,
     edited: false,
-    version: "v",
     order: ["a"],
-  },
-  cells: [{ id: "a", kind: "code", source: "x" }],
-};
-
-function storage(values = new Map<string, string>()) {
-  return {
-    values,
-    getItem: (key: string) => values.get(key) ?? null,
-    setItem: (key: string, value: string) => void values.set(key, value),
-    removeItem: (key: string) => void values.delete(key),
   };
-}
-
-function storeIn(memory: object, draft = DRAFT): DraftStore {
-  return new DraftStore({ storage: () => memory as Storage, key: "k", draft: () => draft });
-}
-
-test("a draft is read as it was stored, until it is forgotten", () => {
-  const memory = storage();
-  const store = storeIn(memory);
-  store.flush();
-  expect(store.read()).toBeUndefined(); // nothing was to be stored
-  store.save();
-  store.flush();
-  expect(store.read()).toEqual(DRAFT);
-  store.save();
-  store.forget();
-  store.flush();
-  expect(memory.values.size).toBe(0);
+  expect(readDraft(JSON.stringify(draft))).toEqual(draft);
 });
 
-test("a draft of an earlier version of the page counts as changed", () => {
-  const memory = storage(new Map([["k", '{"language": 1, "cells": [{"id": 1}], "removed": {}}']]));
-  expect(storeIn(memory).read()).toMatchObject({
+test("a draft of another version of the page counts as changed", () => {
+  expect(readDraft('{"language": 1, "cells": [{"id": 1}], "removed": {}}')).toMatchObject({
     language: "",
     cells: [],
     removed: [],
@@ -52,20 +24,6 @@ test("a draft of an earlier version of the page counts as changed", () => {
   });
 });
 
-test.each(["", "nonsense", "null"])("%s is no draft", text => {
-  expect(storeIn(storage(new Map([["k", text]]))).read()).toBeUndefined();
-});
-
-test("without a storage, nothing is kept", () => {
-  const forbidden = new DraftStore({
-    storage: () => {
-      throw new Error("forbidden");
-    },
-    key: "k",
-    draft: () => DRAFT,
-  });
-  forbidden.save();
-  forbidden.flush();
-  forbidden.forget();
-  expect(forbidden.read()).toBeUndefined();
+test.each(["", "nonsense", "null"])("%s is not a draft", text => {
+  expect(readDraft(text)).toBeUndefined();
 });

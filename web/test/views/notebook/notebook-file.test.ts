@@ -27,12 +27,9 @@ class Disk {
 
   constructor(text: string | Uint8Array) {
     this.bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
-    const storage = { getItem: () => null, setItem: () => {}, removeItem: () => {} };
     this.notebook = new Notebook({} as NotebookBox, {
       id: "n",
       file: true,
-      storage: () => storage as unknown as Storage,
-      storageKey: "k",
       problem: () => {},
     });
     this.store = new NotebookFileStore(this as unknown as NotebookFileBox, this.notebook, "/w/a.ipynb");

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { Notebook } from "../../../src/views/notebook/notebook";
+import type { KeptDraft } from "../../../src/base/drafts";
+import { Notebook, type NotebookSlot } from "../../../src/views/notebook/notebook";
 import type { NotebookBox } from "../../../src/views/notebook/notebook-context";
 import { Outputs } from "../../../src/views/notebook/outputs";
 import { HawseError } from "../../../src/wire/errors";
@@ -47,11 +48,17 @@ class Stream {
   }
 }
 
-class MemoryStorage {
-  readonly #values = new Map<string, string>();
-  getItem = (key: string) => this.#values.get(key) ?? null;
-  setItem = (key: string, value: string) => void this.#values.set(key, value);
-  removeItem = (key: string) => void this.#values.delete(key);
+/** Keeps one draft, as the browser does. */
+class MemorySlot implements NotebookSlot {
+  kept: KeptDraft | undefined;
+  read = async () => this.kept;
+  keep = (text: () => string, version: string | undefined) => {
+    this.kept = { text: text(), version, time: 0 };
+  };
+  forget = async () => {
+    this.kept = undefined;
+  };
+  dispose = () => {};
 }
 
 const CONTEXT = { id: "n", instance: "i", language: "python", kernel: "python3", pid: 1, state: "running" };
@@ -59,14 +66,15 @@ const CONTEXT = { id: "n", instance: "i", language: "python", kernel: "python3",
 class World {
   exists = false;
   readonly runs: Stream[] = [];
+  readonly requests: { key: string; age?: number }[] = [];
   readonly attached: Stream[] = [];
   readonly watches: Stream[] = [];
   readonly calls: unknown[][] = [];
   readonly problems: string[] = [];
   file = false;
-  readonly storage = new MemoryStorage();
+  readonly slot = new MemorySlot();
 
-  open(): Notebook {
+  async open(): Promise<Notebook> {
     const record =
       (name: string, result: unknown = {}) =>
       async (params: unknown) => {
@@ -83,20 +91,23 @@ class World {
         this.exists = true;
         return CONTEXT;
       },
-      run: (params: Record<string, unknown>) => this.#add(this.runs, params),
+      run: (params: Record<string, unknown>, request: { key: string; age?: number }) => {
+        this.requests.push(request);
+        return this.#add(this.runs, params);
+      },
       attach: (params: Record<string, unknown>) => this.#add(this.attached, params),
       watch: (params: Record<string, unknown>) => this.#add(this.watches, params),
       answer: record("answer"),
       interrupt: record("interrupt"),
       complete: record("complete", { matches: ["😀x"], start: 1, end: 2 }),
     };
-    return new Notebook({ code } as unknown as NotebookBox, {
+    const notebook = new Notebook({ code } as unknown as NotebookBox, {
       id: "n",
       file: this.file,
-      storage: () => this.storage as unknown as Storage,
-      storageKey: "key",
       problem: text => this.problems.push(text),
     });
+    await notebook.restore(this.slot);
+    return notebook;
   }
 
   #add(list: Stream[], params: Record<string, unknown>): Stream {
@@ -115,7 +126,7 @@ const cellOf = (notebook: Notebook, at = 0) => {
 
 test("the first run creates the context once, and its output and end appear in the cell", async () => {
   const world = new World();
-  const notebook = world.open();
+  const notebook = await world.open();
   const [first, second] = [cellOf(notebook), notebook.insert(1)];
   notebook.edit(first, "print(1)");
   notebook.edit(second, "2");
@@ -136,7 +147,7 @@ test("the first run creates the context once, and its output and end appear in t
 test("runs of others become cells, and own runs do not appear twice", async () => {
   const world = new World();
   world.exists = true;
-  const notebook = world.open();
+  const notebook = await world.open();
   await notebook.context.open();
   const own = cellOf(notebook);
   notebook.edit(own, "1");
@@ -160,11 +171,11 @@ test("runs of others become cells, and own runs do not appear twice", async () =
 
 test("cells are restored, and attach to the runs that are kept", async () => {
   const world = new World();
-  const before = world.open();
+  const before = await world.open();
   notebookWith(before);
   before.dispose();
   world.exists = true;
-  const notebook = world.open();
+  const notebook = await world.open();
   expect(notebook.cells.value.map(({ kind, source }) => [kind.value, source.value])).toEqual([
     ["code", "a = 1"],
     ["text", "# T"],
@@ -176,8 +187,9 @@ test("cells are restored, and attach to the runs that are kept", async () => {
   });
   await until(() => world.attached.length === 1);
   expect(notebook.cells.value.length).toBe(2);
-  notebook.forget();
-  expect(world.storage.getItem("key")).toBeNull();
+  await notebook.forget();
+  notebook.save();
+  expect(world.slot.kept).toBeUndefined();
   notebook.dispose();
 });
 
@@ -188,16 +200,19 @@ function notebookWith(notebook: Notebook): void {
   notebook.insert(1, "text", "# T");
 }
 
-test.each(["nonsense", "[]", '{"cells": [{"id": 1}, null]}'])("the stored text %s is no notebook", text => {
-  const world = new World();
-  world.storage.setItem("key", text);
-  expect(world.open().cells.value.length).toBe(1);
-});
+test.each(["nonsense", "[]", '{"cells": [{"id": 1}, null]}'])(
+  "the kept text %s is not a notebook",
+  async text => {
+    const world = new World();
+    world.slot.kept = { text, version: undefined, time: 0 };
+    expect((await world.open()).cells.value.length).toBe(1);
+  },
+);
 
 test("a removed cell does not come back, and the last one is replaced by an empty one", async () => {
   const world = new World();
   world.exists = true;
-  const notebook = world.open();
+  const notebook = await world.open();
   await notebook.context.open();
   const cell = cellOf(notebook);
   cell.run = "r-1";
@@ -210,7 +225,7 @@ test("a removed cell does not come back, and the last one is replaced by an empt
 
 test("input is answered once, and positions of completions are counted in characters", async () => {
   const world = new World();
-  const notebook = world.open();
+  const notebook = await world.open();
   const cell = cellOf(notebook);
   notebook.edit(cell, "input()");
   await notebook.run(cell);
@@ -227,8 +242,8 @@ test("input is answered once, and positions of completions are counted in charac
   notebook.dispose();
 });
 
-test("cells move, and a move beyond the ends does nothing", () => {
-  const notebook = new World().open();
+test("cells move, and a move beyond the ends does nothing", async () => {
+  const notebook = await new World().open();
   const [first, second] = [cellOf(notebook), notebook.insert(1, "text", "b")];
   notebook.move(second, -1);
   notebook.move(second, -1);
@@ -260,7 +275,7 @@ const textOf = (notebook: Notebook) =>
 test("cells of a file have its outputs, also after they were edited, and not after those were cleared", async () => {
   const world = new World();
   world.file = true;
-  const notebook = world.open();
+  const notebook = await world.open();
   expect(notebook.cells.value).toEqual([]);
   expect(notebook.load(file(fileCell("a"), fileCell("b")), "v1")).toBe(false);
   expect([notebook.changed.value, notebook.context.language.value]).toEqual([false, "bash"]);
@@ -268,7 +283,7 @@ test("cells of a file have its outputs, also after they were edited, and not aft
   notebook.edit(cellOf(notebook, 1), "changed");
   expect([notebook.changed.value, notebook.edited.value]).toEqual([true, true]);
   notebook.dispose();
-  const again = world.open();
+  const again = await world.open();
   expect(again.load(file(fileCell("a"), fileCell("b")), "v1")).toBe(false);
   expect(textOf(again)).toEqual([
     ["a", "saved a"],
@@ -277,22 +292,22 @@ test("cells of a file have its outputs, also after they were edited, and not aft
   expect(again.changed.value).toBe(true);
   again.clearOutputs();
   again.dispose();
-  const cleared = world.open();
+  const cleared = await world.open();
   cleared.load(file(fileCell("a"), fileCell("b")), "v1");
   expect(textOf(cleared)).toEqual([["a"], ["changed"]]);
   cleared.dispose();
 });
 
-test("a file that others have changed replaces cells without changes, and changed cells are kept", () => {
+test("a file that others have changed replaces cells without changes, and changed cells are kept", async () => {
   const world = new World();
   world.file = true;
-  const first = world.open();
+  const first = await world.open();
   first.load(file(fileCell("a")), "v1");
   expect(first.load(file(fileCell("a", "theirs")), "v2")).toBe(false);
   expect(textOf(first)).toEqual([["theirs", "saved a"]]);
   first.edit(cellOf(first), "mine");
   first.dispose();
-  const second = world.open();
+  const second = await world.open();
   expect(second.load(file(fileCell("a", "theirs again")), "v3")).toBe(true);
   expect(textOf(second)).toEqual([["mine", "saved a"]]);
   second.discard();
@@ -301,10 +316,10 @@ test("a file that others have changed replaces cells without changes, and change
   second.dispose();
 });
 
-test("a snapshot says what is kept of the file, and what is done while it is saved stays a change", () => {
+test("a snapshot says what is kept of the file, and what is done while it is saved stays a change", async () => {
   const world = new World();
   world.file = true;
-  const notebook = world.open();
+  const notebook = await world.open();
   notebook.load(file(fileCell("a"), fileCell("b")), "v1");
   notebook.move(cellOf(notebook, 1), -1);
   notebook.insert(2);
@@ -329,25 +344,25 @@ test("a snapshot says what is kept of the file, and what is done while it is sav
   notebook.dispose();
 });
 
-test("cells without ids in the file are found again by their places in the version that they come from", () => {
+test("cells without ids in the file are found again by their places in the version that they come from", async () => {
   const world = new World();
   world.file = true;
   const unnamed = (id: string, source: string) => ({ ...fileCell(id, source), named: false });
-  const first = world.open();
+  const first = await world.open();
   first.load(file(unnamed("cell-1", "a"), unnamed("cell-2", "b")), "v1");
   first.move(cellOf(first, 1), -1);
   const { cells, generation } = first.snapshot();
   first.saved(cells, generation, "v2");
   first.edit(cellOf(first), "b changed");
   first.dispose();
-  const second = world.open();
+  const second = await world.open();
   second.load(file(unnamed("cell-1", "b"), unnamed("cell-2", "a")), "v2");
   expect(second.snapshot().cells.map(({ source, origin }) => [source, origin])).toEqual([
     ["b changed", 0],
     ["a", 1],
   ]);
   second.dispose();
-  const third = world.open();
+  const third = await world.open();
   expect(third.load(file(unnamed("cell-1", "a"), unnamed("cell-2", "new")), "v3")).toBe(true);
   expect(third.snapshot().cells.map(({ source, origin }) => [source, origin])).toEqual([
     ["b changed", undefined],
@@ -360,7 +375,7 @@ test("what others run of a file's cell appears in that cell, and is no change of
   const world = new World();
   world.file = true;
   world.exists = true;
-  const notebook = world.open();
+  const notebook = await world.open();
   notebook.load(file(fileCell("a"), fileCell("b")), "v1");
   await notebook.context.open();
   const runs = [
@@ -381,4 +396,51 @@ test("what others run of a file's cell appears in that cell, and is no change of
   ]);
   expect([notebook.changed.value, notebook.edited.value]).toEqual([true, false]);
   notebook.dispose();
+});
+
+test("a run that waits when the page is left is requested again with its key and its source", async () => {
+  const world = new World();
+  const before = await world.open();
+  const [first, second] = [cellOf(before), before.insert(1)];
+  before.edit(first, "1");
+  before.edit(second, "2");
+  void before.runAll();
+  await until(() => world.runs.length === 2);
+  world.runs[0]?.send("opened", { run: "r-1" });
+  await until(() => first.state.value.phase === "running");
+  before.edit(second, "2 changed");
+  before.dispose();
+  const after = await world.open();
+  await after.context.open();
+  after.resume();
+  await until(() => world.runs.length === 3);
+  expect(world.runs[2]?.params).toMatchObject({ source: "2" });
+  expect(world.requests[2]).toEqual({ key: world.requests[1]?.key, age: expect.any(Number) });
+  expect(after.cells.value.map(({ state }) => state.value.phase)).toEqual(["idle", "queued"]);
+  after.dispose();
+});
+
+test("without a context, no run is requested again", async () => {
+  const world = new World();
+  const request = { key: "k", source: "1", time: 0 };
+  const cells = [{ id: "a", kind: "code", source: "1", request }];
+  world.slot.kept = { text: JSON.stringify({ cells }), version: undefined, time: 0 };
+  const notebook = await world.open();
+  await notebook.context.open();
+  notebook.resume();
+  expect(world.runs).toEqual([]);
+  expect(cellOf(notebook).state.value.phase).toBe("idle");
+  notebook.dispose();
+});
+
+test("there are no cells before the draft is read, and a notebook closed by then keeps nothing", async () => {
+  const notebook = new Notebook({} as NotebookBox, { id: "n", problem: () => {} });
+  const slot = new MemorySlot();
+  notebook.save();
+  expect(notebook.cells.value).toEqual([]);
+  const restored = notebook.restore(slot);
+  notebook.dispose();
+  expect(await restored).toBe(false);
+  notebook.save();
+  expect(slot.kept).toBeUndefined();
 });
