@@ -1,10 +1,13 @@
 """The npm package `hawse`, installed from its tarball: in a Vite project of another origin, and in Node."""
 
 import asyncio
+import os
 import re
 import shutil
 import subprocess
+import tarfile
 import tempfile
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,12 +48,23 @@ def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(tarball: Path) -> Iterator[Path]:
-    """A project that has installed the package. Its other packages are those of the folder above it."""
+    """A project that has installed the package. It finds its other packages in the folder above it."""
     with tempfile.TemporaryDirectory(dir=NODE_MODULES.parent, prefix="npm-") as name:
         folder = Path(name)
         (folder / "package.json").write_text('{"name": "blank", "private": true, "type": "module"}')
         npm("install", "--offline", "--no-audit", "--no-fund", tarball, cwd=folder)
         yield folder
+
+
+async def test_the_package_contains_its_license_and_a_readme_that_stands_alone(tarball: Path) -> None:
+    with tarfile.open(tarball) as archive:
+        texts = {}
+        for name in ("LICENSE", "README.md"):
+            file = archive.extractfile(f"package/{name}")
+            assert file is not None
+            texts[name] = file.read().decode()
+    assert texts["LICENSE"] == (ROOT / "LICENSE").read_text("utf-8")
+    assert [link for link in re.findall(r"\]\(([^)]*)\)", texts["README.md"]) if not link.startswith("https://")] == []
 
 
 async def test_the_package_works_in_a_vite_project_of_another_origin(project: Path, page: Page, tmp_path: Path) -> None:
@@ -59,12 +73,13 @@ async def test_the_package_works_in_a_vite_project_of_another_origin(project: Pa
     await run(*vite, "build", cwd=project)
     port = free_port()
     origin = f"http://127.0.0.1:{port}"
+    command = [*map(str, vite), "preview", "--host", "127.0.0.1", "--port", str(port), "--strictPort"]
     server = await asyncio.create_subprocess_exec(
-        *map(str, vite), "preview", "--host", "127.0.0.1", "--port", str(port), "--strictPort", cwd=project
+        *command, cwd=project, stdout=PIPE, env={**os.environ, "NO_COLOR": "1"}
     )
     try:
         async with Stack(tmp_path / "state", "--allow-origin", origin) as stack:
-            await reachable(port)
+            await printed(server, f"{origin}/")
             await page.goto(f"{origin}/#base={stack.base}/&token={stack.token}")
             await expect(page.locator("#exec")).to_have_text("42", timeout=STEP)
             await expect(page.locator("#file")).to_have_text("written across origins", timeout=STEP)
@@ -78,16 +93,16 @@ async def test_the_package_works_in_a_vite_project_of_another_origin(project: Pa
         await server.wait()
 
 
-async def reachable(port: int) -> None:
+async def printed(server: Process, text: str) -> None:
+    """Wait until the server has printed a line that contains `text`: it prints its address when it listens."""
+    assert server.stdout is not None
+    lines = []
     async with asyncio.timeout(STEP / 1000):
-        while True:  # the server reports its start only in its output, in colours
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-            except OSError:
-                await asyncio.sleep(0.1)
-            else:
-                writer.close()
+        async for line in server.stdout:
+            lines.append(line.decode())
+            if text in lines[-1]:
                 return
+    raise AssertionError("".join(lines))
 
 
 @pytest.fixture
@@ -153,7 +168,7 @@ async def test_the_package_is_found_by_each_way_to_import_it(bare_project: Path)
 
 
 def snippets() -> list[str]:
-    text = (ROOT / "web" / "README.md").read_text("utf-8").partition("## Embedding")[2]
+    text = (ROOT / "web" / "README.md").read_text("utf-8")
     return re.findall(r"^```ts\n(.*?)^```", text, re.S | re.M)
 
 

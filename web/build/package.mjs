@@ -1,8 +1,8 @@
-// Builds dist/, the npm package: ES modules with types. Node and `moduleResolution: NodeNext` need the extension of
-// each imported file, which the sources leave out, so this adds it.
+// Builds dist/, the npm package: ES modules with types. Node and `moduleResolution: NodeNext` need the extensions of
+// imported files, which the sources leave out, so this adds them. npm takes README.md and LICENSE from this folder.
 
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -10,6 +10,7 @@ const WEB = fileURLToPath(new URL("..", import.meta.url));
 const DIST = join(WEB, "dist");
 const RELATIVE = /(\bfrom\s*|\bimport\s*\(?\s*)"(\.\.?\/[^"]+)"/g;
 
+copyFileSync(join(WEB, "../LICENSE"), join(WEB, "LICENSE"));
 rmSync(DIST, { recursive: true, force: true });
 execFileSync(
   process.execPath,

@@ -19,8 +19,9 @@ export type {
 export type { Channel, ChannelHandlers } from "./client/channels";
 export { type ClientOptions, DEFAULT_WINDOW, GatewayClient } from "./client/client";
 export type { CodeOptions, CodeOutcome, RichResult } from "./client/code-outcome";
+export type { ExecOptions, ExecOutcome } from "./client/exec";
 export { HawseClient } from "./client/hawse-client";
-export type { ExecOutcome, Namespace, ProcessOutput, SandboxHandle, WriteOptions } from "./client/sandbox";
+export type { Namespace, ProcessOutput, SandboxHandle, WriteOptions } from "./client/sandbox";
 export { Sandboxes } from "./client/sandboxes";
 export { MethodStream, type StreamData, type StreamItem } from "./client/streams";
 export type { ConnectionState } from "./connection/reconnecting";

@@ -12,7 +12,8 @@ import type {
   CodeRun,
   CodeRunResult,
 } from "../wire/methods";
-import { joinBytes, type Namespace } from "./sandbox";
+import { joinBytes } from "./join-bytes";
+import type { Namespace } from "./sandbox";
 import type { MethodStream, StreamItem } from "./streams";
 import { wasInterrupted } from "./streams";
 

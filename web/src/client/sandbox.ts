@@ -3,11 +3,13 @@
 
 import { randomId } from "../base/random-id";
 import { STDERR } from "../wire/frames";
-import type { Exec, ExecResult, FileRead, FileTransferResult, FileWrite, Methods } from "../wire/methods";
+import type { Exec, FileRead, FileTransferResult, FileWrite, Methods } from "../wire/methods";
 import { STREAMS, type StreamMethod } from "../wire/streams";
 import type { CallArguments, CallRequest, MethodResult } from "./calls";
 import type { GatewayClient } from "./client";
 import type { CodeOptions, CodeOutcome } from "./code-outcome";
+import { collectExec, type ExecOptions, type ExecOutcome } from "./exec";
+import { joinBytes } from "./join-bytes";
 import { MethodStream, wasInterrupted } from "./streams";
 
 /** The methods whose names begin with `P.`: `Namespace<"file">["stat"]` is `file.stat`. */
@@ -31,14 +33,6 @@ const NAMESPACES = [
   "watch",
 ] as const;
 type Namespaces = { readonly [P in (typeof NAMESPACES)[number]]: Namespace<P> };
-
-/** The outcome of a command. */
-export interface ExecOutcome extends Omit<ExecResult, "stdout" | "stderr"> {
-  readonly stdout: Uint8Array;
-  readonly stderr: Uint8Array;
-  /** stdout as text. */
-  readonly text: string;
-}
 
 export interface ProcessOutput {
   readonly stream: "stdout" | "stderr";
@@ -80,37 +74,12 @@ class SandboxBase {
   }
 
   /**
-   * Runs a command line (a string) or a program with its arguments to its end, once, also across lost connections.
-   * Throws HawseError.
+   * Runs a command line (a string) or a program with its arguments to its end, once, also across lost connections. The
+   * first 64 MiB of stdout and of stderr are kept; after more, the outcome is `truncated`. Throws HawseError.
    */
-  async exec(
-    command: string | readonly string[],
-    options: Omit<Exec, "argv" | "command"> = {},
-  ): Promise<ExecOutcome> {
-    const params: Exec = {
-      ...options,
-      ...(typeof command === "string" ? { command } : { argv: [...command] }),
-    };
-    const chunks: Record<"stdout" | "stderr", Uint8Array[]> = { stdout: [], stderr: [] };
-    const since = { stdout: 0, stderr: 0 };
-    let running: MethodStream<"exec"> | undefined;
-    for (;;) {
-      running = running?.again({ ...params, since }) ?? this.stream("exec", params, { key: randomId() });
-      try {
-        for await (const item of running) {
-          if (item.event !== "data") continue;
-          const stream = item.kind === STDERR ? "stderr" : "stdout";
-          since[stream] = item.offset + item.bytes.length;
-          chunks[stream].push(item.bytes);
-        }
-        const result = await running.result;
-        const stdout = joinBytes(chunks.stdout);
-        const stderr = joinBytes(chunks.stderr);
-        return { ...result, stdout, stderr, text: new TextDecoder().decode(stdout) };
-      } catch (error) {
-        if (!wasInterrupted(error)) throw error;
-      }
-    }
+  exec(command: string | readonly string[], options: ExecOptions = {}): Promise<ExecOutcome> {
+    const open = (params: Exec) => this.stream("exec", params, { key: randomId() });
+    return collectExec(open, command, options);
   }
 
   /**
@@ -244,14 +213,4 @@ function namespace(sandbox: SandboxBase, prefix: string): object {
           : sandbox.call(method as keyof Methods, ...(args as [never]));
     },
   });
-}
-
-export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    joined.set(chunk, at);
-    at += chunk.length;
-  }
-  return joined;
 }

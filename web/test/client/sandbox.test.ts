@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { joinBytes } from "../../src/client/sandbox";
 import { MethodStream } from "../../src/client/streams";
 import { makeHarness } from "../fakes/harness";
 
@@ -46,30 +45,4 @@ test("the names of methods determine their types", () => {
     await box.file.stat({});
   };
   expect(typed).toBeTypeOf("function");
-});
-
-test("chunks are joined", () => {
-  expect(joinBytes([Uint8Array.of(1), new Uint8Array(0), Uint8Array.of(2, 3)])).toEqual(
-    Uint8Array.of(1, 2, 3),
-  );
-});
-
-test("a command whose connection is lost is joined with its key, its age and the offsets of its output", async () => {
-  const { client, gateway, runUntilIdle } = makeHarness();
-  gateway.respond = () => undefined;
-  client.connect();
-  await runUntilIdle();
-  const done = client.sandbox("box").exec("make", { cwd: "src" });
-  await runUntilIdle();
-  gateway.respond = () => ({ value: { code: 0 } });
-  gateway.socket.cut();
-  await runUntilIdle(2_000);
-  expect(await done).toMatchObject({ code: 0, text: "" });
-  const [first, second] = gateway.calls;
-  expect(second).toEqual({
-    ...first,
-    ch: 1,
-    age: expect.any(Number),
-    params: { command: "make", cwd: "src", since: { stdout: 0, stderr: 0 } },
-  });
 });

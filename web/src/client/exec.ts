@@ -1,0 +1,111 @@
+// A command as one value: it runs to its end, also across lost connections, and the first bytes of its output are kept.
+
+import { HawseError } from "../wire/errors";
+import { STDERR } from "../wire/frames";
+import type { Exec, ExecResult } from "../wire/methods";
+import { joinBytes } from "./join-bytes";
+import { type MethodStream, type StreamData, wasInterrupted } from "./streams";
+
+export interface ExecOptions
+  extends Omit<Exec, "argv" | "command" | "since" | "input" | "stdin" | "max_output"> {
+  /** Bytes of stdout and of stderr that are kept: the first ones; default: 64 MiB. */
+  max_output?: number;
+}
+
+/** The outcome of a command. */
+export interface ExecOutcome extends Omit<ExecResult, "stdout" | "stderr"> {
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  /** stdout as text. */
+  readonly text: string;
+  /** Whether only the first bytes of the output were kept. */
+  readonly truncated: boolean;
+}
+
+/** Bytes of each stream that are kept by default, as in the Python client: for more, read the `output` of a process. */
+const OUTPUT_MAX = 67_108_864;
+
+/**
+ * Runs a command and collects its output. Throws HawseError: `too_large` if output was lost before it was received,
+ * `outcome_unknown` if the sandbox was restarted during the command.
+ *
+ * @param open - Opens the call, with a key.
+ */
+export async function collectExec(
+  open: (params: Exec) => MethodStream<"exec">,
+  command: string | readonly string[],
+  options: ExecOptions,
+): Promise<ExecOutcome> {
+  const limit = options.max_output ?? OUTPUT_MAX;
+  const what = typeof command === "string" ? { command } : { argv: [...command] };
+  const params: Exec = { ...options, ...what, max_output: limit };
+  const output = { stdout: new Output("stdout", limit), stderr: new Output("stderr", limit) };
+  let instance: string | undefined;
+  let running: MethodStream<"exec"> | undefined;
+  for (;;) {
+    const since = { stdout: output.stdout.offset, stderr: output.stderr.offset };
+    running = running?.again({ ...params, since }) ?? open(params);
+    try {
+      for await (const item of running) {
+        if (item.event === "data") output[item.kind === STDERR ? "stderr" : "stdout"].add(item);
+        else if (item.event === "truncated") output[item.value.stream].reach(item.value.from);
+        else {
+          if (instance !== undefined && instance !== item.value.instance) throw restarted();
+          instance = item.value.instance;
+        }
+      }
+      return outcome(await running.result, output, limit);
+    } catch (error) {
+      if (!wasInterrupted(error)) throw error;
+    }
+  }
+}
+
+function outcome(end: ExecResult, output: Record<"stdout" | "stderr", Output>, limit: number): ExecOutcome {
+  for (const stream of ["stdout", "stderr"] as const) output[stream].reach(Math.min(end[stream], limit));
+  const [stdout, stderr] = [output.stdout.bytes, output.stderr.bytes];
+  const truncated = Math.max(end.stdout, end.stderr) > limit;
+  return { ...end, stdout, stderr, text: new TextDecoder().decode(stdout), truncated };
+}
+
+/** The first bytes of one stream. */
+class Output {
+  /** Position after the last byte that was received. */
+  offset = 0;
+  readonly #stream: string;
+  readonly #limit: number;
+  readonly #chunks: Uint8Array[] = [];
+
+  constructor(stream: string, limit: number) {
+    this.#stream = stream;
+    this.#limit = limit;
+  }
+
+  get bytes(): Uint8Array {
+    return joinBytes(this.#chunks);
+  }
+
+  add({ offset, bytes }: StreamData): void {
+    this.reach(offset);
+    this.#chunks.push(bytes.subarray(0, Math.max(0, this.#limit - offset)));
+    this.offset = offset + bytes.length;
+  }
+
+  /** Throws if bytes before `offset` have not been received: the server has none of them any more. */
+  reach(offset: number): void {
+    const missing = offset - this.offset;
+    if (missing <= 0) return;
+    const details = { stream: this.#stream, missing };
+    throw new HawseError("too_large", `${missing} bytes of ${this.#stream} are no longer kept`, {
+      admitted: "yes",
+      details,
+    });
+  }
+}
+
+/** A sandbox that died has lost its keys, and may have run the command again. */
+function restarted(): HawseError {
+  return new HawseError("outcome_unknown", "the sandbox was restarted during the command", {
+    admitted: "yes",
+  });
+}
