@@ -3,6 +3,7 @@
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
+import "../style/rail-list.css";
 import "../style/ports.css";
 import { Copy, Globe, Link2, QrCode, Unlink2 } from "lucide";
 import { useEffect, useMemo } from "preact/hooks";
@@ -22,7 +23,7 @@ export function PortsView({ app }: RailProps) {
   const ports = list.ports.value;
 
   return (
-    <div class="view ports">
+    <div class="view rail-list ports">
       {list.error.value && (
         <p role="alert" class="problem">
           {visible(list.error.value)}
@@ -60,7 +61,6 @@ export function PortsView({ app }: RailProps) {
       </ul>
       {ports && !app.readOnly.value && (
         <form
-          class="add"
           onSubmit={event => {
             event.preventDefault();
             const field = event.currentTarget.elements.namedItem("port") as HTMLInputElement;

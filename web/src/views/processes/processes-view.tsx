@@ -3,6 +3,7 @@
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
+import "../style/rail-list.css";
 import "../style/processes.css";
 import { signal, useSignal } from "@preact/signals";
 import { CircleStop, Logs } from "lucide";
@@ -57,7 +58,7 @@ export function ProcessesView({ app }: RailProps) {
 
   const processes = list.value;
   return (
-    <div class="view processes">
+    <div class="view rail-list processes">
       {problem.value && (
         <p role="alert" class="problem">
           {visible(problem.value)}

@@ -2,6 +2,7 @@
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
+import "../style/rail-list.css";
 import "../style/recordings.css";
 import { signal, useSignal } from "@preact/signals";
 import { CircleDot, CircleStop, Download, ExternalLink, Trash2 } from "lucide";
@@ -37,10 +38,9 @@ export function RecordingsView({ app }: RailProps) {
   const terminal = app.terminal.value;
   const active = all?.some(info => info.state === "recording" && info.terminal === terminal);
   return (
-    <div class="view recordings">
+    <div class="view rail-list recordings">
       {!app.readOnly.value && (
         <form
-          class="start"
           onSubmit={event => {
             event.preventDefault();
             const field = event.currentTarget.elements.namedItem("title") as HTMLInputElement;
@@ -68,7 +68,6 @@ export function RecordingsView({ app }: RailProps) {
       )}
       {all && all.length > 0 && (
         <input
-          class="filter"
           type="search"
           placeholder="Find a recording"
           aria-label="Find a recording"

@@ -3,6 +3,7 @@
 import { visible, visibleLines } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
+import "../style/rail-list.css";
 import "../style/search.css";
 import { signal } from "@preact/signals";
 import { CaseSensitive, Regex } from "lucide";
@@ -65,7 +66,7 @@ export function SearchView({ app, restored }: RailProps) {
   );
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: moves the focus between the buttons in it
-    <div class="view search" ref={root} onKeyDown={event => move(root.current, event)}>
+    <div class="view rail-list search" ref={root} onKeyDown={event => move(root.current, event)}>
       <div class="query">
         <input
           ref={field}
