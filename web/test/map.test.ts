@@ -1,7 +1,7 @@
 // Checks that each module of src/ has a test: `src/a/x.ts` is tested by `test/a/x.test.ts`, or it is listed here.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
@@ -39,8 +39,8 @@ const DRAWING: Record<string, string> = {
   "page/shell/shell-divider.ts": "test_extras.py::test_a_new_shell_is_divided_from_the_one_above",
   "page/terminal-extras.ts": "test_extras.py::test_the_font_of_symbols_is_loaded_when_the_first_one_is_drawn",
   "base/draft-database.ts": "test_drafts.py::test_unsaved_text_survives_the_death_of_the_browser",
-  "page/page-drafts.ts": "test_drafts.py::test_unsaved_text_survives_the_death_of_the_browser",
-  "page/settings/sign-out.ts": "test_drafts.py::test_another_user_of_the_browser_does_not_find_the_text",
+  "page/drafts/page-drafts.ts": "test_drafts.py::test_unsaved_text_survives_the_death_of_the_browser",
+  "page/session/sign-out.ts": "test_drafts.py::test_another_user_of_the_browser_does_not_find_the_text",
   "views/files/document-view.tsx": "test_files.py::test_a_markdown_file_is_read_as_a_document",
   "views/files/editor-bars.tsx":
     "test_files.py::test_a_file_is_edited_and_a_change_by_another_program_is_not_overwritten",
@@ -55,7 +55,7 @@ const DRAWING: Record<string, string> = {
   "page/terminal/pane-notices.ts":
     "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
   "page/question.ts": "test_tabs.py::test_a_terminal_with_a_running_command_is_closed_only_after_a_question",
-  "page/tab-strip.tsx": "test_tabs.py::test_terminals_are_opened_switched_and_closed_in_tabs",
+  "page/shell/tab-strip.tsx": "test_tabs.py::test_terminals_are_opened_switched_and_closed_in_tabs",
   "page/terminal/terminal-look.ts":
     "test_theme.py::test_the_theme_follows_the_system_until_the_user_chooses_one",
   "page/terminal/terminal-pane.ts":
@@ -154,6 +154,10 @@ function filesBelow(folder: string, suffix: string): string[] {
 
 const MODULES = [...filesBelow("src", ".ts"), ...filesBelow("src", ".tsx")].sort();
 
+function isFile(path: string): boolean {
+  return statSync(join(WEB, "src", path)).isFile();
+}
+
 function testFileOf(module: string): string {
   return module.replace(/\.tsx?$/, ".test.ts");
 }
@@ -170,6 +174,13 @@ test("each module has a test file or is on a list", () => {
 test("each test file has its module", () => {
   const expected = new Set([...MODULES.map(testFileOf), ...CROSS_MODULE]);
   expect(filesBelow("test", ".test.ts").filter(file => !expected.has(file))).toEqual([]);
+});
+
+test("a folder of src/ has at most 25 files", () => {
+  const counts = new Map<string, number>();
+  for (const path of filesBelow("src", "").filter(isFile))
+    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  expect([...counts].filter(([, count]) => count > 25)).toEqual([]);
 });
 
 test.each(Object.entries(DRAWING))("the browser test of %s exists: %s", (_, id) => {

@@ -16,10 +16,10 @@ import { byId, setText } from "../page/dom";
 import { refuseDrops } from "../page/refuse-drops";
 import { SandboxForm } from "../page/sandboxes/sandbox-form";
 import { SandboxList } from "../page/sandboxes/sandbox-list";
-import { BY_SESSION, sessionOfPage } from "../page/session";
+import { BY_SESSION, sessionOfPage } from "../page/session/session";
+import { showSingleSignOn } from "../page/session/single-sign-on";
 import { loadSettings } from "../page/settings/settings";
 import { PageTheme } from "../page/settings/theme";
-import { showSingleSignOn } from "../page/single-sign-on";
 import { signedOutOf, statusOf } from "../page/status";
 import { Glance } from "./glance";
 

@@ -44,7 +44,7 @@ export function appContext(page: PageCore): AppContext {
       (await import("./terminal/screen")).openScreen(element, host, page.settings.value, page.theme),
     ticket: () => session.downloadTicket(),
     drafts: async () => {
-      const { pageDrafts } = await import("./page-drafts");
+      const { pageDrafts } = await import("./drafts/page-drafts");
       return pageDrafts(await identityOf(client), page.viewerKey);
     },
     run: line => {

@@ -8,9 +8,9 @@ import { byId } from "./dom";
 import type { Later } from "./lazy-parts";
 import { tabLink } from "./page-address";
 import type { PageCore } from "./page-core";
+import { TabStrip } from "./shell/tab-strip";
 import type { Status } from "./status";
 import { StatusLine } from "./status-line";
-import { TabStrip } from "./tab-strip";
 
 export interface AroundPanes {
   panes: PaneActions;

@@ -149,12 +149,12 @@ export class Later {
     const { uploadHost } = await import("../views/files/upload-host");
     uploadHost(this.#parts().app);
     const stage = document.querySelector<HTMLElement>(".pane.active > .stage, .stage");
-    if (stage) await (await import("./unsaved-files")).announceUnsaved(this.#parts().app, stage);
+    if (stage) await (await import("./drafts/unsaved-files")).announceUnsaved(this.#parts().app, stage);
   }
 
   /** A chunk of its own: most users have signed in. */
   async offerSingleSignOn(): Promise<void> {
-    const { showSingleSignOn } = await import("./single-sign-on");
+    const { showSingleSignOn } = await import("./session/single-sign-on");
     await showSingleSignOn(
       byId("single-sign-on"),
       new URL(".", document.baseURI),

@@ -11,7 +11,7 @@ import type { OpenPort } from "../wire/methods";
 import { readAddress } from "./address";
 import { Overlays } from "./overlays";
 import { PageFacts } from "./page-facts";
-import { sessionOfPage } from "./session";
+import { sessionOfPage } from "./session/session";
 import { loadViewerKey, SettingsStore } from "./settings/settings";
 import { PageTheme } from "./settings/theme";
 import { runningIds } from "./shell/terminal-list";

@@ -5,7 +5,7 @@ import { visible } from "../base/visible";
 import { byId } from "./dom";
 import type { Later } from "./lazy-parts";
 import type { PageCore } from "./page-core";
-import { BY_SESSION } from "./session";
+import { BY_SESSION } from "./session/session";
 import { type Status, signedOutOf, statusOf } from "./status";
 
 /** Milliseconds between two notes to the gateway that the session is used: it ends after days without use. */

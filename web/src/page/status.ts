@@ -6,7 +6,7 @@ import type { ConnectionState } from "../connection/reconnecting";
 import type { TerminalState } from "../terminal/terminal-channel";
 import type { HawseError } from "../wire/errors";
 import type { Exit } from "../wire/methods";
-import type { SignedInWith } from "./session";
+import type { SignedInWith } from "./session/session";
 
 export type StatusKind =
   | "connecting"

@@ -13,7 +13,7 @@ import { formatSize } from "../base/format";
 import { GatewayClient, PATIENT } from "../client/client";
 import { readAddress } from "../page/address";
 import { byId, setText } from "../page/dom";
-import { sessionOfPage } from "../page/session";
+import { sessionOfPage } from "../page/session/session";
 import { loadSettings } from "../page/settings/settings";
 import { PageTheme } from "../page/settings/theme";
 import { LINK_ENDED } from "../page/status";

@@ -60,7 +60,7 @@ export function createActions(page: PageCore, app: AppContext, panes: PaneAction
       recordings: () => app.show("recordings"),
       settings: () => withDialogs(dialogs => dialogs.settings(settings, theme)),
       signOut: () =>
-        void import("../settings/sign-out").then(({ signOut }) => signOut(app, page.session)).catch(failed),
+        void import("../session/sign-out").then(({ signOut }) => signOut(app, page.session)).catch(failed),
       railOpen: () => rail.open.value,
       toggleRail: () => {
         rail.open.value = !rail.open.value;

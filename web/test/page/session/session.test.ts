@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type GivenCredentials, PageSession, sessionOfPage } from "../../src/page/session";
+import { type GivenCredentials, PageSession, sessionOfPage } from "../../../src/page/session/session";
 
 const base = new URL("https://gateway.test/");
 let requests: { method: string; path: string; headers: Record<string, string> }[];

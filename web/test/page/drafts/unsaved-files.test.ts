@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeFiles } from "../../src/page/unsaved-files";
+import { describeFiles } from "../../../src/page/drafts/unsaved-files";
 
 test.each([
   [["src/a.py"], "a.py"],

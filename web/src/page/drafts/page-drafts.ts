@@ -1,7 +1,7 @@
 // The drafts of this page: whose they are, and which tabs of the browser are still there.
 
-import { browserDrafts } from "../base/draft-database";
-import { Drafts } from "../base/drafts";
+import { browserDrafts } from "../../base/draft-database";
+import { Drafts } from "../../base/drafts";
 
 const LOCK = "hawse.tab.";
 /** Milliseconds to wait for the lock of a tab: a page that is reloaded may not have let it go yet. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { loginAddress, showSingleSignOn } from "../../src/page/single-sign-on";
+import { loginAddress, showSingleSignOn } from "../../../src/page/session/single-sign-on";
 
 const BASE = new URL("https://hawse.example/");
 

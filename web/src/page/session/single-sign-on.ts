@@ -1,7 +1,7 @@
 // Sign-in with the identity provider of the gateway, if it has one (docs/access.md).
 
-import { request } from "../connection/requests";
-import { withoutToken } from "./address";
+import { request } from "../../connection/requests";
+import { withoutToken } from "../address";
 
 /** Milliseconds that the question for the provider may take. */
 const TIMEOUT = 10_000;

@@ -2,7 +2,7 @@
 
 import type { AppContext } from "../../frame/pane";
 import { ask } from "../question";
-import type { PageSession } from "../session";
+import type { PageSession } from "./session";
 
 /** Throws HawseError. */
 export async function signOut(app: AppContext, session: PageSession): Promise<void> {

@@ -1,10 +1,10 @@
 // The session of this page. A token is exchanged for a cookie and a key at once; the page keeps only the key, which does
 // nothing without the cookie: per tab, and per browser for new tabs (docs/decisions/0280).
 
-import { beginSession, endSession, keepSession } from "../connection/sessions";
-import { requestTicket, requestTicketOfSession } from "../connection/tickets";
-import { HawseError } from "../wire/errors";
-import { type PageAddress, withoutToken } from "./address";
+import { beginSession, endSession, keepSession } from "../../connection/sessions";
+import { requestTicket, requestTicketOfSession } from "../../connection/tickets";
+import { HawseError } from "../../wire/errors";
+import { type PageAddress, withoutToken } from "../address";
 
 const KEY = "hawse.session";
 const KNOWN = "hawse.sessions";

@@ -3,13 +3,13 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { ChevronDown, Plus, X } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
-import { visible } from "../base/visible";
-import { Icon } from "../frame/icon";
-import type { PaneStatus } from "../frame/pane";
-import { leavesOf } from "../frame/tree";
-import { type Tab, terminalOf, type Workspace } from "../frame/workspace";
-import type { TerminalInfo } from "../wire/methods";
-import { labelsOf } from "./shell/terminal-list";
+import { visible } from "../../base/visible";
+import { Icon } from "../../frame/icon";
+import type { PaneStatus } from "../../frame/pane";
+import { leavesOf } from "../../frame/tree";
+import { type Tab, terminalOf, type Workspace } from "../../frame/workspace";
+import type { TerminalInfo } from "../../wire/methods";
+import { labelsOf } from "./terminal-list";
 
 export interface TabStripProps {
   workspace: Workspace;

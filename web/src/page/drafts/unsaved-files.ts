@@ -1,7 +1,7 @@
 // Leads to files with unsaved changes from a page that was left, which this page does not show.
 
-import type { AppContext } from "../frame/pane";
-import { askInPane } from "./terminal/pane-question";
+import type { AppContext } from "../../frame/pane";
+import { askInPane } from "../terminal/pane-question";
 
 let announced = false;
 
