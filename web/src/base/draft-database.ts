@@ -1,16 +1,16 @@
-// Keeps texts in the browser's database (IndexedDB), which survives a crash of the browser.
+// Stores texts in the browser's database (IndexedDB), which survives a crash of the browser.
 
-/** All that is known of a draft but its text. */
+/** A draft without its text. */
 export interface DraftInfo {
   readonly key: string;
-  /** Id of the user's principal, of the sandbox, and what the text is of. */
+  /** Ids of the user's principal and of the sandbox, and the object that the text belongs to. */
   readonly identity: string;
   readonly sandbox: string;
   readonly kind: "file" | "notebook";
   readonly name: string;
   /** The tab of the browser that wrote it. */
   readonly tab: string;
-  /** Version of the file that the text was changed from; undefined if it had none. */
+  /** Version of the edited file; undefined if it had none. */
   readonly version: string | undefined;
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -21,7 +21,7 @@ export interface DraftInfo {
 export interface DraftDatabase {
   list(): Promise<readonly DraftInfo[]>;
   text(key: string): Promise<string | undefined>;
-  /** Sends the write at once: the page may be about to close. */
+  /** Sends the write without waiting: the page may be about to close. */
   put(info: DraftInfo, text: string): Promise<void>;
   delete(keys: readonly string[]): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface DraftDatabase {
 const INFOS = "infos";
 const TEXTS = "texts";
 
-/** Opens the database. Its calls reject if the browser keeps none, or if it is full. */
+/** Opens the database. Calls reject if the browser has none, or if it is full. */
 export function browserDrafts(): DraftDatabase {
   let open: Promise<IDBDatabase> | undefined;
   let opened: IDBDatabase | undefined;
@@ -55,7 +55,8 @@ export function browserDrafts(): DraftDatabase {
     transaction.commit();
     await new Promise<void>((resolve, reject) => {
       transaction.oncomplete = () => resolve();
-      transaction.onabort = () => reject(transaction.error ?? new Error("the browser did not keep the text"));
+      transaction.onabort = () =>
+        reject(transaction.error ?? new Error("the browser did not store the text"));
     });
   };
   const read = async <T>(store: string, ask: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> => {
@@ -92,6 +93,6 @@ function connect(): Promise<IDBDatabase> {
 function settled<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error("the browser keeps no data for this page"));
+    request.onerror = () => reject(request.error ?? new Error("the browser stores no data for this page"));
   });
 }

@@ -1,15 +1,15 @@
-// Unsaved texts, kept in the browser until they are saved or discarded: a reload, a closed tab or a crash loses nothing.
-// They are the user's: another user of the same browser does not see them. Each tab has its own drafts, so that two tabs
-// with one file do not overwrite each other's; those of a tab that has gone pass to the tab that opens the file next.
+// Unsaved texts, stored in the browser until they are saved or discarded: a reload, a closed tab or a crash loses nothing.
+// They belong to a user: another user of the same browser does not see them. Each tab has its own drafts, so that two tabs
+// with one file do not overwrite each other's drafts. When a tab is gone, the next tab that opens the file takes its draft.
 
 import { type Disposable, DisposableList } from "./disposables";
 import type { DraftDatabase, DraftInfo } from "./draft-database";
 
-/** Milliseconds within which changes are collected before they are kept. */
+/** Milliseconds to collect changes before they are stored. */
 const DELAY = 250;
-/** Bounds of what all pages of a gateway keep. The oldest drafts go first. */
+/** Limits for all pages of a gateway. The oldest drafts are removed first. */
 const DRAFTS_MAX = 64;
-/** UTF-16 code units: of one text, the largest file that the editor opens; of all of them. */
+/** UTF-16 code units of one text (the largest file that the editor opens), and of all texts. */
 const TEXT_MAX = 8_388_608;
 const TOTAL_MAX = 33_554_432;
 /** Milliseconds: 30 days. */
@@ -20,11 +20,11 @@ export type DraftPlace = Pick<DraftInfo, "sandbox" | "kind" | "name">;
 export interface DraftsOptions {
   readonly database: DraftDatabase;
   readonly identity: string;
-  /** Id of this tab of the browser, which a reload keeps. */
+  /** Id of this browser tab; a reload keeps it. */
   readonly tab: string;
-  /** Returns whether no other page uses this tab's id; the page uses it from then on. */
+  /** Reserves a tab's id for this page; returns false if another page uses it. */
   readonly claim: (tab: string) => Promise<boolean>;
-  /** Returns the ids of tabs that pages use. */
+  /** Returns the ids of the tabs in use. */
   readonly live: () => Promise<ReadonlySet<string>>;
   readonly now?: () => number;
 }
@@ -50,7 +50,7 @@ export class Drafts implements Disposable {
     this.#now = options.now ?? Date.now;
   }
 
-  /** Keeps what waits when the page is left or hidden, and has the browser ask if something cannot be kept. */
+  /** Stores pending texts when the page is left or hidden. The browser asks before leaving if a text could not be stored. */
   guard(page: Pick<Window, "addEventListener" | "removeEventListener">): void {
     const flush = () => {
       for (const slot of this.#slots) slot.flush();
@@ -62,7 +62,7 @@ export class Drafts implements Disposable {
     });
   }
 
-  /** Whether a text of this page could not be kept. */
+  /** Whether a text of this page could not be stored. */
   get unkept(): boolean {
     return [...this.#slots].some(({ unkept }) => unkept);
   }
@@ -80,7 +80,7 @@ export class Drafts implements Disposable {
     return slot;
   }
 
-  /** Returns the files of a sandbox with drafts that no other page shows, the latest first. */
+  /** Returns the files of a sandbox whose drafts no other page shows, the latest first. */
   async files(sandbox: string): Promise<readonly string[]> {
     const [own, live] = [await this.#own(), await this.#options.live()];
     const found = (await this.#mine()).filter(
@@ -95,7 +95,7 @@ export class Drafts implements Disposable {
     return (await this.#mine()).length;
   }
 
-  /** Removes all drafts of the user, who signs out. */
+  /** Removes all drafts of the user, at sign-out. */
   async clear(): Promise<void> {
     for (const slot of this.#slots) slot.dispose();
     await this.#options.database.delete((await this.#mine()).map(({ key }) => key));
@@ -111,7 +111,7 @@ export class Drafts implements Disposable {
     return all.filter(({ identity }) => identity === this.identity);
   }
 
-  /** The id of this tab, or another one if a copy of this tab uses it. */
+  /** The id of this tab, or a new one if a copy of this tab uses it. */
   #own(): Promise<string> {
     const { claim, tab } = this.#options;
     this.#tab ??= claim(tab).then(free => {
@@ -146,8 +146,8 @@ export class Drafts implements Disposable {
     version: string | undefined,
     time = this.#now(),
   ): Promise<void> {
-    if (text.length > TEXT_MAX) throw new Error("the text is too large to be kept");
-    // A page that closes sends only what it sends at once, so this waits only if nothing was read before.
+    if (text.length > TEXT_MAX) throw new Error("the text is too large to store");
+    // A closing page can send only without waiting, so this waits only if nothing has been read before.
     const tab = this.#known ?? (await this.#own());
     const { identity } = this;
     const key = JSON.stringify([identity, place.sandbox, place.kind, place.name, tab]);
@@ -189,9 +189,9 @@ export class DraftSlot implements Disposable {
   #version: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unkept = false;
-  /** The browser keeps nothing, as reading has shown. */
+  /** Reading has failed: the browser stores nothing. */
   #broken = false;
-  /** What was asked for last: calls reach the database in their order. */
+  /** The latest call of the database: calls are made in order. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: SlotStore, gone: () => void) {
@@ -199,12 +199,12 @@ export class DraftSlot implements Disposable {
     this.#gone = gone;
   }
 
-  /** Whether the latest text could not be kept. */
+  /** Whether the latest text could not be stored. */
   get unkept(): boolean {
     return this.#unkept;
   }
 
-  /** Returns what was kept before; undefined if there is nothing, or if the browser keeps nothing. */
+  /** Returns the stored draft; undefined if there is none, or if the browser stores nothing. */
   read(): Promise<KeptDraft | undefined> {
     return this.#store.read().catch(() => {
       this.#broken = true;
@@ -212,15 +212,15 @@ export class DraftSlot implements Disposable {
     });
   }
 
-  /** Keeps a text soon. `text` is called then. */
+  /** Stores a text soon; calls `text` at that time. */
   keep(text: () => string, version: string | undefined): void {
     this.#text = text;
     this.#version = version;
-    if (this.#broken) this.#unkept = true; // until writing succeeds nevertheless
+    if (this.#broken) this.#unkept = true; // until a write succeeds
     this.#timer ??= setTimeout(() => this.flush(), DELAY);
   }
 
-  /** Keeps what waits now. */
+  /** Stores a pending text now. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -238,7 +238,7 @@ export class DraftSlot implements Disposable {
     this.#last = done;
   }
 
-  /** The text is saved, or not wanted any more. */
+  /** Removes the draft: the text is saved or discarded. */
   async forget(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -249,7 +249,7 @@ export class DraftSlot implements Disposable {
     await removing;
   }
 
-  /** Keeps what waits, and ends. */
+  /** Stores a pending text and ends. */
   dispose(): void {
     this.flush();
     this.#gone();

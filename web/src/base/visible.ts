@@ -2,7 +2,7 @@
 
 /**
  * Control characters; those that change the direction of the text after them, which can hide what a name ends with; and
- * those without a width, with which a name can look like another one. The joiners are not among them: words of Persian and
+ * those without a width, which can make a name look like another one. The joiners are not among them: words of Persian and
  * of Indian languages, and many emoji, need them.
  */
 const HIDDEN =

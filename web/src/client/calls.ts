@@ -20,7 +20,7 @@ export interface CallRequest {
   timeout?: number;
 }
 
-/** The methods of a sandbox and those of the gateway, by name. */
+/** The methods of sandboxes and of the gateway, by name. */
 export type AllMethods = Methods & GatewayMethods;
 export type MethodName = keyof AllMethods;
 export type MethodParams<M extends MethodName> = AllMethods[M]["params"];
@@ -31,7 +31,7 @@ export type CallArguments<M extends MethodName> =
     ? [params?: MethodParams<M>, request?: CallRequest]
     : [params: MethodParams<M>, request?: CallRequest];
 
-/** What calls use of their client. */
+/** The part of a client that calls use. */
 export interface CallSource {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
   /** Calls `fail` when a call that was not sent has waited for a connection for too long. */
@@ -42,7 +42,7 @@ export interface CallSource {
 
 /** Milliseconds to wait for the server's own `deadline_exceeded` after the time-out, before failing locally. */
 const GRACE = 1_000;
-/** One for all calls: the more often it is read, the smaller is the interval in which both of its sources may fail. */
+/** Shared by all calls: the more often it is read, the shorter the interval when both of its sources may fail. */
 export const clock = new SteadyClock();
 
 /** Returns the seconds since `sentAt`, which a repetition carries. */

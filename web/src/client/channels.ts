@@ -9,7 +9,7 @@ const STARTING = "starting";
 
 /** `SandboxStarting` of docs/methods.md. */
 export interface SandboxStarting {
-  /** What is being done, in one word. */
+  /** The current step, in one word. */
   readonly phase: string;
   readonly message?: string;
   /** The part of the phase that is done, 0 to 1. */

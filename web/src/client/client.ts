@@ -21,7 +21,7 @@ export const DEFAULT_WINDOW = 524_288;
 /** Seconds for which a call with a key is repeated while its sandbox is unavailable. */
 const UNAVAILABLE_GIVE_UP = 30;
 
-/** For a page that shows the state of the connection, and on which users sign in: calls wait as long as it takes. */
+/** For a page that shows the state of the connection and lets users sign in: calls wait indefinitely. */
 export const PATIENT = {
   connectTimeout: Number.POSITIVE_INFINITY,
   unavailableGiveUp: Number.POSITIVE_INFINITY,
@@ -35,7 +35,7 @@ export interface ClientOptions extends Partial<Omit<ReconnectingOptions, "base">
    * 10. A call that was sent before the connection was lost waits longer. Infinity: all calls wait, also for `signIn`.
    */
   connectTimeout?: number | undefined;
-  /** Seconds for which a call with a key is repeated while its sandbox is unavailable; default: 30. */
+  /** Seconds to repeat a call with a key while its sandbox is unavailable; default: 30. */
   unavailableGiveUp?: number | undefined;
 }
 

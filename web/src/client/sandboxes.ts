@@ -103,7 +103,7 @@ export class Sandboxes {
     return await this.#manage("sandbox.resume", { id });
   }
 
-  /** Changes a sandbox: its environment, labels and times. What is not given stays as it is. Throws HawseError. */
+  /** Changes a sandbox: its environment, labels and times. Omitted fields keep their values. Throws HawseError. */
   async update(id: string, changes: Omit<SandboxUpdate, "id">): Promise<SandboxInfo> {
     return await this.#manage("sandbox.update", { ...changes, id });
   }

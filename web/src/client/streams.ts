@@ -1,5 +1,5 @@
 // Calls that send events or bytes, as async iterables. A stream belongs to one connection: if that is lost, it ends
-// with `interrupted`. What can continue at an offset is opened again by its caller, as `sandbox.ts` does.
+// with `interrupted`. Callers reopen streams that can continue at an offset, as `sandbox.ts` does.
 
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { CallOptions } from "../wire/connection";
@@ -28,7 +28,7 @@ export interface StreamData {
 
 type Events<M extends MethodName> = AllMethods[M]["events"];
 
-/** What a stream yields: an event of the method with its value, or bytes. */
+/** An item of a stream: an event of the method with its value, or bytes. */
 export type StreamItem<M extends MethodName> =
   | { [E in keyof Events<M> & string]: { readonly event: E; readonly value: Events<M>[E] } }[keyof Events<M> &
       string]
@@ -63,7 +63,7 @@ export class MethodStream<M extends MethodName>
   readonly #result: Promise<MethodResult<M>>;
   /** While it waits for a connection. */
   readonly #waiting = new DisposableList();
-  /** They wait for an item, for credit or for the end. */
+  /** Resolved by an item, by credit or by the end. */
   readonly #waiters: (() => void)[] = [];
   #resolve!: (value: MethodResult<M>) => void;
   #reject!: (error: HawseError) => void;
@@ -237,7 +237,7 @@ export class MethodStream<M extends MethodName>
   }
 }
 
-/** Whether the connection was lost, so that a call which continues at an offset can be made again. */
+/** Whether the connection was lost, so that a call that continues at an offset can be repeated. */
 export function wasInterrupted(error: unknown): boolean {
   return error instanceof HawseError && error.code === interrupted("").code;
 }

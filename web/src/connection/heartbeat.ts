@@ -1,7 +1,7 @@
 // Measures the round-trip time and detects dead connections. It sends a ping every few seconds; if nothing at all
 // arrives for too long after a ping, the connection is dead, even if the operating system reports it as open.
 
-/** Milliseconds between pings: well below the 60 s after which common proxies close an idle connection. */
+/** Milliseconds between pings: common proxies close a connection that is idle for 60 s. */
 export const PING_INTERVAL = 5_000;
 /** The first pings are more frequent: while the page loads, answers measure the page more than the network. */
 const FIRST_PINGS = 4;

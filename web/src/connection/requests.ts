@@ -2,7 +2,7 @@
 
 import { HawseError } from "../wire/errors";
 
-/** Statuses below 500 after which another attempt may succeed. */
+/** Statuses below 500 that another attempt may turn into a success. */
 const RETRIED = new Set([408, 425, 429]);
 
 /** Sends a request and returns the fields of the answer. Throws HawseError; `retryable` if the network failed. */

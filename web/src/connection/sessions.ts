@@ -34,7 +34,7 @@ export async function beginSession(
   throw new HawseError("internal", "the gateway answered without a session", { retryable: false });
 }
 
-/** Tells the gateway that a session is used, so that it does not end. Throws HawseError. */
+/** Marks a session as in use, so that it does not expire. Throws HawseError. */
 export async function keepSession(base: URL, session: string): Promise<void> {
   await request(new URL("v1/session", base), { headers: { [SESSION_HEADER]: session } });
 }

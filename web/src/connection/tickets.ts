@@ -6,7 +6,7 @@ import { request } from "./requests";
 import { SESSION_HEADER } from "./sessions";
 
 /**
- * Milliseconds without an answer after which the request is made again, while the earlier ones go on. The browser may
+ * Milliseconds to wait for an answer before sending the request again, while earlier ones keep running. The browser may
  * send a request on an idle connection that is dead since the network has changed; the next request then uses another.
  */
 export const REPEAT_AFTER = 1_000;
@@ -17,14 +17,14 @@ export const REPEAT_AFTER = 1_000;
 export const REQUESTS_MAX = 5;
 
 /**
- * Returns a single-use ticket, valid for 30 s: that of the first request that is answered. Throws HawseError; it is
+ * Returns a single-use ticket, valid for 30 s, from the first request that is answered. Throws HawseError; it is
  * `retryable` if the network failed. `signal` ends all requests, which closes their connections.
  */
 export function requestTicket(base: URL, token: string, signal: AbortSignal): Promise<string> {
   return requestFirst(base, { Authorization: `Bearer ${token}` }, signal);
 }
 
-/** Does the same as `requestTicket`, with the cookie of a session. */
+/** Like `requestTicket`, with the cookie of a session. */
 export function requestTicketOfSession(base: URL, session: string, signal: AbortSignal): Promise<string> {
   return requestFirst(base, { [SESSION_HEADER]: session }, signal);
 }

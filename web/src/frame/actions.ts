@@ -39,7 +39,7 @@ export class Actions implements Disposable {
   readonly #disposables = new DisposableList();
   #handle: (event: Event) => void = () => {};
 
-  /** `mac`: whether the shortcuts are those of Apple's systems. */
+  /** `mac`: whether to use the shortcuts of Apple's systems. */
   constructor(mac: boolean) {
     this.#mac = mac;
   }

@@ -4,7 +4,7 @@ import { type Disposable, DisposableList } from "../base/disposables";
 import { cssLength, type Divider, equalize, moveDivider, type Tree } from "./tree";
 import type { Workspace } from "./workspace";
 
-/** Part of the page by which an arrow key moves a divider. */
+/** Part of the page that an arrow key moves a divider by. */
 const KEY_STEP = 0.02;
 const KEYS: Record<string, number> = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 

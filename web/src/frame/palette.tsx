@@ -1,4 +1,4 @@
-// The command palette: finds an action by a part of its name and runs it. A module of its own, loaded when first opened.
+// The command palette: finds an action by a part of its name and runs it. A separate module, loaded when first opened.
 
 import uFuzzy from "@leeoniya/ufuzzy";
 import { type ReadonlySignal, useComputed } from "@preact/signals";
@@ -62,7 +62,7 @@ export function openPalette({ actions, icons, more, typed, closed }: PaletteOpti
 export interface Found {
   /** The best first. */
   readonly entries: readonly Entry[];
-  /** What to know of them; shown below. */
+  /** A note about them, shown below. */
   readonly status: string;
 }
 
@@ -172,7 +172,7 @@ function Chooser({ label, empty, entries, shortcut, first, choose }: ChooserProp
       />
       <div id="palette-list" class="list" role="listbox" aria-label={label}>
         {found.map((entry, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the text field handles the keys
           <div
             key={entry.id}
             id={`palette-${index}`}

@@ -10,7 +10,7 @@ import type { GatewayClient } from "../client/client";
 import type { Participant } from "../wire/methods";
 import type { Workspace } from "./workspace";
 
-/** What the page's address keeps of a pane, so that a reload or a copied link shows it again. */
+/** The state of a pane in the page's address, which a reload or a copied link restores. */
 export type PaneState = Readonly<Record<string, string>>;
 
 /** The dot of a tab: `running`: something runs, `failed`: it ended with an error, `attention`: it asks for the user. */
@@ -54,7 +54,7 @@ export interface Pane extends Disposable {
   mayClose?(): Promise<boolean>;
 }
 
-/** Where a new pane appears: in a tab of its own, or beside the active pane. */
+/** Where a new pane appears: in a new tab, or beside the active pane. */
 export type Place = "tab" | "right" | "below";
 
 /** An emulator that shows what is written to it. */
@@ -63,7 +63,7 @@ export interface EmulatorScreen extends Disposable {
   resize(cols: number, rows: number): void;
 }
 
-/** What the page can do with the viewers of terminals. `terminal`: id of a terminal. Its methods read signals. */
+/** Operations on the viewers of terminals. `terminal`: id of a terminal. Its methods read signals. */
 export interface PeopleContext {
   /** Id of the viewer at `terminal` that is this page; undefined if the page does not show the terminal. */
   me(terminal: string): string | undefined;
@@ -76,7 +76,7 @@ export interface PeopleContext {
   give(terminal: string, viewer: Participant): void;
 }
 
-/** What the page offers to panes and to views in the rail. */
+/** The interface of the page for panes and for views in the rail. */
 export interface AppContext {
   readonly client: GatewayClient;
   /** Id of the sandbox that the page shows. */
@@ -97,15 +97,15 @@ export interface AppContext {
   changed(pane: Pane): void;
   /** Id of the terminal that is active, or was active last. */
   readonly terminal: ReadonlySignal<string>;
-  /** Opens an emulator in the user's font and theme: `host` is a child of `stage`, in which it is centred. */
+  /** Opens an emulator in the user's font and theme: `host` is a child of `stage`, which centres it. */
   screen(stage: HTMLElement, host: HTMLElement): Promise<EmulatorScreen>;
-  /** Copies text and says so. */
+  /** Copies text and shows a message. */
   copy(text: string): Promise<void>;
   /** Shows a short message for some seconds. */
   toast(text: string): void;
   /** Returns a new ticket for a download or another request by URL. Throws HawseError. */
   ticket(): Promise<string>;
-  /** Returns what keeps unsaved texts of the user in this browser. */
+  /** Returns the store of the user's unsaved texts in this browser. */
   drafts(): Promise<Drafts>;
   /** Runs a command line in the shell of the active terminal. */
   run(line: string): void;

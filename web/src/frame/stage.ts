@@ -1,4 +1,4 @@
-// Places the panes of the workspace: loads those of the tab that is shown, and gives each its rectangle. The elements of
+// Places the panes of the workspace: loads the panes of the shown tab and gives each its rectangle. The elements of
 // all panes are siblings, so that a change of the tree moves none to another parent.
 
 import { effect, untracked } from "@preact/signals";
@@ -76,7 +76,7 @@ export class Stage implements Disposable {
     for (const [id, host] of this.#hosts) if (!shown.has(id)) untracked(() => setHidden(host, true));
     for (const { leaf, box } of leaves) {
       const host = this.#hosts.get(leaf.id) ?? this.#create(leaf);
-      this.#hosts.delete(leaf.id); // the map's order is that of use
+      this.#hosts.delete(leaf.id); // the map is in the order of use
       this.#hosts.set(leaf.id, host);
       place(host.element, box);
       host.element.classList.toggle("single", leaves.length === 1);

@@ -1,11 +1,11 @@
-// What panes and views of the rail may do with the page.
+// The interface of the page for panes and for views of the rail.
 
 import type { GatewayClient } from "../client/client";
 import type { AppContext } from "../frame/pane";
 import type { PageCore } from "./page-core";
 import { copyText } from "./terminal/clipboard";
 
-/** Width in CSS pixels below which the panes of files and previews open in tabs of their own; as in panes.css. */
+/** On pages narrower than this (CSS pixels), files and previews open in new tabs; as in panes.css. */
 const NARROW = 700;
 
 export function appContext(page: PageCore): AppContext {
@@ -38,7 +38,7 @@ export function appContext(page: PageCore): AppContext {
         if (each === pane) workspace.setState(id, pane.state());
     },
     copy: async text => {
-      toast((await copyText(text)) ? "Copied." : "The browser does not allow copying on this page");
+      toast((await copyText(text)) ? "Copied." : "The browser does not allow this page to copy.");
     },
     screen: async (element, host) =>
       (await import("./terminal/screen")).openScreen(element, host, page.settings.value, page.theme),

@@ -1,6 +1,6 @@
-// Takes what is typed while a dialog with a text field is being loaded, so that it does not reach the terminal.
+// Collects keys while a dialog with a text field loads, so that they do not reach the terminal.
 
-/** Milliseconds after which the keys are those of the terminal again: the dialog does not come. */
+/** Milliseconds to wait for the dialog; then keys go to the terminal again. */
 const LIMIT = 5_000;
 
 /** Returns a function that ends it, and returns what was typed; undefined: the user has pressed Escape. */

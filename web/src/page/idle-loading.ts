@@ -4,7 +4,7 @@ import { batch, effect } from "@preact/signals";
 import type { RailState } from "../frame/rail";
 
 const KEY = "hawse.rail";
-/** Width in CSS pixels from which the rail is beside the panes; below it, it would cover them. */
+/** Smallest width in CSS pixels that has room for the rail beside the panes; on narrower pages it covers them. */
 const WIDE = 701;
 const remembered = new WeakSet<RailState>();
 

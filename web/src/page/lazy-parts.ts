@@ -80,7 +80,7 @@ export class Later {
     });
   }
 
-  /** Shows on which ports programs listen. If that fails, the next change of the state tries it again. */
+  /** Shows the ports that programs listen on. After a failure, the next change of the state retries. */
   async showPorts(): Promise<void> {
     const { client, sandbox, workspace, ports, disposables, focus } = this.#page;
     this.#ports ??= import("./ports").then(({ PortNotice }) => {
@@ -152,7 +152,7 @@ export class Later {
     if (stage) await (await import("./drafts/unsaved-files")).announceUnsaved(this.#parts().app, stage);
   }
 
-  /** A chunk of its own: most users have signed in. */
+  /** A separate chunk: most users have signed in. */
   async offerSingleSignOn(): Promise<void> {
     const { showSingleSignOn } = await import("./session/single-sign-on");
     await showSingleSignOn(

@@ -40,7 +40,7 @@ export class Overlays {
   /** The status kind has changed. */
   readonly onKind = this.#onKind.on;
 
-  /** `connectionFailed`: whether the failure is that of the connection; a terminal shows its own. */
+  /** `connectionFailed`: whether the connection has failed; a terminal shows its own failure. */
   show(status: Status, connectionFailed: boolean): void {
     const { kind, text, error } = status;
     setText(within(byId("banner"), "[data-text]"), text);

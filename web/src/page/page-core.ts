@@ -58,9 +58,9 @@ export class PageCore implements Disposable {
     terminals: this.terminals.list,
     active: this.activeTerminal,
   });
-  /** Set when that part of the page has been loaded. */
+  /** Set once that part of the page has loaded. */
   readonly peopleContext = signal<PeopleContext | undefined>(undefined);
-  /** The ports on which programs listen. */
+  /** The ports that programs listen on. */
   readonly ports = signal<readonly OpenPort[]>([]);
   /** Counts the events of the connection. */
   readonly connection = signal(0);

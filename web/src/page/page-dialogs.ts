@@ -24,7 +24,7 @@ export interface PageDialogsOptions {
   actions: Actions;
   workspace: Workspace;
   registry: Registry;
-  /** Whether the shortcuts are those of Apple's systems. */
+  /** Whether to use the shortcuts of Apple's systems. */
   mac: boolean;
   /** The token of a guest, who may pass on the link that it has. */
   guestToken: () => string | undefined;
@@ -56,7 +56,7 @@ export class PageDialogs {
     const group = "Terminal";
     const fixed = [
       { group, label: "Copy the selection", keys: mac ? "⌘C" : "Ctrl+C, Ctrl+Shift+C" },
-      { group, label: "Leave a terminal in which a program runs", keys: mac ? "⌃F6" : "Ctrl+F6" },
+      { group, label: "Leave a terminal while a program runs", keys: mac ? "⌃F6" : "Ctrl+F6" },
       { group, label: "Paste", keys: mac ? "⌘V" : "Ctrl+Shift+V" },
     ];
     showShortcuts(actions, fixed, closed);
@@ -167,7 +167,7 @@ export class PageDialogs {
     if (commands.shows(command) || (await (await import("./question")).ask(question)).yes) run(line);
   }
 
-  /** Shows the actions `ids`, or those of the page's menu. */
+  /** Shows the actions `ids`, by default the page's menu. */
   menu(label: string, where: MenuPlace | HTMLElement, ids?: readonly string[]): (item: MenuItem) => void {
     return openMenu(label, this.#groups(ids), where, chosen => {
       if (chosen) return;

@@ -52,7 +52,7 @@ export class PortNotices {
 export interface PortsOptions {
   sandbox: string;
   workspace: Workspace;
-  /** Where it notes the ports on which programs listen now. */
+  /** The ports that programs listen on now. */
   ports: Signal<readonly OpenPort[]>;
   /** Keeps what was dismissed, for a reload. Throws if the browser forbids it. */
   storage: () => Storage;

@@ -1,6 +1,6 @@
-// Keeps the browser from leaving the page for a file or a link that is dropped on it. What takes drops handles them before.
+// Keeps the browser from leaving the page for a file or a link that is dropped on it. Elements that accept drops handle them before.
 
-/** A drop on a text field is the browser's, except for files, which it would open. */
+/** The browser handles drops on text fields, except for files, which it would open. */
 export function refuseDrops(page: EventTarget): void {
   const refuse = (event: Event) => {
     const { target, dataTransfer } = event as DragEvent;

@@ -44,7 +44,7 @@ export interface StatusInput {
   connectedBefore: boolean;
   /** Whether this page may only view, so it cannot start a shell. */
   readOnly: boolean;
-  /** What is being done to start the sandbox, if it is. */
+  /** Start-up progress, while the sandbox is starting. */
   starting?: Pick<SandboxStarting, "phase" | "progress"> | undefined;
 }
 

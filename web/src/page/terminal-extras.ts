@@ -79,7 +79,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
     notices,
     new ProgramClipboard(stage, terminal, {
       toast,
-      // Of several pages that show the terminal, the one in which the user types.
+      // Of several pages that show the terminal, the one that the user types in.
       inUse: () => inView() && channel.people.mayType && channel.input.end > 0,
     }),
     channel.onState(state => {

@@ -12,7 +12,7 @@ export interface Rectangle {
 /** Bytes before the data of a rectangle. */
 const HEAD = 12;
 
-/** Returns the rectangles of a line. What is damaged ends it. */
+/** Returns the rectangles of a line. Damaged data ends it. */
 export function parseRectangles(line: string): Rectangle[] {
   let bytes: Uint8Array<ArrayBuffer>;
   try {

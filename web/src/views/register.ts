@@ -1,5 +1,5 @@
 // Registers the views and the kinds of panes that are not terminals, and shows the rail. A chunk that loads when the user
-// first asks for one of them; each view is a chunk of its own.
+// first asks for one of them; each view is a separate chunk.
 
 import "./style/rail.css";
 import { Cpu, Folder, Globe, ListVideo, Monitor, Search, Users } from "lucide";

@@ -128,7 +128,7 @@ export class Connection {
 
   // ---- receiving
 
-  /** Processes one message. Throws ProtocolViolation, after which the connection is unusable. */
+  /** Processes one message. Throws ProtocolViolation; the connection is unusable then. */
   receive(data: string | Uint8Array): ConnectionEvent | undefined {
     if (typeof data !== "string") return this.#receiveFrame(decodeFrame(data));
     return this.#receiveMessage(parseServerMessage(data), data);

@@ -3,11 +3,11 @@
 //   Error
 //   ├── HawseError            a typed error of docs/wire.md section 8: a call failed; `retryable`: a retry is safe
 //   │   └── ProtocolViolation the server broke the protocol: the connection is unusable
-//   └── MisuseError           the caller asked for what the protocol forbids: a bug on this side
+//   └── MisuseError           the caller requested something that the protocol forbids: a bug on this side
 
 import type { Admitted, ErrorMessage } from "./protocol";
 
-/** Codes of errors after which the same call may succeed: docs/wire.md section 8. A test compares them. */
+/** Codes of errors that a retry of the same call may resolve: docs/wire.md section 8. A test compares them. */
 export const RETRYABLE: ReadonlySet<string> = new Set([
   "hello_timeout",
   "backlog",
@@ -27,9 +27,9 @@ export interface ErrorOptions {
 }
 
 export class HawseError extends Error {
-  /** A code of docs/wire.md section 8, or one that a newer server has added. */
+  /** A code of docs/wire.md section 8, or of a newer server. */
   readonly code: string;
-  /** The same call may succeed later. */
+  /** Whether the same call may succeed later. */
   readonly retryable: boolean;
   /** Whether the server started the work. */
   readonly admitted: Admitted;

@@ -1,4 +1,4 @@
-// What lists all actions: the palette and the shortcuts, with their styles and icons. A chunk of its own, because it is
+// The lists of all actions: the palette and the shortcuts, with their styles and icons. A separate chunk, because it is
 // not needed before the first prompt.
 
 import "../style/action-lists.css";

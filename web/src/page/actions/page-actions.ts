@@ -1,4 +1,4 @@
-// What the user can do on the page: the table from which palette, menus and shortcuts derive.
+// The actions of the page: palette, menus and shortcuts derive from this table.
 
 import type { Action } from "../../frame/actions";
 import type { OpenTerminal } from "../terminal/terminal-options";

@@ -21,7 +21,7 @@ const GONE = "This command is not kept any more.";
 export interface LinkedTo {
   /** Offset where its output begins, in bytes. */
   readonly start: number;
-  /** The instance of the terminal in which it ran. */
+  /** The instance of the terminal where it ran. */
   readonly instance: string;
 }
 
@@ -31,7 +31,7 @@ export interface CommandSource {
   readonly commands: Pick<Commands, "list">;
 }
 
-/** Returns the link. `token`: that of a guest, who may pass it on. */
+/** Returns the link. `token`: the token of a guest, who may pass it on. */
 export function commandLink(
   href: string,
   terminal: string,
@@ -179,7 +179,7 @@ function firstLine(line: string | null | undefined): string {
   return (line ?? "").split("\n")[0]?.trimEnd() ?? "";
 }
 
-/** Returns the last row before `below` where a text begins that ends with `line` as a word of its own. */
+/** Returns the last row before `below` where a text starts that ends with `line` as a separate word. */
 function rowAbove(
   buffer: Pick<Terminal["buffer"]["normal"], "getLine">,
   below: number,

@@ -1,11 +1,11 @@
-// Leads to files with unsaved changes from a page that was left, which this page does not show.
+// Offers files whose unsaved changes were left by a closed page.
 
 import type { AppContext } from "../../frame/pane";
 import { askInPane } from "../terminal/pane-question";
 
 let announced = false;
 
-/** Asks once whether to open them. `stage`: the element of the pane that shows the question. */
+/** Asks once whether to open them. `stage`: the element of the pane where the question appears. */
 export async function announceUnsaved(app: AppContext, stage: HTMLElement): Promise<void> {
   if (announced) return;
   announced = true;

@@ -1,5 +1,5 @@
 // What the page has for several viewers: the circles in the header, following, and the keyboard that one viewer may hold.
-// A chunk of its own, which is loaded after the first prompt.
+// A separate chunk, loaded after the first prompt.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/together.css";

@@ -29,7 +29,7 @@ export class Following implements Disposable {
   readonly #followed = signal<Followed | undefined>(undefined);
   readonly #marker = make("div", "following");
   readonly #text = make("span", "");
-  /** What ends with the following. */
+  /** Disposed when following ends. */
   #session = new DisposableList();
   #name = "";
   /** Id of the pane that is shown because the followed viewer looks at it. */

@@ -22,7 +22,7 @@ export interface StandInOptions {
   readonly name: () => string;
   /** Id of the terminal to attach to; undefined: none. */
   readonly terminal: ReadonlySignal<string | undefined>;
-  /** What the user looks at: see `view-text.ts`. */
+  /** The view of the user: see `view-text.ts`. */
   readonly view: ReadonlySignal<string>;
 }
 

@@ -7,10 +7,10 @@ import type { People } from "../../terminal/people";
 import { PeopleList, type People as Terminals } from "../../views/people/people-list";
 import type { Participant } from "../../wire/methods";
 
-/** What the header shows of the viewers. */
+/** A viewer in the header. */
 export type Faces = Pick<People, "me" | "others" | "lease" | "readOnly">;
 
-/** Separates the id of a terminal from that of a viewer, which is unique at its terminal only. */
+/** Separates a terminal's id from a viewer's, which is unique only at its terminal. */
 const AT = "\n";
 
 /** Returns each user once, at the first terminal where it is; its id has the terminal. */

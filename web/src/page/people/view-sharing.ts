@@ -15,7 +15,7 @@ export class ViewSharing implements Disposable {
   /** While the user follows another one: two viewers that follow each other would never come to rest. */
   readonly #paused: ReadonlySignal<boolean>;
   readonly #scrolls = new Map<TerminalPane, Disposable>();
-  /** What was sent last, by the instance of the viewer's attach. */
+  /** The last view sent, by the instance of the viewer's attach. */
   readonly #sent = new WeakMap<object, string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 

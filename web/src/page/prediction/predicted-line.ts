@@ -14,9 +14,9 @@ const GIVE_UP_SHOWN = 200;
 /** Characters of one cell. */
 const NARROW = /^[\x20-\x7e\xa1-\xac\xae-\u02ff]$/;
 
-/** What is at the cursor. */
+/** The cell at the cursor. */
 export interface CursorRow {
-  /** The cursor has left the row in which it was at the last call. */
+  /** The cursor has left the row of the last call. */
   readonly moved: boolean;
   /** The cells of the row before the cursor, with one character for each. */
   readonly before: string;
@@ -28,7 +28,7 @@ export interface CursorRow {
 export interface Prediction {
   /** The first column that differs from what the program has printed. */
   readonly column: number;
-  /** What will be there. */
+  /** The predicted text. */
   readonly text: string;
   /** Number of columns that change: more than `text` has if characters are removed. */
   readonly width: number;

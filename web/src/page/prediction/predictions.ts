@@ -8,11 +8,11 @@ import { preferences } from "../settings/preferences";
 import { placeLayer } from "../terminal/cell-layer";
 import { type CursorRow, cellsBefore, PredictedLine } from "./predicted-line";
 
-/** Milliseconds from a key to its echo from which on a connection is slow: Mosh's limit is 60 as well. */
+/** A connection is slow if the echo of a key takes this many milliseconds, as for Mosh. */
 const SLOW = 60;
 /** Milliseconds between two looks while keys wait. */
 const INTERVAL = 50;
-/** What the emulator answers to queries of programs, and reports of focus and mouse. Programs do not echo them. */
+/** The emulator's replies to queries of programs, and reports of focus and mouse. Programs do not echo them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals answer with control sequences
 const REPORT = /^\x1b(?:\[[?>=]?[\d;]*[Rcny]|\[[IO]$|\[<|\[M|[P\]])/;
 

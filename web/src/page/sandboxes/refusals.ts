@@ -22,7 +22,7 @@ export class Refusals {
   /** Requests that were not sent to this page, because it was too slow. */
   lost = 0;
   #latest = 0;
-  /** What is not newer is already in the list. */
+  /** Older refusals are already in the list. */
   #known = 0;
 
   /** A watch begins, which first sends again what was refused last. */

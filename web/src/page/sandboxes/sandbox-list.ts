@@ -7,7 +7,7 @@ import type { SandboxInfo } from "../../wire/methods";
 import { SandboxRow } from "./sandbox-row";
 import { SandboxTable } from "./sandbox-table";
 
-/** What is shown besides the row itself. */
+/** Details shown beside the row. */
 export interface Extension extends Disposable {
   update(info: SandboxInfo): void;
 }

@@ -48,7 +48,7 @@ export class SandboxRow {
   readonly #problem = make("p", "problem");
   /** The actions whose buttons are shown; undefined while the row asks for confirmation. */
   #shown: string | undefined = "";
-  /** What was asked for and has no result yet. The state may be reported first, and with it the next action. */
+  /** The requested action without a result yet. The new state, and with it the next action, may be reported first. */
   readonly #busy = new Set<SandboxAction>();
   #info: SandboxInfo;
 

@@ -13,12 +13,12 @@ const PROOF = "hawse.login";
 const KNOWN_MAX = 16;
 /** Milliseconds that a request of the page itself may take. */
 const TIMEOUT = 10_000;
-/** What the client gets in place of a token: `ticket` does not need it. */
+/** Stands for a token in the client: `ticket` does not need one. */
 export const BY_SESSION = "session";
 /** The token of a share link starts with it. */
 const LINK = "hws_";
 
-/** What the user has signed in with. */
+/** The kind of credential that the user has signed in with. */
 export type SignedInWith = "token" | "session" | "link";
 
 export interface SessionStorages {
@@ -61,7 +61,7 @@ export class PageSession {
     }
   }
 
-  /** What the client is created with; undefined: the user has to sign in. */
+  /** The credential for the client; undefined if the user has to sign in. */
   get credential(): string | undefined {
     return this.#token || this.#session ? BY_SESSION : undefined;
   }
@@ -71,7 +71,7 @@ export class PageSession {
     return this.#guestToken;
   }
 
-  /** What the user has signed in with, also after that has ended. */
+  /** The kind of credential that the user has signed in with, also after it has ended. */
   get signedInWith(): SignedInWith {
     return this.#with;
   }
@@ -183,7 +183,7 @@ function base(): URL {
   return new URL(".", document.baseURI);
 }
 
-/** Returns what a tab stores in which a link has ended: another address may be of another link. */
+/** Returns the mark of a tab whose link has ended: another address may belong to another link. */
 function endedAt({ pathname, search }: Location): string {
   return JSON.stringify({ ended: pathname + search });
 }

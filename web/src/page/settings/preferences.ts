@@ -4,7 +4,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type ColorScheme, schemeOf } from "./settings";
 
-/** What a press of the right button does. `platform`: what terminals of the user's system do. */
+/** The action of the right mouse button. `platform`: the same as in other terminals of the user's system. */
 export type RightClick = "platform" | "menu" | "paste" | "browser";
 /** When typed text is shown before the program has printed it. */
 export type Predict = "slow" | "always" | "never";

@@ -36,13 +36,13 @@ export interface SettingsSheetOptions {
   closed: () => void;
 }
 
-/** Fonts of which many systems have one; the first is the page's own. */
+/** Common fonts; the first is the page's own. */
 const FONTS = ["", "Fira Code", "Cascadia Code", "Source Code Pro", "IBM Plex Mono", "Menlo", "Consolas"];
 
 interface State extends SettingsSheetOptions {
   readonly stored: PreferencesStore;
   readonly current: ReadonlySignal<ThemeName>;
-  /** What happened to an import. */
+  /** The result of an import. */
   readonly message: Signal<{ text: string; problem: boolean }>;
 }
 

@@ -15,7 +15,7 @@ export class ShellDivider implements Disposable {
   readonly #dividers: IDecoration[] = [];
   #instance: string | undefined;
   #ending = "has ended";
-  /** A new shell was opened: the next erasure of the screen and the cursor's way home are those of its start. */
+  /** A new shell was opened: its start erases the screen and moves the cursor home. */
   #expected: "nothing" | "erasure" | "home" = "nothing";
 
   constructor(terminal: Terminal, channel: TerminalChannel) {

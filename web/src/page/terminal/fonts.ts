@@ -1,4 +1,4 @@
-// The fonts that are not needed for the first prompt. A chunk of its own, so that they take no bandwidth from what is.
+// The fonts that the first prompt does not need. A separate chunk, so that they do not delay the prompt.
 
 import "../style/inter.css";
 

@@ -2,7 +2,7 @@
 
 let found: boolean | undefined;
 
-/** Names of renderers that draw on the CPU: those of Chromium, Mesa and Windows. */
+/** Names of renderers that draw on the CPU, in Chromium, Mesa and Windows. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
 /** Whether WebGL draws with a GPU. On the CPU it is several times as slow as the DOM renderer of xterm.js. */
@@ -11,7 +11,7 @@ export function hasGpu(): boolean {
   return found;
 }
 
-/** The renderer, a chunk of its own; undefined if it cannot be loaded. */
+/** The renderer, a separate chunk; undefined if it cannot be loaded. */
 export function loadGpuRenderer(): Promise<typeof import("@xterm/addon-webgl") | undefined> {
   return import("@xterm/addon-webgl").catch(() => undefined);
 }

@@ -14,7 +14,7 @@ export const LIMITS = {
   iipSizeLimit: 8_000_000,
   storageLimit: 64,
 } as const;
-/** What a terminal with sixel answers to "which terminal are you" (DA1): VT220, sixel, character sets, colours. */
+/** The reply of a terminal with sixel to a query of its features (DA1): VT220, sixel, character sets, colours. */
 const ATTRIBUTES = "\x1b[?62;4;9;22c";
 /** Milliseconds to wait for the decoder, which the add-on starts by itself. */
 const DECODER_TIMEOUT = 2_000;

@@ -61,7 +61,7 @@ export class Layout {
     if (!this.#shrink(cols, rows) && !this.#shrink(1, rows)) this.#setFont(MIN_FONT);
   }
 
-  /** Sets the largest font in which `cols` × `rows` fit. Returns false if it would be below the minimum. */
+  /** Sets the largest font that fits `cols` × `rows`. Returns false if it would be below the minimum. */
   #shrink(cols: number, rows: number): boolean {
     this.#setFont(this.#wanted);
     const fit = this.#measure();

@@ -31,7 +31,7 @@ export interface Click {
 export function effectOf({ setting, platform, tracked, shift, selected }: Click): Effect {
   if (tracked && !shift) return "program";
   if (setting === "menu" || setting === "browser") return setting;
-  // The terminals of Windows copy the selection or paste; those of other systems open a menu.
+  // Terminals on Windows copy the selection or paste; on other systems they open a menu.
   if (setting === "platform" && !/^Win/.test(platform)) return "menu";
   return selected ? "copy" : "paste";
 }

@@ -12,7 +12,7 @@ const MAX_NOTIFICATIONS = 3;
 const PERIOD = 10_000;
 /** Maximum length of a text in characters. */
 const MAX_TEXT = 200;
-/** Milliseconds after which progress that the program does not report any more is forgotten: it may have been killed. */
+/** Milliseconds without a report before progress is removed: the program may have been killed. */
 const PROGRESS_TIMEOUT = 120_000;
 
 export interface ProgramNotice {

@@ -1,4 +1,4 @@
-// An emulator that shows what somebody else writes into it, in the user's font and theme: that of a player.
+// An emulator that only shows output, in the user's font and theme, for players.
 
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { DisposableList } from "../../base/disposables";
@@ -11,7 +11,7 @@ import { openEmulator } from "./emulator";
 import { Layout } from "./layout";
 import { openLink } from "./local-links";
 
-/** `stage`: the element in which the terminal is centred; `host`: a child of it, in which it is drawn. */
+/** `stage`: the element that centres the terminal; `host`: its child, where the terminal is drawn. */
 export async function openScreen(
   stage: HTMLElement,
   host: HTMLElement,

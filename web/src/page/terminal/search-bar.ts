@@ -20,7 +20,7 @@ export class SearchBar implements Disposable {
   readonly #count = make("output", "search-count");
   readonly #theme: () => readonly [ThemeName, ITheme];
 
-  /** `stage`: where the bar appears. `theme`: returns the theme of the page, and that of the terminal. */
+  /** `stage`: where the bar appears. `theme`: returns the themes of the page and of the terminal. */
   constructor(stage: HTMLElement, terminal: Terminal, theme: () => readonly [ThemeName, ITheme]) {
     this.#terminal = terminal;
     this.#theme = theme;

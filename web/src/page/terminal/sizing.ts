@@ -11,7 +11,7 @@ import type { ForeignSize, OpenTerminal } from "./terminal-options";
 export class Sizing implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #proposer: SizeProposer;
-  /** The sizes of a replay are those of the past: only its last one has a layout, which takes time. */
+  /** A replay contains past sizes: only the last one gets a layout, which takes time. */
   #replaying = false;
   /** The last proposed size. */
   #proposed: Size | undefined;

@@ -1,4 +1,4 @@
-// How a terminal looks: the user's font and colours, the theme of the page, and the search, which has colours of its own.
+// How a terminal looks: the user's font and colours, the theme of the page, and the search, which has its own colours.
 
 import { effect } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";

@@ -14,12 +14,12 @@ import type { LocalAddress } from "./local-links";
 import type { Sizing } from "./sizing";
 import type { TerminalPane } from "./terminal-pane";
 
-/** What a terminal needs from the page besides the context of all panes. */
+/** A terminal's dependencies on the page, besides the context of all panes. */
 export interface TerminalOptions {
   readonly settings: SettingsStore;
   readonly theme: PageTheme;
   readonly viewerKey: string;
-  /** The terminals of the sandbox: no name may look like that of another one. */
+  /** The terminals of the sandbox: no two names may look alike. */
   readonly terminals: ReadonlySignal<readonly TerminalInfo[]>;
   /** Changes the user's text before it is sent: the sticky Ctrl of touch keyboards. */
   readonly translate: (text: string) => string;
@@ -48,7 +48,7 @@ export interface TerminalOptions {
   readonly commandMenu: (pane: TerminalPane, command: Command, bar: HTMLElement) => void;
 }
 
-/** What exists once the emulator is open. */
+/** The parts of a terminal with an open emulator. */
 export interface OpenTerminal {
   readonly terminal: Terminal;
   readonly channel: TerminalChannel;

@@ -23,12 +23,12 @@ const CURSOR: Record<string, string> = {
 };
 const PAGES: Record<string, string> = { Delete: "3", PageUp: "5", PageDown: "6" };
 
-/** Milliseconds that a key is held before it repeats, and between two repetitions: those of most systems. */
+/** Milliseconds before a held key repeats, and between two repetitions, as on most systems. */
 const REPEAT_AFTER = 400;
 const REPEAT_EVERY = 60;
 
 interface Key {
-  /** What is written on it. */
+  /** Its label. */
   readonly cap: string;
   readonly name?: string;
   /** The key, or `text` that it types. */

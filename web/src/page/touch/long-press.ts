@@ -16,7 +16,7 @@ export class LongPress implements Disposable {
   readonly #terminal: Terminal;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #start: { x: number; y: number } | undefined;
-  /** What the held finger has selected. It is empty where there is no word. */
+  /** The selection of the held finger; empty where there is no word. */
   #selected: CellRange | undefined;
 
   /** `lifted`: the finger was lifted at this point of the page, after it has selected. */

@@ -21,7 +21,7 @@ import { RfbChannel } from "./rfb-channel";
 const SMALLEST = 64;
 const LARGEST = { width: 3840, height: 2160 };
 
-/** What the pane shows in place of the desktop: nothing, progress, a desktop that does not run, or a problem. */
+/** The content in place of the desktop: nothing, progress, a stopped desktop, or a problem. */
 type Phase = "connecting" | "shown" | "stopped" | "starting" | "failed";
 
 export class DesktopPane implements Pane {

@@ -1,4 +1,4 @@
-// The part of noVNC that the desktop pane uses. The package has no types of its own.
+// The part of noVNC that the desktop pane uses. The package has no types.
 
 declare module "@novnc/novnc" {
   export default class RFB extends EventTarget {

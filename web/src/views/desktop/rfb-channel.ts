@@ -4,7 +4,7 @@ import type { StreamItem } from "../../client/streams";
 import { HawseError } from "../../wire/errors";
 import type { DesktopOpened, WriterLeaseEvent } from "../../wire/methods";
 
-/** Bytes that wait to be sent, after which the connection is closed: the sandbox does not read. */
+/** Limit of unsent bytes: beyond it, the sandbox does not read, and the connection is closed. */
 export const MAX_WAITING = 4 * 1024 * 1024;
 
 type Item = StreamItem<"desktop.attach">;

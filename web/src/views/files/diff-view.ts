@@ -1,4 +1,4 @@
-// Shows how two texts differ: side by side where there is room, otherwise in one column. A chunk of its own.
+// Shows how two texts differ: side by side where there is room, otherwise in one column. A separate chunk.
 
 import { type LanguageSupport, syntaxHighlighting } from "@codemirror/language";
 import { MergeView, unifiedMergeView } from "@codemirror/merge";
@@ -7,7 +7,7 @@ import { EditorView, highlightSpecialChars, lineNumbers } from "@codemirror/view
 import type { Disposable } from "../../base/disposables";
 import { COLORS, LANGUAGES, THEME } from "./text-editor";
 
-/** Width in CSS pixels from which the texts are side by side. */
+/** Smallest width in CSS pixels for two columns. */
 const WIDE = 760;
 /** Unchanged lines around a change that are shown, and how many are hidden at least. */
 const CONTEXT = { margin: 3, minSize: 8 };
@@ -40,7 +40,7 @@ const DIFF_THEME = EditorView.theme({
 export interface Comparison {
   readonly before: string;
   readonly after: string;
-  /** What the texts are, for people. */
+  /** The labels of the texts. */
   readonly names: readonly [before: string, after: string];
   readonly path: string;
 }

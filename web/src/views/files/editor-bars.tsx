@@ -1,6 +1,6 @@
 // Above a text: how it is shown, and a bar if its file has changed meanwhile, or unsaved changes from before are back.
 
-/** What is shown of a text: its source, as a document, or how it differs from another one. */
+/** How a text is shown: as source, as a document, or compared with another one. */
 export type Mode = "source" | "document" | "changes";
 
 interface ModesProps {

@@ -63,7 +63,7 @@ export class EditorPane implements Pane {
   #version: string | undefined;
   /** The line to show as soon as there is a text. */
   #line: number | undefined;
-  /** What to show as soon as there is a text. */
+  /** The position to show as soon as there is a text. */
   #wanted: Mode;
   #editor: TextEditor | undefined;
   #host: HTMLElement | undefined;
@@ -307,7 +307,7 @@ export class EditorPane implements Pane {
       return this.#content.peek().kind === "text";
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      // It has changed while it was read; the watch reports the change, after which it is read again.
+      // It has changed while it was read; the watch reports the change, and it is read again.
       const missing = ["not_found", "permission_denied"].includes(error.code);
       if (error.code !== "conflict") this.#show({ kind: "other", reason: error.message, missing });
       return error.code === "not_found";

@@ -19,7 +19,7 @@ interface Props {
   tree: FileTree;
   mounts: ReadonlySignal<Mounts>;
   selected: Signal<Row | undefined>;
-  /** `beside`: in a pane of its own, instead of the file that is shown. */
+  /** `beside`: in a new pane, instead of replacing the shown file. */
   open: (row: Row, beside: boolean) => void;
   rename: (row: Row) => void;
   remove: (row: Row) => void;

@@ -18,7 +18,7 @@ import { FileTree, join, parentOf, type Row } from "./tree";
 import { uploadHost } from "./upload-host";
 import type { UploadFile } from "./uploads";
 
-/** What was shown last: the view is drawn anew each time it is shown. */
+/** The last state: the view is rebuilt each time it is shown. */
 const remembered = { expanded: [] as readonly string[], selected: signal<Row | undefined>(undefined) };
 
 export function FilesView({ app }: RailProps) {

@@ -52,7 +52,7 @@ export class MountList implements Disposable {
   }
 }
 
-/** What the tree says about a mount beside its name; empty if there is nothing but that it is one. */
+/** The description of a mount beside its name in the tree; empty for an ordinary one. */
 export function stateOf({ state = "waiting", read_only, pending = 0 }: MountInfo): string {
   if (state === "failed") return "failed";
   if (state === "waiting") return "not mounted";

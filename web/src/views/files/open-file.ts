@@ -11,7 +11,7 @@ type Context = Pick<AppContext, "open" | "workspace">;
  * has changed nothing, so that looking at one file after the other does not fill the tab.
  *
  * @param options.line - The line to show, from 1.
- * @param options.beside - Show it in a pane of its own.
+ * @param options.beside - Show it in a new pane.
  */
 export function openFile(
   app: Context,

@@ -1,4 +1,4 @@
-// The editor of texts: CodeMirror. Its module is a chunk of its own, and so is each language.
+// The text editor: CodeMirror, in a separate chunk, as is each language.
 
 import { HighlightStyle, type LanguageSupport, syntaxHighlighting } from "@codemirror/language";
 import { Compartment, EditorState } from "@codemirror/state";

@@ -46,7 +46,7 @@ export class Uploads {
     this.#write = write;
   }
 
-  /** The upload that goes on; undefined if there is none. */
+  /** The upload in progress. */
   get progress(): ReadonlySignal<UploadProgress | undefined> {
     return this.#progress;
   }
@@ -150,7 +150,7 @@ export function numbered(path: string, number: number): string {
   return `${path.slice(0, at)}${stem} (${number})${extension}`;
 }
 
-/** The files of a drop, with those of dropped directories. */
+/** The dropped files, including the files in dropped directories. */
 export async function droppedFiles(data: DataTransfer): Promise<UploadFile[]> {
   const files: UploadFile[] = [];
   const entries: FileSystemEntry[] = [];

@@ -50,7 +50,7 @@ function block(token: Token, links: Links): ComponentChild {
   switch (token.type) {
     case "heading": {
       const { depth, tokens, text } = token as Tokens.Heading;
-      // Not its `id`: the text could take that of an element of the page, and two texts have equal headings.
+      // Not its `id`: the text could take the id of an element of the page, and two texts can have equal headings.
       return h(`h${depth}`, { "data-anchor": anchorOf(text) }, inlines(tokens, links));
     }
     case "paragraph":
@@ -223,7 +223,7 @@ interface PictureProps {
   attributes?: Record<string, string>;
 }
 
-/** The page's policy allows images of its own origin and `data:`: others are links. */
+/** The page's policy allows images of the same origin and `data:`: others are links. */
 function Picture({ src, alt, links, attributes = {} }: PictureProps) {
   const where = addressOf(src);
   const embedded = /^data:image\//i.test(src);
@@ -246,7 +246,7 @@ function Picture({ src, alt, links, attributes = {} }: PictureProps) {
 }
 
 function fromHtml(text: string, links: Links): ComponentChild[] {
-  // Parsed in a document of its own, in which no script runs and nothing is loaded.
+  // Parsed in a separate document, where no script runs and nothing is loaded.
   const { body } = new DOMParser().parseFromString(text, "text/html");
   return [...body.childNodes].map(node => fromNode(node, links));
 }

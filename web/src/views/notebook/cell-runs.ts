@@ -1,4 +1,4 @@
-// The runs of a notebook's cells: those that the page has begun, and those of others in the same context.
+// The runs of a notebook's cells: runs that this page has started, and runs of others in the same context.
 
 import type { Signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -18,22 +18,22 @@ export interface CellRunsOptions {
   readonly box: CodeCalls;
   readonly context: string;
   readonly cells: Signal<readonly Cell[]>;
-  /** Whether a run of others is shown in the cell with the same source, if there is one. */
+  /** Whether a run of others is shown in the cell with the same source. */
   readonly matching: boolean;
-  /** Outputs or runs have changed. `mine`: since this page has run a cell. */
+  /** Outputs or runs have changed. `mine`: because this page has run a cell. */
   readonly changed: (mine: boolean) => void;
-  /** What is to be stored has changed, but nothing that a file keeps. */
+  /** The draft has changed, but nothing that a file keeps. */
   readonly stored: () => void;
 }
 
-/** Cells of a notebook: a run of others beyond it is not shown. */
+/** Number of cells of a notebook: further runs of others are not shown. */
 export const CELLS_MAX = 500;
-/** Milliseconds within which outputs are collected before they are drawn. */
+/** Milliseconds to collect outputs before they are drawn. */
 const DRAW = 40;
-/** Ids of runs that are not shown. */
+/** Number of ids of runs that are not shown. */
 const HIDDEN_MAX = 256;
 
-/** The cell that shows a run: that of a run of others is known only when its source is. */
+/** The cell that shows a run; for a run of others, it is known only when its source is. */
 interface Place {
   cell: Cell;
 }
@@ -44,7 +44,7 @@ export class CellRuns implements Disposable {
   readonly #outputs = new Map<Cell, Outputs>();
   /** Cells whose runs have no id yet: a run that is not known may be theirs. */
   readonly #unnamed = new Set<Cell>();
-  /** Runs that are not to be shown: those of removed cells and earlier ones of the cells. */
+  /** Runs that are not shown: of removed cells, and earlier runs of the cells. */
   readonly #hidden = new Set<string>();
   #latest: readonly CodeRunInfo[] = [];
 
@@ -75,13 +75,13 @@ export class CellRuns implements Disposable {
     this.#follow({ cell }, { context: this.#options.context, source, stdin: true }, { key, ...age });
   }
 
-  /** Shows outputs that were not made by a run of this context. */
+  /** Shows outputs that did not come from a run of this context. */
   show(cell: Cell, outputs: Outputs): void {
     this.#outputs.set(cell, outputs);
     cell.outputs.value = outputs.list;
   }
 
-  /** Attaches cells to the runs that the context has, and makes cells of the runs of others. */
+  /** Attaches cells to the context's runs, and adds cells for the runs of others. */
   adopt(runs: readonly CodeRunInfo[]): void {
     this.#latest = runs;
     const byRun = new Map(this.#options.cells.peek().map(cell => [cell.run, cell]));
@@ -134,7 +134,7 @@ export class CellRuns implements Disposable {
     this.#options.changed(false);
   }
 
-  /** Gives a run of others a place: the cell with its source, else a new one. */
+  /** Assigns a run of others to the cell with its source, or to a new one. */
   #settle(place: Place, source: string): void {
     const { cell } = place;
     const cells = this.#options.cells.peek();

@@ -16,7 +16,7 @@ export interface FocusTarget {
   focus(at: "start" | "end" | "keep"): void;
 }
 
-/** What moves the focus between cells. */
+/** Moves the focus between cells. */
 export interface CellFocus {
   /** What takes the focus of a cell now; undefined: nothing any more. */
   register(id: string, target: FocusTarget | undefined): void;
@@ -268,7 +268,7 @@ function Results({ notebook, cell, label, readOnly }: ResultsProps) {
   );
 }
 
-/** What is said below the output about the end of a run. Most need no words. */
+/** The note on the end of a run, below the output. Most need none. */
 function noteOf({ phase, status, duration = 0, problem }: CellState): string {
   if (phase !== "ended") return "";
   const words = {

@@ -1,4 +1,4 @@
-// One cell of a notebook, and what is stored of it for a reload of the page.
+// One cell of a notebook, and its draft, which survives a reload of the page.
 
 import { type Signal, signal } from "@preact/signals";
 import type { CodeInputRequest, CodeRunResult } from "../../wire/methods";
@@ -12,7 +12,7 @@ export interface CellState {
   readonly count?: number | undefined;
   /** Seconds from its start to its end. */
   readonly duration?: number | undefined;
-  /** Why it did not run, or how its executor ended. */
+  /** The reason why it did not run, or how its executor ended. */
   readonly problem?: string | undefined;
   /** The program waits for a line. */
   readonly input?: CodeInputRequest | undefined;
@@ -26,9 +26,9 @@ export interface Cell {
   readonly outputs: Signal<readonly Output[]>;
   /** Id of its last run. */
   run: string | undefined;
-  /** Who has begun the run, if it was not this page. */
+  /** Who started the run; undefined for this page. */
   readonly by: Signal<string | undefined>;
-  /** Its outputs were removed and it was not run since: those of the file are not shown again. */
+  /** Its outputs were removed and it has not run since: the file's outputs are not shown again. */
   cleared: boolean;
   /** Its run, from the request until it starts: it is requested again after a reload. */
   request: CellRequest | undefined;
@@ -42,7 +42,7 @@ export interface CellRequest {
   readonly time: number;
 }
 
-/** What is stored of a cell. */
+/** The draft of a cell. */
 export interface CellDraft {
   readonly id: string;
   readonly kind: CellKind;

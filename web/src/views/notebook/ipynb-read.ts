@@ -1,4 +1,4 @@
-// Reads notebook files: nbformat 4 (https://nbformat.readthedocs.io). What a file contains is checked: it can come from anywhere.
+// Reads notebook files: nbformat 4 (https://nbformat.readthedocs.io). The contents are checked: a file can come from anywhere.
 
 import { Outputs } from "./outputs";
 
@@ -32,7 +32,7 @@ export function readNotebook(text: string, most: number): NotebookFile {
   if (nbformat !== 4)
     throw new Error(
       typeof nbformat === "number"
-        ? `Notebooks of format ${nbformat} cannot be opened, only those of format 4.`
+        ? `This notebook has format ${nbformat}; only format 4 can be opened.`
         : "This file is not a notebook: it names no format.",
     );
   if (!Array.isArray(cells)) throw new Error("This file is not a notebook: it has no cells.");

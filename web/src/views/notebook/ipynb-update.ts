@@ -1,4 +1,4 @@
-// Writes changes into the text of a notebook file. What was not changed stays as it was written, character for character:
+// Writes changes into the text of a notebook file. Everything else stays as it was written, character for character:
 // metadata, fields that are not known here, numbers, the order of members and the white space between them.
 
 import { skipSpace } from "../../wire/json-slice";
@@ -16,7 +16,7 @@ export interface NotebookUpdate {
   readonly cells: readonly UpdatedCell[];
   /** The number of cells of the file that were shown. Those after them stay, at the end. */
   readonly shown: number;
-  /** Another language than that of the file. */
+  /** A language other than the file's. */
   readonly language?: { readonly name: string; readonly kernel: string } | undefined;
 }
 

@@ -7,7 +7,7 @@ export type Shown =
   | { readonly how: "json"; readonly type: string; readonly value: unknown }
   | { readonly how: "text"; readonly text: string };
 
-/** What a bundle is shown as, the best first. JSON types of charts, such as Plotly's, come last but one: as data. */
+/** The types to show a bundle as, the best first. JSON types of charts, such as Plotly's, come last but one: as data. */
 const ORDER = [
   "text/html",
   "image/svg+xml",

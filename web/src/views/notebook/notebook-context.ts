@@ -16,18 +16,18 @@ export interface NotebookContextOptions {
   readonly id: string;
   /** The runs of the context: none when it has ended. */
   readonly runs: (runs: readonly CodeRunInfo[]) => void;
-  /** This page has made the context. */
+  /** This page has created the context. */
   readonly created: () => void;
   /** Shows an error of a call. */
   readonly problem: (text: string) => void;
 }
 
 export class NotebookContext implements Disposable {
-  /** Undefined: it does not exist yet, or any more. */
+  /** Undefined while it does not exist. */
   readonly info: Signal<CodeContextInfo | undefined> = signal(undefined);
   /** The language of the context; before it exists, the one that it will have. */
   readonly language = signal("python");
-  /** What the context is being, besides running: for people. */
+  /** The current operation on the context, for people; empty while there is none. */
   readonly busy = signal("");
   readonly #options: NotebookContextOptions;
   #watch: Disposable | undefined;

@@ -10,7 +10,7 @@ import { type NotebookFile, readNotebook } from "./ipynb-read";
 import { updatedNotebook } from "./ipynb-update";
 import type { Notebook } from "./notebook";
 
-/** Bytes of a file that is opened. */
+/** Limit for the size of a file, in bytes. */
 const FILE_MAX = 33_554_432;
 
 export type NotebookFileBox = Pick<SandboxHandle, "file" | "read" | "write" | "watch">;
@@ -18,7 +18,7 @@ export type NotebookFileBox = Pick<SandboxHandle, "file" | "read" | "write" | "w
 export class NotebookFileStore implements Disposable {
   readonly path: string;
   readonly saving: ReadonlySignal<boolean>;
-  /** The file has changed since the changes of this page were begun. */
+  /** The file has changed since this page started to edit it. */
   readonly stale: ReadonlySignal<boolean>;
   readonly #box: NotebookFileBox;
   readonly #notebook: Notebook;
@@ -89,7 +89,7 @@ export class NotebookFileStore implements Disposable {
     }
   }
 
-  /** Returns the sources of the file's cells, as they are now, and those of the notebook. Throws as `load`. */
+  /** Returns the current sources of the file's cells and of the notebook's. Throws as `load`. */
   async compare(): Promise<{ readonly before: string; readonly after: string }> {
     const { text } = await this.#read();
     const { cells } = this.#notebook.snapshot();

@@ -30,12 +30,12 @@ export class NotebookPane implements Pane {
   readonly #app: AppContext;
   readonly #disposables = new DisposableList();
   readonly #notebook = signal<Notebook>(undefined as unknown as Notebook);
-  /** Of the file that the cells come from, if they do. */
+  /** Path of the notebook's file; undefined for a notebook without a file. */
   readonly #path: string | undefined;
   #file: NotebookFileStore | undefined;
-  /** How the notebook differs from its file, if that is shown. */
+  /** The comparison with the file, while it is shown. */
   readonly #comparison = signal<Comparison | undefined>(undefined);
-  /** Why the file cannot be shown. */
+  /** The reason why the file cannot be shown. */
   readonly #problem = signal("");
   readonly #active = signal<string | undefined>(undefined);
   readonly #targets = new Map<string, FocusTarget>();
@@ -280,7 +280,7 @@ export class NotebookPane implements Pane {
     });
   }
 
-  /** Shows another context in this pane, which has no cells of its own. */
+  /** Shows another context in this pane, which has no cells yet. */
   #show(id: string): void {
     const before = this.#notebook.peek();
     void before.forget();

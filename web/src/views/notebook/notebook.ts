@@ -84,7 +84,7 @@ export class Notebook implements Disposable {
    * Shows the cells of a file with their outputs. Cells that were changed here stay as they are.
    *
    * @param version - The version of the file; undefined if it has none.
-   * @returns Whether the file has changed since the changes here were begun.
+   * @returns Whether the file has changed since this page started to edit it.
    */
   load(file: NotebookFile, version: string | undefined): boolean {
     const same = this.#version === version;
@@ -120,7 +120,7 @@ export class Notebook implements Disposable {
     return { cells, generation: this.#generation };
   }
 
-  /** The file now has the cells of a snapshot. `generation`: that of the snapshot. */
+  /** The file now has the cells of a snapshot. `generation`: the number of the snapshot. */
   saved(cells: readonly UpdatedCell[], generation: number, version: string | undefined): void {
     this.#stored = cells.map(({ id, outputs }) => ({ id, outputs }));
     this.#version = version;
@@ -178,7 +178,7 @@ export class Notebook implements Disposable {
 
   // ---- cells
 
-  /** Whether this page has made the context. */
+  /** Whether this page has created the context. */
   get ownsContext(): boolean {
     return this.#own;
   }

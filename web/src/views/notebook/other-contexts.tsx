@@ -1,4 +1,4 @@
-// The contexts that exist already, for example those of agents: a new notebook can show one of them.
+// The existing contexts, for example of agents: a new notebook can show one of them.
 
 import { useEffect, useState } from "preact/hooks";
 import { sandboxHandle } from "../../client/sandbox";

@@ -1,4 +1,4 @@
-// Rich output in a frame of its own: a page with an opaque origin, without network access and without access to this
+// Rich output in a separate frame: a page with an opaque origin, without network access and without access to this
 // page (public/output.html, gateway/hawse_gateway/http/static.py).
 
 import { useEffect, useRef, useState } from "preact/hooks";

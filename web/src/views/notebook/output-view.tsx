@@ -53,7 +53,7 @@ function ErrorView({ name, value, traceback }: ErrorOutput) {
   );
 }
 
-/** What a line of a traceback is, for its colour. */
+/** The kind of a line of a traceback, for its colour. */
 function partOf(line: string, last: boolean, name: string): string {
   if (last || (name && line.startsWith(`${name}:`))) return "reason";
   if (/^-*>\s*\d+ /.test(line)) return "culprit";

@@ -9,11 +9,11 @@ import type { Participant, TerminalViewer } from "../../wire/methods";
 
 /** Milliseconds between two questions. */
 const INTERVAL = 2000;
-/** Milliseconds after which a question is given up. */
+/** Time limit of a question, in milliseconds. */
 const TIMEOUT = 10_000;
 
 export interface People {
-  /** By id; only those at which someone is. */
+  /** By id; only terminals with viewers. */
   readonly terminals: readonly { readonly terminal: string; readonly viewers: readonly Participant[] }[];
   /** Number of viewers that are not listed. */
   readonly more: number;

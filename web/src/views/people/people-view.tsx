@@ -1,4 +1,4 @@
-// People in the rail: who is at which terminal of the sandbox, also at those that this page does not show.
+// People in the rail: the viewers of each terminal of the sandbox, including terminals that this page does not show.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
@@ -88,7 +88,7 @@ function Actions({ people, terminal, viewer }: ActionsProps) {
   );
 }
 
-/** What a viewer is and does, in words. `own`: it is this page. */
+/** Describes a viewer and its activity. `own`: whether it is this page. */
 function about({ kind, guest, read_only, typing, asks }: Participant, own: boolean): string {
   const words = [
     own && "you",

@@ -1,4 +1,4 @@
-// The ports of a sandbox: those on which programs listen, those with a preview, and those with both.
+// The ports of a sandbox: ports that programs listen on, and ports with a preview.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";

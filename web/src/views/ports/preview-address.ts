@@ -1,4 +1,4 @@
-// The URL of a preview (docs/wire.md, "Previews"): with a host name of its own where possible, so that it has its
+// The URL of a preview (docs/wire.md, "Previews"): with a separate host name where possible, so that it has its
 // own origin.
 
 /** Maximum characters of one label of a host name (RFC 1035). */

@@ -13,7 +13,7 @@ import { HawseError } from "../../wire/errors";
 import { attempt } from "../attempt";
 import { PreviewAddresses, pathOf } from "./address";
 
-/** Width in CSS pixels by name; 0: that of the pane. */
+/** Width in CSS pixels by name; 0 for the width of the pane. */
 const WIDTHS = [
   { name: "phone", label: "Width of a phone (390)", width: 390, icon: Smartphone },
   { name: "tablet", label: "Width of a tablet (768)", width: 768, icon: Tablet },
@@ -21,7 +21,7 @@ const WIDTHS = [
 ] as const;
 
 /**
- * What a preview may do. It is a page of another origin, or of none, so that these do not let it reach the gateway's page.
+ * The permissions of a preview. Its origin is another one or opaque, so they do not let it reach the gateway's page.
  * It may not replace the page that contains it.
  */
 const SANDBOX =

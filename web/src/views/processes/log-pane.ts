@@ -13,7 +13,7 @@ import { HawseError } from "../../wire/errors";
 
 /** Lines that are kept. */
 const SCROLLBACK = 20_000;
-/** Bytes of output after which the pane waits until they are drawn. */
+/** Bytes of output to receive before the pane waits until they are drawn. */
 const BATCH = 262_144;
 
 export class LogPane implements Pane {
@@ -106,7 +106,7 @@ export class LogPane implements Pane {
   }
 }
 
-/** The page's colours; those of the 16 ANSI colours stay xterm.js's own. */
+/** The page's colours; the 16 ANSI colours stay as in xterm.js. */
 function themeOf(element: HTMLElement): ITheme {
   const color = (name: string) => {
     // A new element for each: the colour of an element that changes may be in a transition.

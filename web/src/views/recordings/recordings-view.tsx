@@ -1,4 +1,4 @@
-// Recordings in the rail: those of the sandbox with their titles, what is recorded now, and the start of a new one.
+// Recordings in the rail: the sandbox's recordings with their titles, running ones, and a field to start one.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";

@@ -6,7 +6,7 @@ import { HawseError } from "../../wire/errors";
 import type { FileSearch } from "../../wire/methods";
 import { EXCLUDED } from "./results";
 
-/** Milliseconds without a key after which the server searches. */
+/** Milliseconds without a key before the server searches. */
 const DELAY = 120;
 /** Files that a search finds at most; those with exactly the name are searched for besides. */
 const LIMIT = 1_000;

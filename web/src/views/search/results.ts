@@ -35,7 +35,7 @@ const LIMIT = 2_000;
 export const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv"];
 export const NOTHING: Results = { files: [], count: 0, truncated: false, running: false, problem: "" };
 
-/** Adds matches behind those of the same file. */
+/** Adds matches after earlier ones of the same file. */
 export function grouped(files: readonly FileHits[], matches: readonly SearchMatch[]): FileHits[] {
   const byPath = new Map(files.map(({ path, hits }) => [path, [...hits]]));
   for (const match of matches) {
@@ -87,7 +87,7 @@ export class FileSearch {
 
   readonly results: ReadonlySignal<Results> = this.#results;
 
-  /** Replaces the results by those of this search. An empty text finds nothing. */
+  /** Replaces the results with the results of this search. An empty text finds nothing. */
   async run({ text, regular, matchCase, files }: Query): Promise<void> {
     this.cancel();
     this.#results.value = NOTHING;

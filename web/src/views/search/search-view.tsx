@@ -17,7 +17,7 @@ import { type FileHits, FileSearch, partsOf, type Results } from "./results";
 /** Milliseconds after the last key before a search starts. */
 const PAUSE = 250;
 
-/** What was searched last: the view is drawn anew each time it is shown. */
+/** The last search: the view is rebuilt each time it is shown. */
 const remembered = {
   text: signal(""),
   files: signal(""),
