@@ -145,3 +145,30 @@ async def test_a_command_line_that_the_screen_does_not_show_runs_again_only_afte
     await view.press("Escape")
     await view.run("clear; ls | grep -c ran-of-pas''te")
     await view.until_pattern(r"(^|\n)0\n")
+
+
+async def test_a_paste_while_an_input_method_composes_runs_nothing(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await view.until_prompt()
+    await fill_clipboard(view, HOSTILE)
+    session = await page.context.new_cdp_session(page)
+
+    async def compose() -> None:
+        await page.locator(".xterm-helper-textarea").focus()
+        await session.send("Input.imeSetComposition", {"text": "に", "selectionStart": 1, "selectionEnd": 1})
+        await expect(page.locator(".composition-view.active")).to_have_text("に")
+
+    await compose()
+    await session.send("Input.insertText", {"text": HOSTILE})  # as a keyboard does, which ends the composition by it
+    await expect_nothing_has_run(view)
+    await compose()
+    await session.send("Input.imeSetComposition", {"text": HOSTILE, "selectionStart": 1, "selectionEnd": 1})
+    await session.send("Input.insertText", {"text": HOSTILE})
+    await expect_nothing_has_run(view)
+    await compose()
+    await fire_paste(view, HOSTILE)
+    await expect_nothing_has_run(view)
+    await compose()
+    await view.press("Control+Shift+V")
+    await expect_nothing_has_run(view)

@@ -20,6 +20,9 @@ const INSERTED = new Set([
   "insertFromYank",
 ]);
 
+/** Input events of text that an input method composes. */
+const COMPOSED = new Set(["insertCompositionText", "insertFromComposition"]);
+
 export type Pastable = Pick<Terminal, "input" | "modes" | "options"> &
   Partial<Pick<Terminal, "element" | "paste">>;
 
@@ -78,10 +81,27 @@ export function takePastes(
       const { inputType, data, dataTransfer } = event;
       const text = data ?? dataTransfer?.getData("text/plain");
       // A phone's keyboard inserts the text of its clipboard like typed text.
-      const several = inputType === "insertText" && !!text && text.length > 1 && /\p{Cc}/u.test(text);
+      const several = inputType === "insertText" && hasControls(text);
       if (INSERTED.has(inputType) || several) take(event, text);
     },
     first,
   );
+  // Text of an input method cannot be refused. xterm.js reads it from its field after this event.
+  disposables.listen<InputEvent>(
+    document,
+    "input",
+    event => {
+      const { inputType, data, isComposing, target } = event;
+      if (!isComposing && !COMPOSED.has(inputType)) return;
+      if (target instanceof HTMLTextAreaElement && terminal.element?.contains(target) && hasControls(data))
+        target.value = target.value.replace(/\p{Cc}/gu, " "); // of the same length: xterm.js keeps positions in it
+    },
+    first,
+  );
   return disposables;
+}
+
+/** Whether a keyboard has inserted several characters with controls among them: a single one is a key. */
+function hasControls(text: string | null | undefined): boolean {
+  return !!text && text.length > 1 && /\p{Cc}/u.test(text);
 }
