@@ -78,7 +78,7 @@ async def test_unsaved_text_survives_a_reload_a_navigation_and_a_closed_page(ope
     other = View(await page.context.new_page())
     await other.page.goto(stack.base)
     await other.until_live()
-    await expect(other.page.get_by_text("Unsaved changes in notes.txt are kept in this browser")).to_be_visible()
+    await expect(other.page.get_by_text("This browser has unsaved changes in notes.txt")).to_be_visible()
     await other.page.get_by_role("button", name="Open", exact=True).click()
     await expect_restored(other.page, "first second third")
     await other.page.get_by_role("button", name="Save", exact=True).click()
@@ -198,7 +198,7 @@ async def test_a_file_that_has_changed_meanwhile_or_is_gone_is_a_conflict(open_p
     async with hawse.connect(stack.base, token=stack.token) as hw:
         await hw.sandbox().files.delete("notes.txt")
     await page.goto(address(stack))
-    await expect(alert).to_contain_text("This file does not exist any more.")
+    await expect(alert).to_contain_text("This file no longer exists.")
     await alert.get_by_role("button", name="Create it again").click()
     await expect(alert).to_have_count(0)
     async with hawse.connect(stack.base, token=stack.token) as hw:

@@ -96,7 +96,7 @@ async def test_dropped_files_are_uploaded_and_an_existing_one_is_a_question(open
     page = await show_files(await open_page())
     await expect(page.get_by_role("treeitem", name="a.txt")).to_be_visible()
     await drop(page, ("a.txt", "new"), ("b.txt", "second"))
-    question = page.get_by_role("dialog", name="This file exists already")
+    question = page.get_by_role("dialog", name="This file already exists")
     await question.get_by_role("button", name="Keep both").click()
     for name in ("a (2).txt", "b.txt"):
         await expect(page.get_by_role("treeitem", name=name)).to_be_visible()

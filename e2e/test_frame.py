@@ -240,7 +240,7 @@ async def test_a_link_to_a_command_opens_the_page_at_it_or_says_that_it_is_gone(
     await expect(other.page.locator(".linked-command")).to_have_count(0)
     # Other shells may have commands at the same offset.
     await other.page.evaluate("() => { location.hash = location.hash.replace(/instance=[^&]*/, 'instance=other'); }")
-    await expect(other.page.locator("#toast")).to_have_text("This command is not kept any more.")
+    await expect(other.page.locator("#toast")).to_have_text("The server no longer has this command.")
 
 
 async def test_commands_have_a_bar_with_their_state_and_their_output_is_copied(open_page: Open) -> None:

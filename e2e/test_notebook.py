@@ -61,7 +61,7 @@ async def test_cells_run_and_show_rich_output_that_cannot_reach_the_page(open_pa
     frame = page.frame_locator("iframe[title='Output of cell 2']")
     await expect(frame.locator("#out")).to_have_text("SecurityError,SecurityError,SecurityError")
     await expect(frame.locator("body")).to_contain_text("no network")
-    await expect(output(page, 2)).to_contain_text("This output may not load https://example.org")
+    await expect(output(page, 2)).to_contain_text("This output is not allowed to load https://example.org")
     await run(page, 3, "Markdown('**bold** <script>alert(1)</script>')")
     await expect(output(page, 3).locator(".markdown strong")).to_have_text("bold")
     assert await output(page, 3).locator("script").count() == 0

@@ -156,4 +156,4 @@ async def test_a_localhost_link_in_a_terminal_opens_the_preview_beside_it(open_p
 async def test_a_viewer_gets_no_previews(open_page: Open, stack: Stack) -> None:
     await open_page()
     page = await show_ports(await open_page(token=stack.viewer_token))
-    await expect(page.get_by_role("alert")).to_have_text("You may not use the ports of this sandbox.")
+    await expect(page.get_by_role("alert")).to_have_text("You are not allowed to use the ports of this sandbox.")

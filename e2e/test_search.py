@@ -92,7 +92,7 @@ async def test_a_viewer_cannot_search(open_page: Open, stack: Stack) -> None:
     view = await open_page(token=stack.viewer_token)
     page = await show_search(view)
     await view.type("needle")
-    await expect(page.get_by_role("alert")).to_have_text("You may not search in this sandbox.")
+    await expect(page.get_by_role("alert")).to_have_text("You are not allowed to search in this sandbox.")
 
 
 async def test_a_file_is_found_among_more_than_are_shown(open_page: Open, stack: Stack) -> None:

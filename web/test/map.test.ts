@@ -188,7 +188,7 @@ test.each(Object.entries(DRAWING))("the browser test of %s exists: %s", (_, id) 
   expect(readFileSync(join(WEB, "../e2e", file), "utf8")).toContain(`async def ${name}(`);
 });
 
-test.each([...TYPES_ONLY])("%s has no code of its own", module => {
+test.each([...TYPES_ONLY])("%s contains no code", module => {
   const text = readFileSync(join(WEB, "src", module), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
   expect(text).not.toMatch(/^(export )?(class|const|let|function|async function)\b/m);
 });

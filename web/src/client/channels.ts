@@ -19,7 +19,7 @@ export interface SandboxStarting {
 export interface ChannelHandlers {
   /** Return `cost` with `consume` after processing the event. */
   event?(name: string, value: unknown, cost: number): void;
-  /** The sandbox of the call is being started. Any call may get this event, which is none of its method's own. */
+  /** The sandbox of the call is starting. Any call can get this event, which does not belong to its method. */
   starting?(progress: SandboxStarting): void;
   data?(frame: Frame, cost: number): void;
   /** The server has applied `bytes` of input. */

@@ -91,7 +91,7 @@ export class GatewayClient {
     });
   }
 
-  /** A sandbox that a call waits for is being started. */
+  /** A sandbox that a call waits for is starting. */
   readonly onStarting = (listener: (progress: SandboxStarting) => void): Disposable =>
     this.#onStarting.on(listener);
   readonly onState: (listener: (state: ConnectionState) => void) => Disposable;
@@ -146,7 +146,7 @@ export class GatewayClient {
 
   /**
    * Why no call can succeed now: the client is closed, the gateway refuses it, or it needs another token (`signIn`).
-   * undefined: calls are sent, or wait for a connection.
+   * undefined: calls are sent or wait for a connection.
    */
   get refusal(): HawseError | undefined {
     const { state } = this;
@@ -156,7 +156,7 @@ export class GatewayClient {
     return state.reason ?? new HawseError("unauthenticated", "the client was created without a token");
   }
 
-  /** Calls `listener` with the `refusal`, now or when there is one. */
+  /** Calls `listener` with the `refusal`, at once or when it occurs. */
   onRefusal(listener: (refusal: HawseError) => void): Disposable {
     const check = () => {
       const { refusal } = this;

@@ -11,7 +11,7 @@ export interface RichResult {
   /** By MIME type: text, base64 text of binary types, or JSON values. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** MIME types whose value was too large, or is no longer kept. */
+  /** MIME types whose values were too large or are no longer kept. */
   readonly omitted: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 // Follows one run of a code context to its end, also across lost connections: a call that runs code, or one that is
-// attached to the run of somebody else.
+// attached to the run of another client.
 
 import type { Disposable } from "../base/disposables";
 import { randomId } from "../base/random-id";
@@ -23,11 +23,11 @@ export interface CodeCalls {
 }
 
 export interface RunListener {
-  /** The code is sent to be run, also again after a lost connection: the run has another id then. */
+  /** The request to run the code is sent, also again after a lost connection: the run can have another id then. */
   requested(): void;
-  /** The run has an id. `source`: its code, if it is the run of somebody else. */
+  /** The run has an id. `source`: its code, for a run of another client. */
   named(run: string, source: string | undefined): void;
-  /** The run has begun. */
+  /** The run has started. */
   began(): void;
   text(stream: "stdout" | "stderr", text: string): void;
   display(value: CodeDisplay, data: Record<string, unknown>): void;
@@ -38,7 +38,7 @@ export interface RunListener {
   /** Output is missing: it was not read in time. */
   lost?(): void;
   ended(result: CodeRunResult): void;
-  /** The run could not begin, or its output is not available. */
+  /** The run could not start, or its output is not available. */
   failed(error: HawseError): void;
 }
 
@@ -165,7 +165,7 @@ export class RunFollower implements Disposable {
     else this.#listener.input(value);
   }
 
-  /** All before these offsets was sent, or is lost. */
+  /** Everything before these offsets was sent or lost. */
   #reached(offsets: CodeOffsets): void {
     for (const [stream, offset] of Object.entries(offsets) as [keyof CodeOffsets, number][]) {
       if (offset <= this.#since[stream]) continue;
@@ -189,7 +189,7 @@ export class RunFollower implements Disposable {
     else this.#listener.text(stream, this.#decoders[stream].decode(bytes, { stream: true }));
   }
 
-  /** Returns the values of a bundle, with those that came as bytes before it. */
+  /** Returns the values of a bundle, including values that came as bytes before it. */
   #dataOf(display: CodeDisplay): Record<string, unknown> {
     const data = { ...display.data };
     for (const { type, offset, size, form } of display.large ?? []) {

@@ -91,7 +91,7 @@ class Output {
     this.offset = offset + bytes.length;
   }
 
-  /** Throws if bytes before `offset` have not been received: the server has none of them any more. */
+  /** Throws if bytes before `offset` have not been received: the server no longer has them. */
   reach(offset: number): void {
     const missing = offset - this.offset;
     if (missing <= 0) return;
@@ -103,7 +103,7 @@ class Output {
   }
 }
 
-/** A sandbox that died has lost its keys, and may have run the command again. */
+/** A restarted sandbox has lost its keys and may have run the command again. */
 function restarted(): HawseError {
   return new HawseError("outcome_unknown", "the sandbox was restarted during the command", {
     admitted: "yes",

@@ -1,4 +1,4 @@
-// A sandbox as an object: each method of the table as a function, and what is more than one call: commands with their
+// A sandbox as an object: each method of the table as a function, and functions of several calls: commands with their
 // output, files as bytes, the output of a process across lost connections.
 
 import { randomId } from "../base/random-id";
@@ -12,7 +12,7 @@ import { collectExec, type ExecOptions, type ExecOutcome } from "./exec";
 import { joinBytes } from "./join-bytes";
 import { MethodStream, wasInterrupted } from "./streams";
 
-/** The methods whose names begin with `P.`: `Namespace<"file">["stat"]` is `file.stat`. */
+/** The methods whose names start with `P.`: `Namespace<"file">["stat"]` is `file.stat`. */
 export type Namespace<P extends string> = {
   [M in keyof Methods as M extends `${P}.${infer Name}` ? Name : never]: (
     ...args: CallArguments<M>
@@ -91,7 +91,7 @@ class SandboxBase {
     return await runCode(this as unknown as SandboxHandle, source, options);
   }
 
-  /** The output of a process from its beginning to its end; it continues at the exact byte after a lost connection. */
+  /** The whole output of a process; it continues at the exact byte after a lost connection. */
   async *output(id: string): AsyncGenerator<ProcessOutput, void> {
     const since = { stdout: 0, stderr: 0 };
     let instance: string | undefined;
@@ -193,7 +193,7 @@ class SandboxBase {
   }
 }
 
-/** Returns an object for the sandbox `id`. It costs nothing and needs no end. */
+/** Returns an object for the sandbox `id`. It holds no resources and needs no closing. */
 export function sandboxHandle(client: GatewayClient, id: string): SandboxHandle {
   const sandbox = new SandboxBase(client, id);
   for (const prefix of NAMESPACES) {
@@ -205,7 +205,7 @@ export function sandboxHandle(client: GatewayClient, id: string): SandboxHandle 
 function namespace(sandbox: SandboxBase, prefix: string): object {
   return new Proxy(Object.create(null) as object, {
     get: (_, name) => {
-      if (typeof name !== "string" || name === "then") return undefined; // no promise
+      if (typeof name !== "string" || name === "then") return undefined; // it is not a promise
       const method = `${prefix}.${name}`;
       return (...args: [object?, CallRequest?]) =>
         ALL_STREAMS.has(method)

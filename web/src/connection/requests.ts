@@ -25,7 +25,7 @@ async function fetchOrUnavailable(url: URL, init: RequestInit): Promise<Response
 }
 
 /**
- * A connection may be lost within the answer, which is no answer then: the request may be sent again. Without TLS,
+ * A connection can be lost within the answer. The request may be sent again then. Without TLS,
  * browsers return an answer that ends within its headers like a complete one without a body.
  */
 async function bodyOrUnavailable(url: URL, response: Response): Promise<Record<string, unknown>> {

@@ -70,7 +70,7 @@ export interface PeopleContext {
   /** Whether this user alone may type there, and can hand that over. */
   holds(terminal: string): boolean;
   follows(terminal: string, viewer: string): boolean;
-  /** Begins to follow the viewer, or stops that. */
+  /** Starts or stops following the viewer. */
   follow(terminal: string, viewer: Participant): void;
   /** Hands the keyboard over. */
   give(terminal: string, viewer: Participant): void;

@@ -3,7 +3,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { PaneKind, RailView } from "./pane";
 
-/** An entry of the palette that is no action of the page, because its module is not loaded before the first prompt. */
+/** An entry of the palette from a module that is loaded after the first prompt, so it is not an action of the page. */
 export interface ViewCommand {
   /** Unique name. */
   readonly id: string;
@@ -49,7 +49,7 @@ export class Registry {
     this.#views.value = [...this.#views.value, view];
   }
 
-  /** Returns a kind of panes, if there is one with this name. Rejects if it cannot be loaded. */
+  /** Returns the kind of panes with this name. Rejects if it cannot be loaded. */
   async pane(kind: string): Promise<PaneKind | undefined> {
     if (!this.#kinds.has(kind)) await this.load();
     return this.#kinds.get(kind);

@@ -5,7 +5,7 @@ import { render } from "preact";
 import { type Action, type Actions, labelOf } from "./actions";
 import { Icon } from "./icon";
 
-/** Shortcuts that are no action of the page. */
+/** Shortcuts that are not actions of the page. */
 export interface Fixed {
   group: string;
   label: string;

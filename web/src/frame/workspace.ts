@@ -94,7 +94,7 @@ export class Workspace {
     if (next) this.#select(next.key);
   }
 
-  /** Moves the focus to the pane on that side, if there is one. */
+  /** Moves the focus to the pane on that side. */
   go(side: "left" | "right" | "up" | "down"): void {
     const here = this.current.value;
     const next = here && neighbourOf(here.tree, here.active, side);

@@ -51,7 +51,7 @@ export class Later {
     );
   }
 
-  /** Changes the user's text as the pressed keys of the bar tell. */
+  /** Applies the pressed keys of the bar to the user's text. */
   readonly translate = (text: string): string => this.#keyBar?.translate(text) ?? text;
 
   /** Fills the bar with keys, on devices that show it. */

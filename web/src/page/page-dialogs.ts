@@ -39,7 +39,7 @@ export class PageDialogs {
     this.#options = options;
   }
 
-  /** `typed`: ends the wait for the text field, and returns what was typed meanwhile; undefined: nothing is wanted. */
+  /** `typed`: ends the wait for the text field, and returns the text typed until then; undefined if the dialog is not wanted. */
   async palette(typed: () => string | undefined): Promise<void> {
     const { actions, registry } = this.#options;
     const closed = this.#returning();
@@ -83,7 +83,7 @@ export class PageDialogs {
     const shared = viewOnly && !ours ? await client.call("share.create", { sandbox, terminal }) : undefined;
     const done = await copyText(shareLink(location.href, viewOnly ? (ours ?? shared?.token) : undefined));
     const access = viewOnly ? "Anyone with it can view, but not type." : "It contains no token.";
-    toast(done ? `Link copied. ${access}` : "The browser does not allow copying on this page");
+    toast(done ? `Link copied. ${access}` : "The browser does not allow this page to copy.");
   }
 
   /** Shows what can be done with a command. */
@@ -108,7 +108,7 @@ export class PageDialogs {
   lastCommand(commands: Commands | undefined, what: "copy" | "run"): void {
     const { toast } = this.#options.app;
     const last = commands?.last;
-    if (!commands || !last) toast("The shell has not reported a command since this page shows it.");
+    if (!commands || !last) toast("The shell has not reported a command since this page opened it.");
     else if (what === "copy") void this.#copy(commands.outputOf(last));
     else void this.#runAgain(commands, last);
   }
@@ -140,10 +140,10 @@ export class PageDialogs {
     if (client.state.phase !== "live") return toast(NOT_CONNECTED);
     try {
       const start = await findStart(source, command);
-      if (!start) return toast("The server does not keep this command any more.");
+      if (!start) return toast("The server no longer has this command.");
       const { id } = source.channel.address;
       const done = await copyText(commandLink(location.href, id, start, this.#options.guestToken()));
-      toast(done ? "Link to this command copied." : "The browser does not allow copying on this page");
+      toast(done ? "Link to this command copied." : "The browser does not allow this page to copy.");
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
       toast(problem.message);
@@ -159,7 +159,7 @@ export class PageDialogs {
     if (!commands.atPrompt) return toast("A program is running in this terminal.");
     const question = {
       title: "Run this command again?",
-      text: "The terminal does not show this line any more, or never did.",
+      text: "The terminal no longer shows this line, or never did.",
       quote: line,
       no: "Cancel",
       yes: "Run",

@@ -1,4 +1,4 @@
-// What the status line tells about the active terminal and the sandbox: directory, branch, recording, size, isolation.
+// The contents of the status line: directory, branch, recording and size of the active terminal, isolation of the sandbox.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -81,7 +81,7 @@ export class PageFacts implements Disposable {
   }
 }
 
-/** A fact that is not available is not shown: the directory is no repository, or the user may not ask. */
+/** A fact that is not available is not shown, for example if the directory is not a repository. */
 function ignored<T>(problem: unknown, value: T): T {
   if (!(problem instanceof HawseError)) throw problem;
   return value;

@@ -52,7 +52,7 @@ export function showStatus(page: PageCore, later: Later): ReadonlySignal<Status>
       if (kind !== "live") return;
       // A text field of the rail keeps it after a lost connection.
       if (!document.activeElement?.closest(".rail")) page.focus();
-      // What the user may ask for next, so that no key is typed into the terminal meanwhile.
+      // Likely next requests of the user: their keys must not reach the terminal in the meantime.
       whenIdle(() => void later.preload().catch(() => {})); // the next connection tries it again
     }),
   );

@@ -129,7 +129,9 @@ function Recording({ recording }: StatusLineProps) {
       class="recording"
       role="status"
       hidden={!on}
-      title={on?.input ? "This terminal is recorded, including all input" : "This terminal is recorded"}
+      title={
+        on?.input ? "This terminal is being recorded, including all input" : "This terminal is being recorded"
+      }
     >
       <i aria-hidden="true" />
       REC

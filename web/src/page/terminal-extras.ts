@@ -64,7 +64,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
       storage: () => sessionStorage,
       key: `hawse.images.${channel.address.sandbox}.${channel.address.id}`,
       instance: () => channel.info?.instance,
-      lost: () => toast("Images from before the reload are not shown: the server keeps text only."),
+      lost: () => toast("Images from before the reload are not shown: the server keeps only text."),
     }),
     new LinkedCommand(terminal, { ...options, client }, toast),
     new StickyCommand(stage, terminal, commands),

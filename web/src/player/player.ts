@@ -244,7 +244,7 @@ export class Player {
     await this.#pause(Math.max(MIN_DELAY, Math.min((left * 1000) / speed, TICK)));
   }
 
-  /** Whether the recording has ended; one that is still being recorded may have grown. */
+  /** Whether the recording has ended; a running one may have grown. */
   async #hasEnded(): Promise<boolean> {
     if (this.info?.state !== "recording") return true;
     const before = this.duration;

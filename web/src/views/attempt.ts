@@ -3,7 +3,7 @@
 import type { AppContext } from "../frame/pane";
 import { HawseError } from "../wire/errors";
 
-/** Returns whether `work` has succeeded. Throws what is no HawseError. */
+/** Returns whether `work` has succeeded. Rethrows errors other than HawseError. */
 export async function attempt(
   { toast }: Pick<AppContext, "toast">,
   work: () => Promise<unknown>,

@@ -119,7 +119,7 @@ test("nothing is kept after the user has signed out", async () => {
   expect(database.texts.size).toBe(0);
 });
 
-test("the files with drafts are listed, the latest first, but not those of tabs that are there", async () => {
+test("the files with drafts are listed, the latest first, except files of open tabs", async () => {
   const { open, live } = browser();
   let time = 0;
   const now = () => ++time;
@@ -176,7 +176,7 @@ test("a text that could not be kept is known until it is kept or not wanted", as
   expect(drafts.unkept).toBe(false);
 });
 
-test("the browser asks only if a text could not be kept, after what waits was kept", async () => {
+test("the browser asks only if a text could not be stored, after pending texts were stored", async () => {
   const { open, database } = browser();
   const drafts = open("1");
   const page = new EventTarget() as Window & EventTarget;

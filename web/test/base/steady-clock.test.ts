@@ -4,7 +4,7 @@ import { SteadyClock } from "../../src/base/steady-clock";
 test.each([
   ["both run", 1_000, 1_000, 1_000],
   ["the date is set back", 1_000, -3_600_000, 1_000],
-  ["the machine sleeps, in which one stops", 10, 60_000, 60_000],
+  ["one clock stops while the machine sleeps", 10, 60_000, 60_000],
   ["the date is set forward", 10, 60_000, 60_000],
   ["both go back", -5, -5, 0],
 ])("it takes the longer of two measurements: %s", (_, monotonic, date, elapsed) => {

@@ -6,7 +6,7 @@ import { makeHarness } from "../fakes/harness";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("welcome and state are those of the current connection", async () => {
+test("welcome and state belong to the current connection", async () => {
   const { client, runUntilIdle } = makeHarness();
   expect([client.state.phase, client.welcome]).toEqual(["idle", undefined]);
   client.connect();
@@ -179,7 +179,7 @@ test("a server of another protocol ends every call", async () => {
   expect(codes).toEqual(Array(9).fill("protocol_error"));
 });
 
-test("close ends calls that run, that wait, and that are made afterwards", async () => {
+test("close ends running, waiting and later calls", async () => {
   const { client, gateway, runUntilIdle } = makeHarness(times);
   gateway.respond = () => undefined;
   expect(

@@ -28,7 +28,7 @@ function boxWith(items: unknown[], end: object): { box: CodeCalls; called: objec
 
 const OK = { status: "ok", run: "r", execution_count: 1, duration: 0.5, error: null };
 
-test("the outcome has what was printed, the results and the end", async () => {
+test("the outcome has the printed text, the results and the end", async () => {
   const { box, called } = boxWith(
     [
       text(1, 0, "a\n"),

@@ -21,7 +21,7 @@ test("a method that sends events is a stream", () => {
   expect(client.sandbox().file.list({ path: "." })).toBeInstanceOf(MethodStream);
 });
 
-test("a handle and its namespaces are no promises", async () => {
+test("a handle and its namespaces are not promises", async () => {
   const { client } = makeHarness();
   const box = client.sandbox("box");
   expect(await box).toBe(box);

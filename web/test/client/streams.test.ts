@@ -155,7 +155,7 @@ test("parameters that cannot be sent fail their call", async () => {
   await expect(stream.result).rejects.toMatchObject({ code: "too_large" });
 });
 
-test("an interrupted call that is made again has its key and its age, and waits without a limit", async () => {
+test("a repeated interrupted call has its key and its age, and waits without a limit", async () => {
   vi.useFakeTimers();
   const source = makeSource();
   const first = new MethodStream(source, "file.write", { path: "x", input: "i" }, { key: "k", sandbox: "s" });
@@ -201,7 +201,7 @@ test("input is sent as far as there is credit, and waits for more", async () => 
   await expect(stream.write(new Uint8Array(1))).rejects.toMatchObject({ code: "exited" });
 });
 
-test("a call of an earlier page is sent with its age, also when it is made again", async () => {
+test("a call of an earlier page is sent with its age, also when it is repeated", async () => {
   vi.useFakeTimers();
   const source = makeSource();
   const stream = new MethodStream(source, "code.run", { source: "1" }, { key: "k", age: 30 });

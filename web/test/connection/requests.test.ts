@@ -61,7 +61,7 @@ test.each([200, 404])("a page with status %i is not taken for a gateway", async 
   await expect(send()).rejects.toThrow("this may not be the address of a gateway");
 });
 
-test.each(["null", "7", '"text"'])("JSON that is not an object (%s) is no answer", async body => {
+test.each(["null", "7", '"text"'])("JSON that is not an object (%s) is not an answer", async body => {
   vi.stubGlobal("fetch", async () => new Response(body, { status: 201 }));
   await expect(send()).rejects.toMatchObject({ code: "unavailable", retryable: true });
 });

@@ -17,7 +17,7 @@ test("a pane kind is found by its name", async () => {
   expect(await registry.pane("editor")).toBeUndefined();
 });
 
-test("what is not needed at once is loaded when an unknown kind is asked for, and once", async () => {
+test("lazy modules are loaded once, when an unknown kind is requested", async () => {
   let loads = 0;
   const registry = new Registry(async () => {
     loads++;

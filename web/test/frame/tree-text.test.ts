@@ -22,7 +22,7 @@ test("a tree of splits is readable text, and the same tree again", () => {
   expect(read(text)).toEqual(tree);
 });
 
-test("any text can be a value, and the URL keeps what is written", () => {
+test("any text can be a value, and the URL keeps it as written", () => {
   const value = "a b~c(d),é漢😀%*?#&='\"";
   const text = treeToText(leaf(1, "terminal", { id: value, "": "" }));
   const url = new URL(`http://gateway.example/?layout=${text}`);

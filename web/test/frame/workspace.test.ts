@@ -11,7 +11,7 @@ const terminals = ({ tabs }: Workspace) =>
   tabs.value.map(({ tree }) => leavesOf(tree).map(({ state }) => state.id ?? ""));
 const shown = ({ current }: Workspace) => leavesOf(current.value?.tree as never).map(({ state }) => state.id);
 
-test("a pane opens in a tab of its own or beside the active one, and is shown once", () => {
+test("a pane opens in a new tab or beside the active one, and is shown once", () => {
   const workspace = make();
   workspace.open(TERMINAL, { id: "b" }, "right");
   workspace.open(TERMINAL, { id: "c" });
@@ -28,7 +28,7 @@ test("a tab takes a limited number of panes", () => {
   expect(opened.filter(Boolean)).toHaveLength(11);
 });
 
-test("terminals of others get tabs, and those that have ended lose theirs unless the user looks at them", () => {
+test("terminals of others get tabs, and ended terminals lose theirs unless the user looks at them", () => {
   const workspace = make();
   workspace.syncTerminals(["main", "other"]);
   expect(terminals(workspace)).toEqual([["main"], ["other"]]);

@@ -42,7 +42,7 @@ test("a preview is the end of the screen without the empty lines below it", () =
   expect(preview("line\n".repeat(100)).split("\n")).toHaveLength(PREVIEW_ROWS);
 });
 
-test("each person is shown once, with the number of those who are not shown", () => {
+test("each person is shown once, with the number of hidden ones", () => {
   const six = ["a", "b", "c", "d", "e", "f"].map(name => viewer("main", name));
   expect(faces([...six, viewer("build", "a")], 7)).toMatchObject({ shown: { length: 5 }, more: 1 });
   expect(faces([viewer("main", "a")], 30)).toMatchObject({ shown: { length: 1 }, more: 29 });

@@ -19,7 +19,7 @@ function press(target: EventTarget, key: string, more: object = {}): boolean {
 
 const target = () => new EventTarget() as unknown as Window;
 
-test("what is typed is held until it is taken", () => {
+test("typed text is held until it is taken", () => {
   const window = target();
   const typed = holdKeys(window);
   for (const key of ["s", "p", "x", "Backspace", "l", "Enter", "Shift"])

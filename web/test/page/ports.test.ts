@@ -26,7 +26,7 @@ test("a dismissed port is not shown again until it was closed", () => {
   expect(notices.latest?.port).toBe(5173);
 });
 
-test("ports that were dismissed before a reload, and those with a preview on the page, are not shown", () => {
+test("ports that were dismissed before a reload, and ports with a preview on the page, are not shown", () => {
   const notices = new PortNotices([3000, 8000]);
   notices.show(open(3000, 5173));
   expect(notices.latest?.port).toBe(5173);

@@ -25,7 +25,7 @@ test("the rectangles of a line are read, and their pixels", async () => {
   expect(first && [...toRgba(await inflate(first.data, 6), 2)]).toEqual([1, 2, 3, 255, 4, 5, 6, 255]);
 });
 
-test("what is damaged is left out", async () => {
+test("damaged data is left out", async () => {
   expect(parseRectangles("")).toEqual([]);
   expect(parseRectangles("no base64!")).toEqual([]);
   const whole = encoded([0, 0, 1, 1, Uint8Array.of(1, 2, 3)], [0, 0, 1, 1, Uint8Array.of(1, 2, 3)]);
@@ -34,7 +34,7 @@ test("what is damaged is left out", async () => {
   expect([...toRgba(Uint8Array.of(1), 1)]).toEqual([1, 0, 0, 255]);
 });
 
-test("what expands to more than its pixels is cut", async () => {
+test("data that expands beyond its pixels is cut", async () => {
   const bomb = Uint8Array.from(deflateSync(new Uint8Array(1 << 22)));
   expect((await inflate(bomb, 3)).length).toBe(3);
   expect((await inflate(Uint8Array.from(deflateSync(Uint8Array.of(1, 2))), 3)).length).toBe(2);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { forCall, HawseError, RETRYABLE } from "../../src/wire/errors";
 
-test("the errors after which a retry may succeed are those of the specification", () => {
+test("the retryable errors match the specification", () => {
   const spec = readFileSync(new URL("../../../docs/wire.md", import.meta.url), "utf8");
   const rows = spec.matchAll(/^\| ((?:`\w+`(?:, )?)+) \| \d+ \| yes \|/gm);
   const codes = [...rows].flatMap(([, row = ""]) => [...row.matchAll(/`(\w+)`/g)].map(([, code]) => code));

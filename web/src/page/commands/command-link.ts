@@ -15,11 +15,11 @@ import type { Command, Commands } from "./commands";
 const KEPT = 1_000;
 /** Milliseconds until the emulator must have the row of the command. */
 const PARSING = 5_000;
-const GONE = "This command is not kept any more.";
+const GONE = "The server no longer has this command.";
 
 /** The command that a link leads to. */
 export interface LinkedTo {
-  /** Offset where its output begins, in bytes. */
+  /** Offset of the start of its output, in bytes. */
   readonly start: number;
   /** The instance of the terminal where it ran. */
   readonly instance: string;
@@ -43,7 +43,7 @@ export function commandLink(
   return `${terminalLink(href, terminal)}#${fragment}`;
 }
 
-/** Returns undefined if `href` is no link to a command of this terminal. */
+/** Returns undefined if `href` is not a link to a command of this terminal. */
 export function readCommandLink(href: string, terminal: string): LinkedTo | undefined {
   const fragment = new URLSearchParams(new URL(href).hash.slice(1));
   const [command = "", instance] = [fragment.get("command") ?? "", fragment.get("instance")];
@@ -51,7 +51,7 @@ export function readCommandLink(href: string, terminal: string): LinkedTo | unde
   return { start: Number(command), instance };
 }
 
-/** Asks the server where the output of a command begins; undefined if it does not keep that command. */
+/** Asks the server where the output of a command starts; undefined if the server no longer has it. */
 export async function findStart(source: CommandSource, command: Command): Promise<LinkedTo | undefined> {
   const instance = source.channel.info?.instance;
   if (instance === undefined) return undefined;

@@ -13,7 +13,7 @@ const MAX_LINE = 4_096;
 export interface Command {
   /** The line with the prompt. */
   readonly prompt: IMarker;
-  /** The line where the output begins. */
+  /** The first line of the output. */
   readonly output: IMarker;
   /** Empty if the shell has not reported it. */
   readonly line: string;
@@ -121,7 +121,7 @@ export class Commands implements Disposable {
     this.#decorate(command);
   }
 
-  /** The command that runs, if there is one, has ended. `code`: NaN if it is not known. */
+  /** The running command has ended. `code`: NaN if unknown. */
   end(code = Number.NaN): void {
     const command = this.#running;
     this.#running = undefined;

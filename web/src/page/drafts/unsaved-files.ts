@@ -12,7 +12,7 @@ export async function announceUnsaved(app: AppContext, stage: HTMLElement): Prom
   const shown = new Set([...app.workspace.panes.peek().values()].map(pane => pane.state().path));
   const files = (await (await app.drafts()).files(app.sandbox)).filter(path => !shown.has(path));
   if (!files.length) return;
-  askInPane(stage, `Unsaved changes in ${describeFiles(files)} are kept in this browser`, [
+  askInPane(stage, `This browser has unsaved changes in ${describeFiles(files)}`, [
     { label: "Open", run: () => openAll(app, files) },
     { label: "Not now", run: app.focus },
   ]);

@@ -16,7 +16,7 @@ import { scrolledBack, type View, viewFromText } from "./view-text";
 const SHOWN: ReadonlySet<string> = new Set(["editor", "recording", "log"]);
 
 export interface Followed {
-  /** Public id at the terminal where the user began to follow. */
+  /** Public id at the terminal where the user started to follow. */
   readonly id: string;
   /** That terminal. The followed page sends what it shows to all of its terminals. */
   readonly at: TerminalPane;

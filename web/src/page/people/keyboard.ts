@@ -35,7 +35,7 @@ export function changeText(
     if (before.holder === me && now.holder) return `${name(now.holder)} has the keyboard now.`;
     if (!before.asks) return "";
     if (now.holder === me) return "You have the keyboard. Only you may type.";
-    return now.holder ? `${name(now.holder)} has the keyboard now.` : "Everybody may type now.";
+    return now.holder ? `${name(now.holder)} has the keyboard now.` : "Everyone can type now.";
   }
   const refused = before.asks && !now.asks && now.holder !== undefined && now.holder !== me;
   if (!refused) return "";
@@ -66,7 +66,7 @@ export class KeyboardNotices implements Disposable {
   /** A key of the user was refused. */
   readonly #refusal = make("div", "notice refusal");
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The user has ended the own request: its end is no answer. */
+  /** The user has withdrawn the request: its end is not an answer. */
   #withdrawn = false;
 
   constructor(page: PageCore, panes: PaneActions) {

@@ -193,7 +193,7 @@ function Choice({ name, label, options, labels }: ChoiceProps) {
 
 function Created({ address, toast }: { address: string; toast: (text: string) => void }) {
   const copy = async () =>
-    toast((await copyText(address)) ? "Link copied." : "The browser does not allow copying on this page");
+    toast((await copyText(address)) ? "Link copied." : "The browser does not allow this page to copy.");
   const code = `data:image/svg+xml,${encodeURIComponent(renderSVG(address))}`;
   return (
     <div class="created">

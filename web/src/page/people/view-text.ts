@@ -22,7 +22,7 @@ export function viewToText({ kind, state, scroll }: View): string {
   return text.length <= MAX_LENGTH ? text : "";
 }
 
-/** Returns undefined if the text is no view. */
+/** Returns undefined if the text is not a view. */
 export function viewFromText(text: string): View | undefined {
   const tree = text.length <= MAX_LENGTH ? treeFromText(text, () => 0) : undefined;
   if (tree?.type !== "leaf") return undefined;

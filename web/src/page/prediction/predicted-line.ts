@@ -7,7 +7,7 @@
 
 /** Maximum number of keys that the program has not echoed. */
 const MAX_WAITING = 256;
-/** Milliseconds after which a key that the server has applied is no longer expected to be echoed. */
+/** Milliseconds to wait for the echo of a key that the server has applied. */
 const GIVE_UP = 1_000;
 /** The same while predictions are shown, which may be a password. */
 const GIVE_UP_SHOWN = 200;

@@ -25,12 +25,12 @@ export class Refusals {
   /** Older refusals are already in the list. */
   #known = 0;
 
-  /** A watch begins, which first sends again what was refused last. */
+  /** A watch starts; it first repeats the latest refusals. */
   begin(): void {
     this.#known = this.#latest;
   }
 
-  /** The watch has sent what was refused before it began. */
+  /** The watch has sent the refusals from before its start. */
   live(): void {
     this.#known = 0;
   }

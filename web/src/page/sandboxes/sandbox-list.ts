@@ -65,7 +65,7 @@ export class SandboxList implements Disposable {
     return this.#table?.error;
   }
 
-  /** A sentence about the list; empty if there is nothing to say. */
+  /** A sentence about the list, or an empty text. */
   get status(): string {
     const { error } = this;
     if (error) return `The list is not available: ${error.message || error.code}`;

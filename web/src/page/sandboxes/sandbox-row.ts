@@ -125,7 +125,7 @@ export class SandboxRow {
     const loss = use
       ? await useOf(sandboxHandle(this.#client, this.#id), this.#options.current ? 1 : 0).then(
           describeUse,
-          () => "It is not known whether it is in use.",
+          () => "It may be in use.",
         )
       : "";
     const text = `${loss} Its files are kept, all else ends.`;

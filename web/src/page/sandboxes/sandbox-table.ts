@@ -43,7 +43,7 @@ export class SandboxTable implements Disposable {
     return this.#complete;
   }
 
-  /** Why the gateway has ended the watch. A lost connection is no such reason: the next one starts a new watch. */
+  /** Why the gateway has ended the watch. After a lost connection there is no reason: the next one starts a new watch. */
   get error(): HawseError | undefined {
     return this.#error;
   }

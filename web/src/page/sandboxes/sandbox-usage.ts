@@ -30,7 +30,7 @@ export class Samples {
   readonly list: Sample[] = [];
   #before: { at: number; cpu: number; started: number } | undefined;
 
-  /** `at`: the time of the measurement, in seconds. A runtime that was started anew begins anew. */
+  /** `at`: the time of the measurement, in seconds. A new runtime starts again at zero. */
   add({ cpu, memory, started }: Pick<RuntimeMetricsResult, "cpu" | "memory" | "started">, at: number): void {
     const before = this.#before;
     if (before && before.started !== started) this.list.length = 0;

@@ -91,7 +91,7 @@ function fromTheme(text: string): Record<string, string> {
   return found;
 }
 
-/** Returns `#rrggbb`; undefined if `value` is no colour. Transparency is left out. */
+/** Returns `#rrggbb`; undefined if `value` is not a colour. Transparency is dropped. */
 function colorOf(value: unknown): string | undefined {
   if (typeof value !== "string" || !/^#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(value))
     return undefined;

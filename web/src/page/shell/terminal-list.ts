@@ -11,7 +11,7 @@ export function labelsOf(terminals: readonly Titled[]): Map<string, string> {
 }
 
 /**
- * Returns the name of a terminal: the title that a program has set; or the id if there is none, or if the title looks like
+ * Returns the name of a terminal: the title set by a program; the id if there is none, or if the title looks like
  * the id or the title of another terminal, which the user would take for this one. `terminals` may have this one too.
  */
 export function labelOf(id: string, title: string | null | undefined, terminals: readonly Titled[]): string {

@@ -41,7 +41,7 @@ export class Terminals implements Disposable {
   /** Running and ended terminals, as the server listed them last. */
   readonly list: ReadonlySignal<readonly TerminalInfo[]> = this.#list;
 
-  /** Gets the list again soon, if there is a connection then. */
+  /** Fetches the list again soon, if connected by then. */
   readonly refresh = (): void => {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

@@ -1,4 +1,4 @@
-// A button at the bottom of a terminal that is scrolled back: it leads to the end, and counts the lines that came meanwhile.
+// A button at the bottom of a terminal that is scrolled back: it leads to the end and counts new lines.
 
 import "../style/jump-pill.css";
 import type { Terminal } from "@xterm/xterm";

@@ -134,7 +134,7 @@ export class Mouse implements Disposable {
     this.#terminal.focus();
     const text = this.#terminal.getSelection();
     if (await copyText(text)) this.#terminal.clearSelection();
-    else this.#actions.toast("The browser does not allow copying on this page");
+    else this.#actions.toast("The browser does not allow this page to copy.");
   }
 
   async #paste(): Promise<void> {
@@ -143,7 +143,7 @@ export class Mouse implements Disposable {
     try {
       terminal.paste(await navigator.clipboard.readText());
     } catch {
-      // Browsers allow it only over https and after a question, which the user may have answered with no.
+      // Browsers allow it only over https and with the user's permission.
       const keys = /Mac/.test(navigator.platform) ? "⌘V" : "Ctrl+Shift+V";
       this.#actions.toast(`The browser does not let this page read the clipboard. Paste with ${keys}.`);
     }

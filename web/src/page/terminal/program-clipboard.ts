@@ -66,7 +66,7 @@ export class ProgramClipboard implements Disposable {
     this.#question?.dispose();
     const copy = async () => {
       this.#terminal.focus();
-      if (!(await copyText(text))) this.#options.toast("The browser does not allow copying on this page");
+      if (!(await copyText(text))) this.#options.toast("The browser does not allow this page to copy.");
     };
     this.#question = askInPane(this.#stage, `A program wants to copy ${describe(text)}`, [
       { label: "Copy", run: () => void copy() },

@@ -31,7 +31,7 @@ export interface NoticeOptions {
   progress: (progress: Progress | undefined) => void;
 }
 
-/** Returns the notification of an OSC 9 sequence; undefined if it is one of ConEmu's commands, which begin with a number. */
+/** Returns the notification of an OSC 9 sequence; undefined for ConEmu's commands, which start with a number. */
 export function noticeOf9(data: string): ProgramNotice | undefined {
   if (/^\d+(;|$)/.test(data)) return undefined;
   const body = clean(data);

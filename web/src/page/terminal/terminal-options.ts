@@ -27,7 +27,7 @@ export interface TerminalOptions {
   readonly listChanged: () => void;
   /** The bell has rung while the page was in the background (true), or the user has come back (false). */
   readonly rung: (unseen: boolean) => void;
-  /** The cursor of the active terminal is in the upper half of its pane, or not any more. */
+  /** The cursor of the active terminal has entered or left the upper half of its pane. */
   readonly cursorMoved: (inUpperHalf: boolean) => void;
   /** The terminal failed because its sandbox is stopped, and the user wants to start it. */
   readonly startSandbox: () => void;

@@ -201,7 +201,7 @@ export class TerminalPane implements Pane {
       estimatedSize(stage, settings.value.fontSize),
     );
     exists.catch(() => {}); // `join` handles it
-    // The emulator needs the renderer at once. They are requested together, and the page connects meanwhile.
+    // The emulator needs the renderer at once. They are requested together, while the page connects.
     if (hasGpu()) void loadGpuRenderer();
     const { openEmulator } = await persistently(() => import("./emulator"));
     const emulator = await openEmulator(host, settings.value, theme.current, this.#activate);

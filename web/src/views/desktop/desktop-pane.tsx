@@ -139,7 +139,7 @@ export class DesktopPane implements Pane {
         {!shown && (
           <div class="empty">
             {phase === "connecting" && <p>Connecting …</p>}
-            {phase === "starting" && <p>The desktop is being started …</p>}
+            {phase === "starting" && <p>Starting the desktop …</p>}
             {phase === "stopped" && <p>There is no desktop.</p>}
             {phase === "failed" && <p class="problem">{this.#problem.value}</p>}
             {(phase === "stopped" || phase === "failed") && !this.#readOnly.value && (

@@ -1,4 +1,4 @@
-// Asks what to do with a file that exists already.
+// Asks what to do with a file that already exists.
 
 import { useEffect, useRef } from "preact/hooks";
 import { visible } from "../../base/visible";
@@ -22,7 +22,7 @@ export function ConflictDialog({ conflict }: { conflict: Conflict | undefined })
         answer("skip");
       }}
     >
-      <h2 id="conflict-title">This file exists already</h2>
+      <h2 id="conflict-title">This file already exists</h2>
       <p>
         <code>{visible(conflict?.path ?? "")}</code>
       </p>

@@ -1,4 +1,4 @@
-// Above a text: how it is shown, and a bar if its file has changed meanwhile, or unsaved changes from before are back.
+// The bars above a text: how it is shown, whether its file has changed, and restored unsaved changes.
 
 /** How a text is shown: as source, as a document, or compared with another one. */
 export type Mode = "source" | "document" | "changes";
@@ -50,7 +50,7 @@ export function EditorBars({ stale, gone, restored, compare, discard, overwrite,
     return (
       <div class="bar stale" role="alert">
         <span>
-          {back} {gone ? "This file does not exist any more." : "This file has changed in the sandbox."}
+          {back} {gone ? "This file no longer exists." : "This file has changed in the sandbox."}
         </span>
         {!gone && button("Compare", compare)}
         {button("Discard mine", discard)}

@@ -51,7 +51,7 @@ export class EditorPane implements Pane {
   readonly #dirty = signal(false);
   /** The file has another version than the one that was read. */
   readonly #stale = signal(false);
-  /** The file does not exist any more. */
+  /** The file no longer exists. */
   readonly #gone = signal(false);
   /** When the unsaved changes were kept that the page has found; undefined: none, or seen. */
   readonly #restored = signal<number | undefined>(undefined);
@@ -286,7 +286,7 @@ export class EditorPane implements Pane {
 
   async #load(): Promise<void> {
     if (await this.#read())
-      await this.#restore().catch(() => this.#app.toast("Unsaved changes cannot be kept in this browser."));
+      await this.#restore().catch(() => this.#app.toast("This browser cannot store unsaved changes."));
   }
 
   /** Returns whether there is a text, or no such file. */

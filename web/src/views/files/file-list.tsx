@@ -1,4 +1,4 @@
-// The rows of the tree. Only those in view are in the document, so a directory may have 50,000 entries.
+// The rows of the tree. Only those in view are in the document, so a directory can have 50,000 entries.
 
 import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals";
 import { ChevronDown, ChevronRight, File, FileSymlink, Folder, FolderOpen, HardDrive } from "lucide";

@@ -11,7 +11,7 @@ export const IDLE_INTERVAL = 30_000;
 
 export type Mounts = ReadonlyMap<string, MountInfo>;
 
-/** Asks again and again, because changes of mounts are no events. It stops for a user who may not see them. */
+/** Polls, because changes of mounts are not events. It stops if the user is not allowed to see mounts. */
 export class MountList implements Disposable {
   readonly #list: () => Promise<readonly MountInfo[]>;
   readonly #mounts = signal<Mounts>(new Map());

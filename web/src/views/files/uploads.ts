@@ -1,4 +1,4 @@
-// Uploads: one file after another, each put in place atomically. A file that exists already is a question to the user.
+// Uploads: one file after another, each put in place atomically. If a file already exists, the user decides.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { WriteOptions } from "../../client/sandbox";
@@ -120,7 +120,7 @@ export class Uploads {
       } catch (error) {
         if (signal.aborted) return false;
         if (!(error instanceof HawseError) || error.code !== "conflict") throw error;
-        // With both kept, a name that exists as well is no question.
+        // When both files are kept, an existing name is not a question.
         const answer = target === path ? (decision.answer ?? (await this.#ask(path, decision))) : "both";
         if (answer === "skip") return false;
         if (answer === "both") target = numbered(path, copy++);

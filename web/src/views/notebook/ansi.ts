@@ -7,7 +7,7 @@ export interface Span {
   readonly style: Readonly<Record<string, string>>;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they begin the sequences of a terminal
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they start the sequences of a terminal
 const SEQUENCE = /\x1b(?:\[([0-9;:?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 
 /** Longest line whose redrawing is imitated, in characters. */

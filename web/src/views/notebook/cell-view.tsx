@@ -18,11 +18,11 @@ export interface FocusTarget {
 
 /** Moves the focus between cells. */
 export interface CellFocus {
-  /** What takes the focus of a cell now; undefined: nothing any more. */
+  /** Sets the element that takes the focus of a cell; undefined: the cell is gone. */
   register(id: string, target: FocusTarget | undefined): void;
   /** Gives the focus to the cell's editor, or to the cell if it shows none. */
   enter(id: string): void;
-  /** Gives the focus to the cell that is `by` after this one. Returns false if there is none. */
+  /** Moves the focus by `by` cells. Returns false at either end. */
   step(cell: Cell, by: 1 | -1, into: "editor" | "cell"): boolean;
 }
 

@@ -20,7 +20,7 @@ export interface NotebookFile {
   readonly omitted: number;
 }
 
-/** Returns what a notebook file contains, with at most `most` cells. Throws Error with a message for people. */
+/** Returns the contents of a notebook file, at most `most` cells. Throws Error with a message for the user. */
 export function readNotebook(text: string, most: number): NotebookFile {
   let file: unknown;
   try {

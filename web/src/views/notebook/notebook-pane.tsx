@@ -103,8 +103,11 @@ export class NotebookPane implements Pane {
     const cells = this.#path ? notebook.changed.peek() : !notebook.empty;
     if ((cells || context) && !this.#app.readOnly.peek()) {
       const lost = [
-        cells && (this.#path ? "Its changes are not saved." : "Its cells are lost. Export keeps them."),
-        context && "Its variables are lost.",
+        cells &&
+          (this.#path
+            ? "Unsaved changes will be lost."
+            : "Its cells will be lost. Export them to keep them."),
+        context && "Its variables will be lost.",
       ];
       if (!confirm(["Close this notebook?", ...lost.filter(Boolean)].join(" "))) return false;
     }
@@ -242,7 +245,7 @@ export class NotebookPane implements Pane {
       if (!(await notebook.restore(drafts.slot({ sandbox, kind: "notebook", name: notebook.id })))) return;
       if (this.#file) {
         const omitted = await this.#file.load();
-        if (omitted) this.#app.toast(`Only the first ${CELLS_MAX} cells are shown. A save keeps the others.`);
+        if (omitted) this.#app.toast(`Only the first ${CELLS_MAX} cells are shown. Saving keeps the others.`);
         this.#file.follow(error => this.#app.toast((error as Error).message));
       }
       if (this.#focusAwaited) this.focus();

@@ -36,7 +36,7 @@ export function Toolbar({ notebook, app, file, save, download }: ToolbarProps) {
   const changed = notebook.changed.value;
   const readOnly = app.readOnly.value;
   const restart = () => {
-    if (confirm("Restart the context? All variables are lost.")) void notebook.context.restart();
+    if (confirm("Restart the context? All variables will be lost.")) void notebook.context.restart();
   };
   return (
     <div class="bar notebook-bar" role="toolbar" aria-label="Notebook">

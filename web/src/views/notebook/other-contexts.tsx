@@ -30,8 +30,8 @@ export function OtherContexts({
   }, [own]);
   if (contexts.length === 0) return null;
   return (
-    <section class="others" aria-label="Contexts that run">
-      <h3>Or follow code that runs already</h3>
+    <section class="others" aria-label="Running contexts">
+      <h3>Or follow running code</h3>
       <ul>
         {contexts.map(context => (
           <li key={context.id}>

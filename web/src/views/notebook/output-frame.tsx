@@ -28,8 +28,8 @@ export function OutputFrame({ type, text, title }: OutputFrameProps) {
       if (kind === "ready") setReady(count => count + 1);
       else if (kind === "size" && typeof wanted === "number" && Number.isFinite(wanted))
         setHeight(Math.max(0, Math.min(HEIGHT_MAX, wanted)));
-      else if (kind === "blocked") setNote(`This output may not load ${short(address)}.`);
-      else if (kind === "failed") setNote(`A script of this output has failed: ${short(message)}`);
+      else if (kind === "blocked") setNote(`This output is not allowed to load ${short(address)}.`);
+      else if (kind === "failed") setNote(`A script in this output failed: ${short(message)}`);
     };
     addEventListener("message", receive);
     return () => removeEventListener("message", receive);

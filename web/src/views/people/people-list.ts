@@ -44,7 +44,7 @@ export class PeopleList implements Disposable {
 
   /** Undefined until the first list has arrived. */
   readonly people: ReadonlySignal<People | undefined> = this.#people;
-  /** Empty, or why there is no list. */
+  /** Why the list is not available, or an empty text. */
   readonly error: ReadonlySignal<string> = this.#error;
 
   dispose(): void {
@@ -62,7 +62,9 @@ export class PeopleList implements Disposable {
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
       this.#error.value =
-        problem.code === "forbidden" ? "You may not see who is in this sandbox." : problem.message;
+        problem.code === "forbidden"
+          ? "You are not allowed to see the people in this sandbox."
+          : problem.message;
     } finally {
       if (!this.#disposed) this.#timer = setTimeout(() => void this.#refresh(), INTERVAL);
     }

@@ -69,7 +69,7 @@ function Actions({ people, terminal, viewer }: ActionsProps) {
           type="button"
           class="plain"
           aria-label={`Give keyboard of ${terminal} to ${name}`}
-          title={`Only ${name} may then type`}
+          title={`Only ${name} can type then`}
           onClick={() => people.give(terminal, viewer)}
         >
           Give keyboard

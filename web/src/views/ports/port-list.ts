@@ -51,7 +51,7 @@ export class PortList implements Disposable {
 
   /** Undefined until the first list has arrived. */
   readonly ports: ReadonlySignal<readonly Port[] | undefined> = this.#ports;
-  /** Empty, or why there is no list. */
+  /** Why the list is not available, or an empty text. */
   readonly error: ReadonlySignal<string> = this.#error;
 
   /** Makes a preview, or returns the one that exists. Throws HawseError. */
@@ -83,6 +83,7 @@ export class PortList implements Disposable {
   }
 
   #fail({ code, message }: HawseError): void {
-    this.#error.value = code === "forbidden" ? "You may not use the ports of this sandbox." : message;
+    this.#error.value =
+      code === "forbidden" ? "You are not allowed to use the ports of this sandbox." : message;
   }
 }

@@ -7,7 +7,7 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|(.*\.)?localhost)$/;
 
 export interface Preview {
-  /** The parent domain of preview host names; undefined if there is none. */
+  /** The parent domain of preview host names, if configured. */
   host: string | undefined;
   sandbox: string;
   port: number;

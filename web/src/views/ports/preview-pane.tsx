@@ -221,7 +221,7 @@ export class PreviewPane implements Pane {
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
       this.#problem.value =
-        error.code === "forbidden" ? "You may not open previews of this sandbox." : error.message;
+        error.code === "forbidden" ? "You are not allowed to open previews of this sandbox." : error.message;
       this.status.value = "failed";
     }
   }

@@ -142,7 +142,7 @@ function Process({ process, usage, readOnly, log, signal }: Props) {
           <button
             type="button"
             class="tool stop"
-            title="Stop it with everything that it has started"
+            title="Stop it and everything that it has started"
             aria-label={`Stop ${id}`}
             onClick={() => void signal("KILL")}
           >

@@ -65,7 +65,7 @@ export class UsageMeter {
   async #stat(pid: number): Promise<{ seconds: number; memory: number } | undefined> {
     try {
       const text = await this.#read(`/proc/${pid}/stat`);
-      // The program's name is in parentheses and may contain anything; the fields after it begin with the third one.
+      // The program's name is in parentheses and may contain anything; the fields after it start with the third.
       const fields = text
         .slice(text.lastIndexOf(")") + 2)
         .split(" ")

@@ -26,7 +26,7 @@ const PAUSES: readonly [string, number][] = [
 ];
 const ERRORS: Record<string, string> = {
   not_found: "This recording does not exist. It may have been deleted.",
-  forbidden: "You may not view this recording.",
+  forbidden: "You are not allowed to view this recording.",
 };
 
 export class RecordingPane implements Pane {
@@ -38,7 +38,7 @@ export class RecordingPane implements Pane {
   readonly #app: AppContext;
   readonly #disposables = new DisposableList();
   readonly #player = signal<Player | undefined>(undefined);
-  /** Counts the changes of the player, which is no signal. */
+  /** Counts the changes of the player, which is not a signal. */
   readonly #changes = signal(0);
   readonly #problem = signal("");
   #button: HTMLButtonElement | undefined;

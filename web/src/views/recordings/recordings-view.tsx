@@ -24,7 +24,7 @@ export function RecordingsView({ app }: RailProps) {
     list.value = (await box.recording.list({})).recordings;
   };
   useEffect(() => {
-    // Each event is a recording that has begun or ended.
+    // Each event is the start or the end of a recording.
     const following = follow({
       open: () => box.recording.watch({}),
       item: () => act(refresh),

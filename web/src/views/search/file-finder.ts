@@ -1,4 +1,4 @@
-// Finds files by parts of their paths, on the server: a sandbox may have more files than a page should know.
+// Finds files by parts of their paths, on the server: a sandbox can have more files than a page should load.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { SandboxHandle } from "../../client/sandbox";
@@ -71,7 +71,7 @@ export class FileFinder {
       show(describe(paths.size, truncated, failed, words.length > 0));
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      show(error.code === "forbidden" ? "You may not search in this sandbox." : error.message);
+      show(error.code === "forbidden" ? "You are not allowed to search in this sandbox." : error.message);
     }
   }
 
@@ -101,7 +101,7 @@ function describe(count: number, truncated: boolean, failed: number, typed: bool
   const hidden = `${EXCLUDED.slice(0, -1).join(", ")} and ${EXCLUDED.at(-1)} are not searched.`;
   const unread = failed ? ` ${failed} could not be read.` : "";
   if (truncated && typed)
-    return `The first ${count.toLocaleString("en")} files with this in their path. Type more of it.${unread}`;
-  if (truncated) return `The first ${count.toLocaleString("en")} files. Type a part of a name.${unread}`;
-  return count ? unread.trim() : `No file has this in its path. ${hidden}${unread}`;
+    return `The first ${count.toLocaleString("en")} files whose paths contain this. Type more of the name.${unread}`;
+  if (truncated) return `The first ${count.toLocaleString("en")} files. Type part of a name.${unread}`;
+  return count ? unread.trim() : `No path contains this. ${hidden}${unread}`;
 }

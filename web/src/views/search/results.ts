@@ -118,7 +118,8 @@ export class FileSearch {
       change({ running: false, truncated });
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      const problem = error.code === "forbidden" ? "You may not search in this sandbox." : error.message;
+      const problem =
+        error.code === "forbidden" ? "You are not allowed to search in this sandbox." : error.message;
       change({ running: false, problem });
     }
   }

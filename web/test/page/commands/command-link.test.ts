@@ -12,7 +12,7 @@ test("a link names the terminal and the command, and is read again", () => {
   expect(commandLink("http://x/", "t", LINKED, "secret")).toContain("&token=secret");
 });
 
-test("an address of another terminal, or without an offset or an instance, is no link to a command", () => {
+test("an address of another terminal, or without an offset or an instance, is not a link to a command", () => {
   const read = (href: string) => readCommandLink(href, "t");
   expect(read("http://x/?terminal=other#command=1&instance=i")).toBeUndefined();
   expect(read("http://x/?terminal=t#command=1")).toBeUndefined();
@@ -26,7 +26,7 @@ async function buffer(text: string) {
   return terminal.buffer.normal;
 }
 
-test("the row of a command is found from the end, above those of the later commands", async () => {
+test("the row of a command is found from the end, above the rows of later commands", async () => {
   const rows = await buffer("$ ls\na\n$ ls\na b\n$ cat ls\nls\n$ ls\n");
   expect(findRow(rows, ["ls", "cat ls", "ls"])).toBe(2);
   expect(findRow(rows, ["ls", "ls", "cat ls", "ls"])).toBe(0);
@@ -57,7 +57,7 @@ function source(kept: { line: string | null; start: number }[], list: { line: st
   return { asked, found };
 }
 
-test("the offset of a command is that of the same place from the end, if its line is the same", async () => {
+test("the offset of a command is found at the same distance from the end, if its line is the same", async () => {
   const ls = { line: "ls" };
   const kept = [1, 2, 3].map(n => ({ line: "ls", start: n * 10 }));
   const { asked, found } = source(kept, [ls, { line: "ls" }]);

@@ -11,7 +11,7 @@ const mine: Keyboard = { ...free, holder: "v2" };
 test.each([
   ["Ada gives it", asked, mine, "You have the keyboard. Only you may type."],
   ["Ada gives it to Cleo", asked, other, "Cleo has the keyboard now."],
-  ["Ada lets all type", asked, free, "Everybody may type now."],
+  ["Ada lets all type", asked, free, "Everyone can type now."],
   ["Ada keeps it", asked, held, "Ada keeps the keyboard."],
   ["Ada does not answer", asked, late, "Ada has not answered. Ask again, or take the keyboard over."],
   ["Ada takes it over", mine, held, "Ada has the keyboard now."],
@@ -24,7 +24,7 @@ test.each([
   expect(changeText(before, now, "v2", id => names[id] ?? "")).toBe(text);
 });
 
-test("the holder is told about a request that ended without an answer, and about no other", () => {
+test("the holder sees a message for a request that ended without an answer, and for no other", () => {
   const viewer = (id: string, name: string, unanswered: boolean) => ({ id, name, asks: false, unanswered });
   const before = { ...mine, asking: new Map([["v1", "Ada"]]) };
   const others = [viewer("v1", "Ada", true), viewer("v3", "Cleo", true)];

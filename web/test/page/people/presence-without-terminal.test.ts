@@ -58,7 +58,7 @@ function make() {
   return { standIn, opened, calls, terminal, view, latest, answer, up: () => up() };
 }
 
-test("a page without a terminal attaches to one, without a size, and says what its user looks at", () => {
+test("a page without a terminal attaches to one, without a size, and reports its user's view", () => {
   const { standIn, opened, calls, terminal, view, latest, answer } = make();
   expect(opened).toEqual([]);
   terminal.value = "main";

@@ -9,7 +9,7 @@ const here = { sandbox: "box", terminal: "main" };
 const form = (values: Record<string, string>) => ({ get: (name: string) => values[name] ?? null });
 const link: ShareInfo = { id: "l1", name: "", sandbox: "box", role: "viewer", created: 0 };
 
-test("a link allows what was chosen, and to look at the terminal by default", () => {
+test("a link grants the chosen rights, and by default the right to view the terminal", () => {
   expect(paramsOf(form({ role: "writer", what: "sandbox", until: "0" }), here)).toEqual({
     sandbox: "box",
     terminal: null,
@@ -19,7 +19,7 @@ test("a link allows what was chosen, and to look at the terminal by default", ()
   expect(paramsOf(form({ what: "terminal", until: "3" }), here)).toEqual({ ...here, role: "viewer" });
 });
 
-test("a link is described by what it allows, on what, how long and its use", () => {
+test("a link is described by its rights, their object, its lifetime and its use", () => {
   expect(describeLink(link, 0)).toBe("Look · sandbox box · until stopped · not in use");
   const used = { ...link, role: "writer" as const, terminal: "main", expires: 7200 };
   const users = [{ address: "a", since: 0 }];

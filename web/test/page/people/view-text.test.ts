@@ -14,11 +14,11 @@ test("a text that the server would refuse is left out", () => {
   expect(viewToText({ kind: "editor", state: { path: "x".repeat(200) }, scroll: 0 })).toBe("");
 });
 
-test.each(["", "row(50:a,50:b)", "terminal~id", "a,b", "x".repeat(201)])("%s is no view", text => {
+test.each(["", "row(50:a,50:b)", "terminal~id", "a,b", "x".repeat(201)])("%s is not a view", text => {
   expect(viewFromText(text)).toBeUndefined();
 });
 
-test("a position that is no number is the end", () => {
+test("a position that is not a number is the end", () => {
   expect(viewFromText("terminal~id~main~scroll~-1")?.scroll).toBe(0);
   expect(viewFromText("terminal~id~main~scroll~999999999999")?.scroll).toBe(0);
 });

@@ -41,7 +41,7 @@ class Play {
 
   echo: number | undefined;
 
-  /** What the row shows. */
+  /** The text of the row. */
   get shown(): string {
     const prediction = this.line.predicted({ ...this.#row, moved: false });
     if (!prediction) return this.#row.before;
@@ -67,7 +67,7 @@ test("characters are shown after the first echo, until the program has printed t
   expect(play.prints("$ ls -").line.since).toBeUndefined();
 });
 
-test("a backspace removes what was predicted and what was printed, but not the prompt", () => {
+test("a backspace removes predicted and printed text, but not the prompt", () => {
   const play = prompted().types("xy\x7f");
   expect(play.shown).toBe("$ lx");
   expect(play.types("\x7f\x7f").shown).toBe("$ ");
@@ -83,7 +83,7 @@ test("output that does not agree ends the predictions until the next echo", () =
   expect(play.prints("$ lxc").types("d").shown).toBe("$ lxcd");
 });
 
-test("what is typed after the end of a line is not shown before the program has echoed a part of it", () => {
+test("text typed after the end of a line is not shown before the program has echoed part of it", () => {
   const play = prompted().types("s\rsecret");
   expect(play.shown).toBe("$ ls");
   play.prints("Password: ", { moved: true }).types("secret");
@@ -161,7 +161,7 @@ test("predictions that the program will not echo are given up", () => {
   expect(play.line.since).toBeUndefined();
 });
 
-test("the time of an echo is that of its key", () => {
+test("an echo has the time of its key", () => {
   const play = new Play().types("a");
   play.now = 30;
   play.types("b");
@@ -169,7 +169,7 @@ test("the time of an echo is that of its key", () => {
   expect(play.prints("$ ab").echo).toBe(70);
 });
 
-test("any keys, echoed at any time, end with what the program prints", () => {
+test("any keys, echoed at any time, end in the program's output", () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647;

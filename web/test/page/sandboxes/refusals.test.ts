@@ -14,7 +14,7 @@ test("the newest refusal is the first, and a bounded number is kept", () => {
   expect(refusals.list[0]?.time).toBe(SHOWN + 10);
 });
 
-test("what a new watch sends again is not shown twice", () => {
+test("refusals that a new watch repeats are not shown twice", () => {
   const refusals = new Refusals();
   refusals.begin();
   refusals.add(request(1));

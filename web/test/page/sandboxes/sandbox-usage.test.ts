@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Samples, sparkline } from "../../../src/page/sandboxes/sandbox-usage";
 
-test("CPU time becomes percent of one core, and a new runtime begins anew", () => {
+test("CPU time becomes percent of one core, and a new runtime starts again at zero", () => {
   const samples = new Samples();
   samples.add({ cpu: 1, memory: 10, started: 5 }, 100);
   expect(samples.list).toEqual([]); // there is no rate yet

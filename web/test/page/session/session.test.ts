@@ -116,7 +116,7 @@ test("a session of a login is used only by the page that has started the login",
   expect(open({ session: "s.k", proof }).credential).toBeUndefined(); // in another tab
 });
 
-test("a session that has ended is forgotten, and another token begins the next", async () => {
+test("an ended session is forgotten, and another token starts the next", async () => {
   const session = open({ token: "a" });
   await ticket(session);
   await session.keep();
@@ -214,7 +214,7 @@ test("the credentials of an address are removed, except in a frame, which could 
   expect(replaceState).toHaveBeenCalledWith(null, "", base.href);
 });
 
-test("a failed exchange is made again with the next ticket", async () => {
+test("a failed exchange is repeated with the next ticket", async () => {
   const session = open({ token: "a" });
   const { fetch } = globalThis;
   vi.stubGlobal("fetch", async () => new Response("{}", { status: 502 }));

@@ -29,7 +29,7 @@ test.each(SCHEMES.slice(1))(
   },
 );
 
-test("colours that a scheme lacks are made of those that it has", () => {
+test("missing colours of a scheme are derived from its other colours", () => {
   const colors = completed({
     background: "#000000",
     foreground: "#ffffff",

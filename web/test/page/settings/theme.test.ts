@@ -57,7 +57,7 @@ test("after dispose the system's changes have no effect", () => {
   expect(changes).toEqual([]);
 });
 
-test("a theme is chosen, or that of the system", () => {
+test("the chosen theme wins over the system's", () => {
   const { theme, changes } = make("dark");
   theme.choose("light");
   theme.choose(undefined);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { estimatedSize } from "../../../src/page/terminal/estimated-size";
 
-test("the size is that of the cells which fit beside the frame", () => {
+test("the size is the number of cells that fit beside the frame", () => {
   expect(estimatedSize({ clientWidth: 1024, clientHeight: 700 }, 14)).toEqual({ cols: 118, rows: 40 });
 });
 

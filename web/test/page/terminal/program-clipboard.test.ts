@@ -16,7 +16,7 @@ test.each(["c;?", "c;", "c", "", "x;eA==", "c;eA==;eA==", "c;====", "c;/w==", `c
   data => expect(textToCopy(data)).toBeUndefined(),
 );
 
-test("what is copied is described in one short line", () => {
+test("copied text is described in one short line", () => {
   expect(describe("git push\n")).toBe("“git push”");
   expect(describe(`a\u001b[31m${"b".repeat(2_000)}`)).toBe(`“a [31m${"b".repeat(17)}…” (2,006 characters)`);
 });

@@ -8,10 +8,10 @@ test("notifications of iTerm2 and of rxvt are read, in one line and not too long
   expect(noticeOf9("x".repeat(5_000))?.body).toHaveLength(200);
 });
 
-test.each(["", " ", "4;1;50", "1;2", "9"])("OSC 9 with %j is no notification", data =>
+test.each(["", " ", "4;1;50", "1;2", "9"])("OSC 9 with %j is not a notification", data =>
   expect(noticeOf9(data)).toBeUndefined(),
 );
-test.each(["", "notify", "notify;;", "other;a;b"])("OSC 777 with %j is no notification", data =>
+test.each(["", "notify", "notify;;", "other;a;b"])("OSC 777 with %j is not a notification", data =>
   expect(noticeOf777(data)).toBeUndefined(),
 );
 
@@ -23,7 +23,7 @@ test("progress has a kind and percent", () => {
   expect(progressOf("4;0;0")).toBeNull();
 });
 
-test.each(["", "4", "4;", "4;7;1", "4;1;-1", "4;1;2;3", "14;1;2"])("%j is no progress", data =>
+test.each(["", "4", "4;", "4;7;1", "4;1;-1", "4;1;2;3", "14;1;2"])("%j is not progress", data =>
   expect(progressOf(data)).toBeUndefined(),
 );
 

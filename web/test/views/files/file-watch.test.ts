@@ -21,7 +21,7 @@ function watching(path: string, items: object[]) {
   return { watch: watchFile(box as never, path, changed), changed, asked };
 }
 
-test("changes of the file are reported, and those of its neighbours are not", async () => {
+test("changes of the file are reported, and changes of its neighbours are not", async () => {
   const changes = (...paths: string[]) => ({
     event: "changes",
     value: { changes: paths.map(path => ({ path })) },

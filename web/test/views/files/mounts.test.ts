@@ -48,7 +48,7 @@ test("a lost connection is tried again, a refusal is not", async () => {
   expect(asked).toBe(2);
 });
 
-test("a mount says what is most important beside its name, and the rest in a sentence", () => {
+test("a mount shows its main property beside its name, and the rest in a sentence", () => {
   expect(stateOf(MOUNT)).toBe("");
   expect(stateOf({ ...MOUNT, read_only: true })).toBe("read-only");
   expect(stateOf({ ...MOUNT, pending: 3 })).toBe("3 to upload");

@@ -50,7 +50,7 @@ test("an answer for all is asked once", async () => {
   expect([Object.fromEntries(disk), asked]).toEqual([{ a: "new", b: "new" }, ["a"]]);
 });
 
-test("another error ends the upload, and the next one goes on", async () => {
+test("another error ends the upload, and the next one continues", async () => {
   const uploads = new Uploads(async path => {
     if (path === "full/a") throw new HawseError("no_space", "the disk is full");
   });

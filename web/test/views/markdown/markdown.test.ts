@@ -16,7 +16,7 @@ test.each([
   expect(addressOf(href)).toBe(where);
 });
 
-test("the anchor of a heading is that of GitHub", () => {
+test("a heading has the same anchor as on GitHub", () => {
   expect(anchorOf("Add a method: `x`, ünd more!")).toBe("add-a-method-x-ünd-more");
 });
 
@@ -24,6 +24,6 @@ test.each([
   ["%C3%BCber", "über"],
   ["100%", "100%"],
   ["%E0%A4%A", "%E0%A4%A"],
-])("the anchor %s of a link is that of the heading %s", (anchor, heading) => {
+])("the anchor %s of a link leads to the heading %s", (anchor, heading) => {
   expect(decoded(anchor)).toBe(heading);
 });

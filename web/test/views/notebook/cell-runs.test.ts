@@ -30,7 +30,7 @@ const code = (id: string, source: string) => newCell({ id, kind: "code", source 
 const OK = { status: "ok", execution_count: 3, duration: 1 };
 const ended = (cell: Cell) => vi.waitFor(() => expect(cell.state.value.phase).toBe("ended"));
 
-test("the code of a cell updates what another one displays", async () => {
+test("the code of a cell updates the display of another one", async () => {
   const [a, b] = [code("a", "display(1)"), code("b", "update(2)")];
   const shown = (text: string) => ({ offset: 1, data: { "text/plain": text }, display_id: "d" });
   const { runs, changed } = runsOf(
@@ -61,7 +61,7 @@ test("the code of a cell updates what another one displays", async () => {
   expect(changed).toHaveBeenCalledWith(true);
 });
 
-test("a run of others whose number the file has is no change, and one with another number is", async () => {
+test("a run of others is a change, unless the file has its number", async () => {
   const cell = code("a", "x");
   const { runs, changed, list } = runsOf(
     [cell],

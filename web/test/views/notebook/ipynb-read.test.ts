@@ -39,7 +39,7 @@ test("cells have their sources, counts and outputs", () => {
   ]);
 });
 
-test("what was exported is read again", () => {
+test("an exported notebook can be read", () => {
   const exported = [
     { id: "a", named: true, kind: "text" as const, source: "*x*\n", count: undefined, outputs: [] },
     { id: "b", named: true, kind: "code" as const, source: "y", count: 2, outputs: [] },
@@ -53,13 +53,13 @@ test.each([
   ["{", "not valid JSON"],
   ["null", "names no format"],
   ["[]", "names no format"],
-  ['{"nbformat": 3}', "format 3 cannot be opened"],
+  ['{"nbformat": 3}', "only format 4 can be opened"],
   ['{"nbformat": 4, "cells": {}}', "has no cells"],
-])("%s is no notebook", (text, message) => {
+])("%s is not a notebook", (text, message) => {
   expect(() => readNotebook(text, 10)).toThrow(message);
 });
 
-test("odd values become empty ones, and each cell has an id of its own", () => {
+test("odd values become empty ones, and each cell has its own id", () => {
   const { cells, omitted } = readNotebook(
     file([
       null,

@@ -67,7 +67,7 @@ test("a changed source is replaced, in the form that it had, and nothing else is
   );
 });
 
-test("new outputs replace those of the file, and fields that are not known stay", () => {
+test("new outputs replace the file's outputs, and unknown fields stay", () => {
   const [a, b, c] = cellsOf(FILE) as [UpdatedCell, UpdatedCell, UpdatedCell];
   const outputs = [{ kind: "text", stream: "stdout", text: "3\n", cut: false }] as const;
   const text = update([a, { ...b, count: 8, outputs, outputsKept: false }, c]);

@@ -29,6 +29,6 @@ test.each([
   expect(shownOf(data as Record<string, unknown>)).toEqual(shown);
 });
 
-test("what is not base64 is no image", () => {
+test("data that is not base64 is not an image", () => {
   expect(shownOf({ "image/png": '"><script>' })).toBeUndefined();
 });

@@ -27,7 +27,7 @@ function contextWith(code: object) {
   return { context, problems, runs, created, end };
 }
 
-test("a context that somebody else has created meanwhile is used", async () => {
+test("a context that another client has just created is used", async () => {
   const { context, created, problems } = contextWith({
     create: async () => {
       throw new HawseError("conflict", "exists");

@@ -76,7 +76,7 @@ test("a change is saved, and a second one after it", async () => {
   expect([disk.sources, disk.version]).toEqual([["a", "new", "b2"], 3]);
 });
 
-test("a file that has changed is overwritten only on demand, and keeps what was not changed here", async () => {
+test("a changed file is overwritten only on demand, and its other parts stay as they are", async () => {
   const disk = new Disk(notebookOf("a"));
   await disk.store.load();
   disk.edit(0, "mine");

@@ -272,7 +272,7 @@ const textOf = (notebook: Notebook) =>
     ...outputs.value.map(each => "text" in each && each.text),
   ]);
 
-test("cells of a file have its outputs, also after they were edited, and not after those were cleared", async () => {
+test("cells of a file have its outputs, also after an edit, and not after clearing them", async () => {
   const world = new World();
   world.file = true;
   const notebook = await world.open();
@@ -316,7 +316,7 @@ test("a file that others have changed replaces cells without changes, and change
   second.dispose();
 });
 
-test("a snapshot says what is kept of the file, and what is done while it is saved stays a change", async () => {
+test("a snapshot marks the kept parts of the file, and edits during a save stay changes", async () => {
   const world = new World();
   world.file = true;
   const notebook = await world.open();
@@ -371,7 +371,7 @@ test("cells without ids in the file are found again by their places in the versi
   third.dispose();
 });
 
-test("what others run of a file's cell appears in that cell, and is no change of this page", async () => {
+test("a run of a file's cell by others appears in that cell, and is not a change of this page", async () => {
   const world = new World();
   world.file = true;
   world.exists = true;

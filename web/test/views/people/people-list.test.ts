@@ -18,7 +18,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("viewers are grouped by terminal, and those beyond the limit are counted", () => {
+test("viewers are grouped by terminal, and viewers beyond the limit are counted", () => {
   const found = ["b", "a", "b"].map((terminal, index) => ({ terminal, viewer: person(`v${index}`) }));
   const { terminals, more } = groupPeople(found, 5);
   expect(terminals.map(({ terminal, viewers }) => [terminal, viewers.map(({ id }) => id)])).toEqual([
@@ -39,7 +39,7 @@ test("the list is asked for again after an error, and not after it was disposed"
   };
   const list = new PeopleList({ terminal: { viewers } } as never);
   await vi.advanceTimersByTimeAsync(0);
-  expect(list.error.value).toBe("You may not see who is in this sandbox.");
+  expect(list.error.value).toBe("You are not allowed to see the people in this sandbox.");
   await vi.advanceTimersByTimeAsync(2000);
   expect([list.error.value, list.people.value?.terminals.length]).toEqual(["", 1]);
   list.dispose();

@@ -70,5 +70,5 @@ test("an error is in plain words", async () => {
     },
   });
   await until(list, () => list.error.value !== "");
-  expect(list.error.value).toBe("You may not use the ports of this sandbox.");
+  expect(list.error.value).toBe("You are not allowed to use the ports of this sandbox.");
 });

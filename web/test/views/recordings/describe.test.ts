@@ -20,7 +20,7 @@ test("a recording without a title has the name of its terminal", () => {
   expect(titleOf({ ...INFO, title: "Release" })).toBe("Release");
 });
 
-test("length, size and what is special are said", () => {
+test("the description has the length, the size and special properties", () => {
   const [length, , size, ...more] = describe({ ...INFO, markers: 2, input: true, truncated: true }).split(
     " · ",
   );

@@ -39,7 +39,7 @@ test("the server searches for all words, a moment after the last key", async () 
   expect(finder.found.value).toEqual({ paths: ["docs/notes.md"], status: "" });
 });
 
-test("a search that is not wanted any more is cancelled and shows nothing", async () => {
+test("an abandoned search is cancelled and shows nothing", async () => {
   const { finder, cancelled } = make(({ words }) => ({ paths: [words?.[0] ?? "all"] }));
   finder.search("a");
   await vi.advanceTimersByTimeAsync(0);
@@ -49,7 +49,7 @@ test("a search that is not wanted any more is cancelled and shows nothing", asyn
   expect(finder.found.value.paths).toEqual(["b"]);
 });
 
-test("of too many files, those with exactly the name are found, and that there are more is said", async () => {
+test("among too many files, exact names are found, and the status says that there are more", async () => {
   const { finder } = make(({ include }) =>
     include ? { paths: ["site/src/mod1.ts"] } : { paths: ["many/mod10", "many/mod11"], truncated: true },
   );
@@ -57,16 +57,16 @@ test("of too many files, those with exactly the name are found, and that there a
   await settled();
   expect(finder.found.value).toEqual({
     paths: ["many/mod10", "many/mod11", "site/src/mod1.ts"],
-    status: "The first 3 files with this in their path. Type more of it.",
+    status: "The first 3 files whose paths contain this. Type more of the name.",
   });
 });
 
-test("that nothing is found names what is not searched, and what could not be read", async () => {
+test("a search without results names the directories that it skips and could not read", async () => {
   const { finder } = make(() => ({ paths: [], failed: 2 }));
   finder.search("x");
   await settled();
   expect(finder.found.value.status).toBe(
-    "No file has this in its path. .git, node_modules, __pycache__ and .venv are not searched. 2 could not be read.",
+    "No path contains this. .git, node_modules, __pycache__ and .venv are not searched. 2 could not be read.",
   );
 });
 
@@ -75,7 +75,7 @@ test("without a text, the first files are shown as such", async () => {
   finder.search("");
   expect(finder.found.value.status).toBe("Searching…");
   await settled();
-  expect(finder.found.value.status).toBe("The first 1 files. Type a part of a name.");
+  expect(finder.found.value.status).toBe("The first 1 files. Type part of a name.");
 });
 
 test("characters of globs in a name are themselves", () => {

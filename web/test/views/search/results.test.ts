@@ -32,7 +32,7 @@ test.each([
   expect(parts.map(({ text, found }) => (found ? `[${text}]` : text))).toEqual(expected);
 });
 
-test("a match far in a long line is shown with what is just before it", () => {
+test("a match far into a long line is shown with the text just before it", () => {
   const parts = partsOf({ text: `${"x".repeat(500)}here`, spans: [[500, 504]] });
   expect(parts.map(({ text }) => text.length)).toEqual([1, 40, 4]);
 });
@@ -55,7 +55,7 @@ function source(batches: ReturnType<typeof match>[][], error?: HawseError, seen:
   };
 }
 
-test("a search shows what it has found, and that there is more", async () => {
+test("a search shows its results, and that there are more", async () => {
   const seen: object[] = [];
   const search = new FileSearch(source([[match("a", 1)], [match("a", 2)]], undefined, seen));
   await search.run({ ...query, files: "*.py, src/**" });
