@@ -1,4 +1,4 @@
-"""The gateway's tests run on the gateway's own event loop, and look at what it leaves behind."""
+"""The gateway's tests run on the gateway's own event loop, and check for leftovers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""Users take turns: what one of them asks for does not keep another one waiting."""
+"""Users take turns: one user's requests do not keep another one waiting."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -65,7 +65,7 @@ async def test_users_that_wait_take_turns() -> None:
             await work.end(name)
 
 
-async def test_work_that_is_cancelled_gives_its_place_back_also_while_it_waits() -> None:
+async def test_cancelled_work_releases_its_slot_even_while_waiting() -> None:
     async with working(1) as work:
         work.ask("a1", "b1", "c1")
         await work.until("a1")
@@ -76,7 +76,7 @@ async def test_work_that_is_cancelled_gives_its_place_back_also_while_it_waits()
         await work.until("a1", "c1")
 
 
-async def test_work_that_is_cancelled_at_the_moment_of_its_turn_gives_it_on() -> None:
+async def test_work_cancelled_in_its_turn_passes_the_turn_on() -> None:
     async with working(1) as work:
         work.ask("a1", "b1", "c1")
         await work.until("a1")
@@ -86,7 +86,7 @@ async def test_work_that_is_cancelled_at_the_moment_of_its_turn_gives_it_on() ->
         await eventually(lambda: work.began[-1] == "c1")
 
 
-async def test_work_that_waits_gives_a_sign_at_once() -> None:
+async def test_waiting_work_reports_progress_at_once() -> None:
     turns, signs = FairTurns(1), []
     async with turns.turn("a"):
         waiting = asyncio.ensure_future(turns.turn("b", lambda: signs.append(1)).__aenter__())

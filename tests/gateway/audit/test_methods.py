@@ -1,4 +1,4 @@
-"""`audit.list`: filters, and which entries a caller gets."""
+"""`audit.list`: its filters, and the entries visible to a caller."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -52,7 +52,7 @@ def test_parameters_that_name_no_terminal_are_refused(params: str) -> None:
     assert not allowed(LINK, "terminal.screen", params)
 
 
-def test_the_last_of_two_equal_names_counts_as_in_the_runtime() -> None:
+def test_the_last_of_two_equal_names_is_used_as_in_the_runtime() -> None:
     assert not allowed(LINK, "terminal.screen", '{"id": "main", "id": "other"}')
 
 
@@ -61,7 +61,7 @@ def test_a_method_of_a_later_version_is_left_to_the_runtime() -> None:
 
 
 @pytest.mark.parametrize("method", [name for name, spec in METHODS.items() if spec.requires != CONTROL])
-def test_a_right_in_own_sandboxes_counts_where_the_caller_owns_the_sandbox(method: str) -> None:
+def test_a_right_in_own_sandboxes_applies_if_the_caller_owns_the_sandbox(method: str) -> None:
     ada = Principal(id="ada", name="", kind="user", rights=("*/~",))
     own = check_call(ada, call(method), "ada.x", lambda who, sandbox: (who.id, sandbox) == ("ada", "ada.x"))
     assert own.rights == ("*",)

@@ -1,4 +1,4 @@
-"""Rows of credentials as they are stored."""
+"""Stored rows of credentials."""
 
 import msgspec
 

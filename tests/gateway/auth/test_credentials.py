@@ -1,4 +1,4 @@
-"""Tokens, links and sessions as rows that several gateways share."""
+"""Tokens, links and sessions as rows shared by several gateways."""
 
 import asyncio
 import hashlib
@@ -210,9 +210,7 @@ async def test_an_unreadable_row_is_not_a_credential(store: MemoryStore, clock: 
         assert loaded.all("token") == []
 
 
-async def test_a_session_that_is_used_does_not_end(
-    credentials: Credentials, clock: ManualClock, store: MemoryStore
-) -> None:
+async def test_a_session_in_use_does_not_end(credentials: Credentials, clock: ManualClock, store: MemoryStore) -> None:
     secret, row = await credentials.begin_session(owner(credentials))
     identity = credentials.find_session(name_of(row.id), secret)
     assert identity is not None
@@ -282,7 +280,7 @@ async def test_a_login_keeps_the_sessions_of_its_user_unless_the_rights_differ(
     assert again.credential == login.credential
 
 
-async def test_a_login_at_two_gateways_at_once_is_one_row(
+async def test_concurrent_logins_at_two_gateways_share_one_row(
     credentials: Credentials, clock: ManualClock, store: MemoryStore
 ) -> None:
     async with another(store, clock) as other, asyncio.TaskGroup() as tasks:
@@ -293,7 +291,7 @@ async def test_a_login_at_two_gateways_at_once_is_one_row(
     assert credentials.identity("login-1") is None
 
 
-async def test_a_revocation_while_the_store_was_not_connected_has_effect_when_it_is_again(
+async def test_a_revocation_missed_while_disconnected_takes_effect_on_reconnecting(
     credentials: Credentials, store: MemoryStore
 ) -> None:
     secret, row = await credentials.create("token", ADA, owner(credentials))

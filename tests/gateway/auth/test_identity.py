@@ -44,7 +44,7 @@ def test_the_text_of_a_right_is_parsed_to_the_same_right(right: Right) -> None:
 
 
 @given(st.lists(RIGHTS), st.sampled_from(["a", "b", "c"]), st.booleans())
-def test_no_right_of_another_sandbox_counts(rights: list[Right], sandbox: str, own: bool) -> None:
+def test_rights_in_other_sandboxes_are_ignored(rights: list[Right], sandbox: str, own: bool) -> None:
     here = in_sandbox(map(str, rights), sandbox, own=own)
     places = {None, sandbox} | ({"~"} if own else set())
     for required in ("access", "operate", "write", "view"):

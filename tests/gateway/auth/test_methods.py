@@ -1,4 +1,4 @@
-"""`token.*` and `share.*` through a gateway: what may be given, to whom, and that revoking ends it at once."""
+"""`token.*` and `share.*` through a gateway: the rights that can be given, and the immediate effect of revoking."""
 
 from collections.abc import AsyncIterator
 from contextlib import suppress

@@ -29,7 +29,7 @@ def test_a_runtime_that_does_not_check_rights_gets_only_calls_of_principals_with
             check_link(principal, ["roles"])
 
 
-async def test_the_runtime_receives_the_principal_of_the_token_and_never_the_one_that_a_client_sends(
+async def test_the_runtime_receives_the_tokens_principal_and_never_the_clients(
     gateway: Gateway, runtime: FakeRuntime
 ) -> None:
     async with gateway.peer() as owner, gateway.peer(token=VIEWER_TOKEN) as viewer:

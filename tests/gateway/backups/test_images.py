@@ -207,7 +207,7 @@ async def test_a_damaged_archive_leaves_nothing(tmp_path: Path) -> None:
         assert made.names == []
 
 
-async def test_one_that_is_given_up_leaves_no_file_and_no_process(tmp_path: Path) -> None:
+async def test_an_abandoned_image_leaves_no_file_and_no_process(tmp_path: Path) -> None:
     made = Images(tmp_path)
     made.go_on.clear()
     using = asyncio.create_task(made.use(made.backup("a")))

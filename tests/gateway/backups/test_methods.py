@@ -317,7 +317,7 @@ async def test_sweeping_continues_after_a_failure(bench: Bench) -> None:
     sweeping.cancel()
 
 
-async def test_closing_waits_until_nothing_is_left(bench: Bench) -> None:
+async def test_closing_waits_for_all_jobs_to_end(bench: Bench) -> None:
     call = bench.call(CREATE)
     await bench.transfers.begun.acquire()
     await bench.methods.close()

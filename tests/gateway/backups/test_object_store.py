@@ -1,4 +1,4 @@
-"""An archive in a bucket is there completely or not at all, and no upload is left open."""
+"""An archive in a bucket is visible completely or not at all, and no upload is left open."""
 
 import asyncio
 import os
@@ -55,7 +55,7 @@ async def test_an_uncommitted_upload_is_aborted(s3: S3Server) -> None:
     assert s3.aborted >= 1
 
 
-async def test_an_upload_that_is_cancelled_is_aborted(s3: S3Server) -> None:
+async def test_a_cancelled_upload_is_aborted(s3: S3Server) -> None:
     begun = asyncio.Event()
 
     async def write() -> None:
@@ -93,7 +93,7 @@ async def test_reading_and_deleting_are_reported(s3: S3Server, status: int, code
         await store_of(s3).delete("x")
 
 
-async def test_a_bucket_that_does_not_exist_and_a_server_that_is_away_are_reported(s3: S3Server) -> None:
+async def test_a_missing_bucket_and_an_unreachable_server_are_reported(s3: S3Server) -> None:
     hidden = ("127.0.0.1", "bucket", "some/prefix", s3.url)
     for store, code in (
         (store_of(s3, "s3://other"), "io_error"),

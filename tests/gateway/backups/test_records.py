@@ -1,4 +1,4 @@
-"""The rows of backups: who may use them, and until when."""
+"""The rows of backups: access to them, and their expiry."""
 
 import asyncio
 
@@ -58,7 +58,7 @@ async def test_an_unfinished_one_does_not_exist_yet() -> None:
     assert (await records.get("b", OWNER)).ready
 
 
-async def test_one_is_abandoned_when_the_gateway_that_was_creating_it_is_gone() -> None:
+async def test_a_backup_is_abandoned_once_its_creating_gateway_is_gone() -> None:
     store, time = MemoryStore(), Time()
     one, here, another = record(time, ready=False), BackupRecords(store, time.clock), BackupRecords(store, time.clock)
     async with here.creating(one):
@@ -123,7 +123,7 @@ async def test_a_row_that_cannot_be_decoded_does_not_hide_the_others() -> None:
         await records.get("later", OWNER)
 
 
-async def test_without_its_store_it_is_unavailable() -> None:
+async def test_records_are_unavailable_without_the_store() -> None:
     store = MemoryStore()
     records = BackupRecords(store)
     store.error = StoreError("away")
@@ -145,6 +145,6 @@ async def test_without_its_store_it_is_unavailable() -> None:
         (caller("write", id="bob"), False),
     ],
 )
-def test_who_may_use_one(who: Principal, allowed: bool) -> None:
+def test_the_creator_and_operators_of_the_sandbox_can_use_a_backup(who: Principal, allowed: bool) -> None:
     assert may_use(who, BackupInfo(id="b", sandbox="box", path=".", owner="ann")) is allowed
     assert TABLE == "backups"

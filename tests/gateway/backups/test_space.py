@@ -1,4 +1,4 @@
-"""The bytes of backups never exceed a limit, also among several gateways."""
+"""Backups never exceed a limit, even with several gateways."""
 
 import asyncio
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ async def test_a_user_and_all_together_have_limits() -> None:
     assert ((await space.usage(OWNER)).max_backups, (await space.usage(OWNER)).max_bytes) == (None, 100)
 
 
-async def test_a_user_with_every_right_has_only_the_limit_of_all() -> None:
+async def test_only_the_total_limits_a_user_with_every_right() -> None:
     records = BackupRecords(MemoryStore())
     space = BackupSpace(records, total=100, each=10, count=0)
     await space.check_count(OWNER, 5)
@@ -79,7 +79,7 @@ class Slow(BackupRecords):
         return found
 
 
-async def test_gateways_that_reserve_at_once_do_not_exceed_the_limit_together() -> None:
+async def test_concurrent_reservations_of_gateways_do_not_exceed_the_limit() -> None:
     store = MemoryStore()
     one, other = Slow(store), Slow(store)
     first, second = await begun(one, "a"), await begun(other, "b")

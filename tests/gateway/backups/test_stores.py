@@ -1,4 +1,4 @@
-"""An archive in a directory is there completely or not at all."""
+"""An archive in a directory is visible completely or not at all."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""The size of what an archive contains is found from its headers, with the holes of sparse files."""
+"""The size of an archive's contents is read from its headers, including the holes of sparse files."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""A transfer stores what the sandbox has sent, or leaves nothing, whichever step fails."""
+"""A transfer stores the data from the sandbox or leaves nothing behind, whichever step fails."""
 
 import asyncio
 import hashlib
@@ -221,7 +221,7 @@ async def test_an_archive_that_is_too_large_ends_early_and_leaves_nothing() -> N
     assert len(bench.store.archives) == len(await bench.records.all()) == 1
 
 
-async def test_a_sandbox_that_sends_nothing_more_is_given_up() -> None:
+async def test_a_transfer_from_a_silent_sandbox_is_abandoned() -> None:
     bench = Bench(FakeLink(), stall_timeout=0.05)
     bench.link.packed = None
     with pytest.raises(HawseError, match=r"deadline_exceeded: .*nothing moved for 0.05 s"):
@@ -280,7 +280,7 @@ async def test_an_unfinished_backup_of_a_killed_gateway_is_deleted_by_the_next_s
     assert (bench.store.archives, await bench.records.all()) == ({}, {})
 
 
-async def test_a_creation_that_is_cancelled_leaves_nothing() -> None:
+async def test_a_cancelled_creation_leaves_nothing_behind() -> None:
     bench = Bench(FakeLink())
     bench.link.packed = None  # it never ends
     creating = asyncio.create_task(bench.create())

@@ -1,4 +1,4 @@
-"""More than the limit may wait for a client that reads, within the budget of all clients."""
+"""More than the limit can wait for a client that reads, within the budget of all clients."""
 
 import asyncio
 

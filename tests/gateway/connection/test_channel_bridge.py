@@ -1,4 +1,4 @@
-"""A bridge between two connections that are in this process: no socket, no loop."""
+"""A bridge between two connections in this process: no socket, no loop."""
 
 from typing import Any
 

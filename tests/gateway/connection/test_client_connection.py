@@ -1,4 +1,4 @@
-"""One client's connection against a fake runtime: everything goes through a real uvicorn and a real socket."""
+"""One client's connection against a fake runtime, through a real uvicorn and a real socket."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""The credit budget: bounded in total, with a minimum for each channel."""
+"""The credit budget: limited in total, with a minimum for each channel."""
 
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule

@@ -1,4 +1,4 @@
-"""The endpoint with machines that do not keep to the protocol. Those that do are in tests/integration/test_join.py."""
+"""The endpoint with machines that violate the protocol. Others are tested in tests/integration/test_join.py."""
 
 import asyncio
 from collections.abc import AsyncIterator

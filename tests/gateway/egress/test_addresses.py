@@ -1,4 +1,4 @@
-"""Which names are valid, and which addresses are reachable."""
+"""Valid names, and reachable addresses."""
 
 import errno
 import ipaddress

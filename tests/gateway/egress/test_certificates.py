@@ -1,4 +1,4 @@
-"""The authority of a sandbox: what a client that trusts it accepts."""
+"""The authority of a sandbox, as seen by a client that trusts it."""
 
 import ssl
 

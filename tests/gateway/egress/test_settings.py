@@ -1,4 +1,4 @@
-"""The operator's file, and which policies it allows."""
+"""The operator's file, and the policies it allows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Channels as one JSON answer."""
+"""Channels as one JSON response."""
 
 import base64
 from typing import Any
@@ -41,7 +41,7 @@ def test_output_that_is_not_utf8_is_base64_and_marked() -> None:
     assert base64.b64decode(answer["stderr"]) == b"ok"
 
 
-def test_output_beyond_the_bound_is_cut_and_marked_as_truncated() -> None:
+def test_output_beyond_the_limit_is_cut_and_marked_as_truncated() -> None:
     half = b"x" * (OUTPUT_LIMIT // 2)
     found = collected("exec", UpstreamItem(Kind.OUTPUT, 0, half), UpstreamItem(Kind.OUTPUT, len(half), half))
     assert found.answer(END)["truncated"] is False

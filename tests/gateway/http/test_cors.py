@@ -1,4 +1,4 @@
-"""Requests of pages of other origins, as a browser makes them: a preflight request, then the request."""
+"""Requests from pages of other origins, as browsers send them: a preflight request, then the request."""
 
 from collections.abc import AsyncIterator
 

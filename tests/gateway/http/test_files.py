@@ -1,4 +1,4 @@
-"""Files over HTTP, with a runtime that is played: ranges, paths as bytes, streams both ways, and nothing collected."""
+"""Files over HTTP with a scripted runtime: ranges, paths as bytes, streams in both directions without buffering."""
 
 import asyncio
 from collections.abc import AsyncIterator

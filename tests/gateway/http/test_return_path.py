@@ -1,4 +1,4 @@
-"""Where a browser may be sent after a login. `tests/gateway/sign_on/oidc/test_login.py` has the sessions."""
+"""Valid return pages after a login. Sessions are tested in tests/gateway/sign_on/oidc/test_login.py."""
 
 import pytest
 

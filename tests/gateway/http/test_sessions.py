@@ -79,7 +79,7 @@ async def test_both_halves_give_tickets_and_calls(browser: httpx.AsyncClient, ga
         ({"Authorization": "Bearer wrong"}, 401, "unauthenticated"),
     ],
 )
-async def test_a_session_does_not_count_with_a_foreign_origin_or_another_credential(
+async def test_a_session_is_invalid_with_a_foreign_origin_or_another_credential(
     browser: httpx.AsyncClient, headers: dict[str, str], status: int, code: str
 ) -> None:
     await sign_in(browser)

@@ -1,4 +1,4 @@
-"""The limit of calls, with a clock of the test, and through a gateway."""
+"""The limit of calls, with the test's own clock and through a gateway."""
 
 import pytest
 

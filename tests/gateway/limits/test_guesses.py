@@ -1,4 +1,4 @@
-"""The limit of wrong credentials, with a clock of the test."""
+"""The limit of wrong credentials, with the test's own clock."""
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -38,7 +38,7 @@ def test_an_address_with_too_many_wrong_credentials_has_to_wait() -> None:
     assert refused(guesses, NEIGHBOUR, None) is None
 
 
-def test_a_right_guess_is_refused_as_well_while_the_address_has_to_wait() -> None:
+def test_a_correct_credential_is_refused_too_while_the_address_is_blocked() -> None:
     clock = Clock()
     guesses = Guesses(1, 1.0, clock=clock)
     guesses.check(HERE, None)

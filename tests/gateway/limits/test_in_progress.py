@@ -7,7 +7,7 @@ import pytest
 from hawse_gateway.limits.in_progress import in_progress
 
 
-def test_each_is_counted_until_it_ends_and_nothing_is_left() -> None:
+def test_work_is_counted_until_it_ends() -> None:
     counts = Counter[str]()
     with in_progress(counts, "ada"):
         with pytest.raises(ValueError, match="wrong"), in_progress(counts, "ada"):

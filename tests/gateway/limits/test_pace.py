@@ -56,7 +56,7 @@ def test_the_window_is_a_second_of_bytes() -> None:
     assert slow.window(1 << 20) == WINDOW_MIN
 
 
-def test_who_has_no_limit_has_no_pace() -> None:
+def test_a_caller_without_a_limit_has_no_pace() -> None:
     limits = rates(Time(), "user:bytes=4096")
     assert limits.pace(OWNER, HERE) is None
     assert limits.pace(GUEST, HERE) is None

@@ -1,4 +1,4 @@
-"""The limits that an operator sets: their form, whom they concern, and what is counted."""
+"""The operator's limits: their syntax, their subjects, and their counts."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_other_texts_are_refused(text: str) -> None:
         Quotas.parse([text])
 
 
-def test_a_limit_that_is_given_twice_is_refused() -> None:
+def test_a_repeated_limit_is_refused() -> None:
     with pytest.raises(ValueError, match="given twice"):
         Quotas.parse(["user:calls=1", "user:calls=2"])
 

@@ -1,4 +1,4 @@
-"""Token buckets, with a clock of the test."""
+"""Token buckets, with the test's own clock."""
 
 import pytest
 

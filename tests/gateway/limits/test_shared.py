@@ -1,4 +1,4 @@
-"""Gateways on one Redis server apply limits together, and each alone while the server is away."""
+"""Gateways on one Redis server enforce limits jointly, and separately while the server is down."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""`GET /metrics` of a real gateway in front of a real runtime, read by another's parser."""
+"""`GET /metrics` of a real gateway in front of a real runtime, read by the library's parser."""
 
 import asyncio
 import signal

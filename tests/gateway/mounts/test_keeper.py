@@ -1,4 +1,4 @@
-"""Mounts are as their rows say, whatever has happened to the processes."""
+"""Mounts match their rows, whatever happens to the processes."""
 
 import asyncio
 import fcntl

@@ -1,4 +1,4 @@
-"""Locks of mounts, which gateways of one machine share."""
+"""Locks of mounts, shared by the gateways on one machine."""
 
 import asyncio
 from pathlib import Path

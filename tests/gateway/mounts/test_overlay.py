@@ -1,4 +1,4 @@
-"""An overlay in another mount namespace: what is changed stays in the mount point, below the overlay."""
+"""An overlay in another mount namespace: changes stay in the mount point, below the overlay."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The plan that the gateway hands over."""
+"""The plan passed to a mount's process."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""How rclone is run, and what is read from its cache."""
+"""rclone's command and environment, and the contents of its cache."""
 
 import json
 from pathlib import Path

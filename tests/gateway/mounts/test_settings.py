@@ -1,4 +1,4 @@
-"""The operator's file, who may mount what, and what is visible."""
+"""The operator's file: who can mount what, and the visible part."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which requests are for previews."""
+"""Requests for previews are recognized."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""HTTP through a preview: a real program, a real gateway."""
+"""HTTP through a preview, with a real program and a real gateway."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""The gateway's own methods, over both of its interfaces: the WebSocket and the HTTP API."""
+"""The gateway's own methods over both interfaces: the WebSocket and the HTTP API."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Who gets into which preview."""
+"""Access to previews."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Who a visitor is. Visits of real sandboxes are in test_proxy.py and tests/integration/test_tunnels.py."""
+"""The identity of visitors. Visits of real sandboxes are in test_proxy.py and tests/integration/test_tunnels.py."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, nullcontext

@@ -1,4 +1,4 @@
-"""WebSockets through a preview: a real program, a real gateway; and a program that is played, byte by byte."""
+"""WebSockets through a preview: a real program with a real gateway, and a program scripted byte by byte."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The processes of proxies, as a provider starts, replaces and ends them."""
+"""Proxy processes, as started, replaced and ended by a provider."""
 
 import asyncio
 import json
@@ -96,7 +96,7 @@ async def test_a_later_gateway_replaces_a_proxy_that_was_killed(paths: SandboxPa
     assert process_of(paths).alive
 
 
-async def test_proxies_that_have_ended_are_started_again_beside_each_other(state: StateDirectory, make: Make) -> None:
+async def test_ended_proxies_are_restarted_in_parallel(state: StateDirectory, make: Make) -> None:
     processes = make()
     many = [state.sandbox(f"box{number}") for number in range(3)]
     for each in many:
@@ -155,7 +155,7 @@ async def test_a_proxy_that_is_not_ready_is_ended(
     assert set(psutil.Process().children()) <= before
 
 
-async def test_a_policy_that_is_not_valid_is_reported(paths: SandboxPaths, make: Make) -> None:
+async def test_an_invalid_policy_is_reported(paths: SandboxPaths, make: Make) -> None:
     with pytest.raises(HawseError, match="is not a host name"):
         await make().start(paths, EgressPolicy(allow=["a..b"]))
 

@@ -1,4 +1,4 @@
-"""The local provider with programs that stand for a runtime, and with the real one."""
+"""The local provider with programs in place of a runtime, and with the real one."""
 
 import asyncio
 import itertools
@@ -342,7 +342,7 @@ async def test_a_runtime_that_has_lost_its_socket_is_unreachable_and_can_be_stop
 
 
 @pytest.mark.parametrize("isolation", ["none", "bubblewrap"])
-async def test_stop_ends_the_real_runtime_also_without_its_socket(state: StateDirectory, isolation: Isolation) -> None:
+async def test_stop_ends_the_real_runtime_even_without_its_socket(state: StateDirectory, isolation: Isolation) -> None:
     provider = LocalProvider(state, isolation)
     path = await start(provider)
     inside = with_namespace_of(pid_behind(path)) if isolation == "bubblewrap" else []

@@ -1,4 +1,4 @@
-"""Processes that bear the mark of a runtime are found and ended, and no others."""
+"""Processes with a runtime's mark are found and ended, and no others."""
 
 import os
 import signal

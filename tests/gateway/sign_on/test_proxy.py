@@ -1,4 +1,4 @@
-"""Sign-in of users that a trusted proxy has authenticated, through a gateway."""
+"""Sign-in through a gateway of users authenticated by a trusted proxy."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -36,7 +36,7 @@ async def browser(gateway: Gateway) -> AsyncIterator[httpx.AsyncClient]:
         yield http
 
 
-async def test_a_user_of_the_proxy_gets_a_session_that_counts_for_this_user_only(browser: httpx.AsyncClient) -> None:
+async def test_a_session_through_the_proxy_is_valid_for_its_user_only(browser: httpx.AsyncClient) -> None:
     assert (await browser.get("/v1/login/info")).json() == {"provider": "the proxy"}
     answer = await browser.get(f"/v1/login?return=/?sandbox=local&proof={PROOF}", headers=ADA)
     assert answer.status_code == 303

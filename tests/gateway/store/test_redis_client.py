@@ -1,4 +1,4 @@
-"""URLs of Redis servers, and a primary that changes."""
+"""URLs of Redis servers, and a change of the primary."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Messages past the parser: each frame is read once, by the right one of the two, wherever the bytes are cut."""
+"""Messages that bypass the parser: each frame is read exactly once, wherever the bytes are split."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The names in the first messages of OpenSSL, and what is no such message."""
+"""The names in OpenSSL's first messages, and messages without one."""
 
 import ssl
 

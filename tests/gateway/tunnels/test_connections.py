@@ -1,4 +1,4 @@
-"""Connections through a Unix socket, as programs of providers make them. The others are in test_listeners.py."""
+"""Connections through a Unix socket, as from providers' programs. Others are tested in test_listeners.py."""
 
 import asyncio
 import socket

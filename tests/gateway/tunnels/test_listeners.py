@@ -1,4 +1,4 @@
-"""Which ports are open, who is connected to what, and what ends it. Real sockets; the sandbox is a fake."""
+"""Open ports, their connections, and what ends them. Real sockets; the sandbox is a fake."""
 
 import asyncio
 import socket
@@ -128,7 +128,7 @@ async def test_a_tcp_tunnel_has_its_port_until_it_is_removed(served: Served) -> 
         await asyncio.sleep(0.01)
 
 
-async def test_a_port_that_another_program_has_is_refused_until_it_is_free(served: Served) -> None:
+async def test_a_port_in_use_is_refused_until_it_is_free(served: Served) -> None:
     tcp, tls = served.options.ports[0], served.options.tls_port
     with socket.create_server(("127.0.0.1", tcp)):
         await served.add(f"tcp-{tcp}")
@@ -148,7 +148,7 @@ async def test_both_halves_end_by_themselves(served: Served) -> None:
     writer.close()
 
 
-async def test_a_port_that_is_being_created_is_kept(served: Served) -> None:
+async def test_a_port_being_created_is_kept(served: Served) -> None:
     port = served.options.ports[0]
     served.listeners.open(port)
     with pytest.raises(OSError, match="in use"):
@@ -162,7 +162,7 @@ async def test_a_port_that_is_being_created_is_kept(served: Served) -> None:
     writer.close()
 
 
-async def test_a_visitor_that_is_refused_is_disconnected(served: Served) -> None:
+async def test_a_refused_visitor_is_disconnected(served: Served) -> None:
     port = served.options.ports[0]
     served.error = HawseError("stale_handle", "the sandbox is not running")
     await served.add(f"tcp-{port}")
@@ -212,7 +212,7 @@ async def test_other_names_are_refused_with_an_alert(served: Served, name: str) 
 
 @pytest.mark.parametrize("hello_time", [0.3])
 @pytest.mark.parametrize("data", [b"", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03"])
-async def test_a_client_that_is_silent_or_speaks_no_tls_is_disconnected(served: Served, data: bytes) -> None:
+async def test_a_client_that_is_silent_or_does_not_speak_tls_is_disconnected(served: Served, data: bytes) -> None:
     assert served.options.tls_port is not None
     reader, writer = await dial(served.options.tls_port)
     writer.write(data)

@@ -1,4 +1,4 @@
-"""Programs that write much, start others, ignore signals and hold their pipe. They are shell scripts."""
+"""Programs that write a lot, start others, ignore signals and keep their pipe open. They are shell scripts."""
 
 import asyncio
 import os
@@ -68,7 +68,7 @@ async def test_its_children_end_when_it_ends_by_itself(tmp_path: Path) -> None:
     await eventually(lambda: not psutil.pid_exists(pid))
 
 
-async def test_one_that_escapes_from_its_group_holds_up_nothing(tmp_path: Path) -> None:
+async def test_a_program_that_escapes_its_group_delays_nothing(tmp_path: Path) -> None:
     run = Run("setsid sleep 60 & echo $! >&2; exit 5", tmp_path)
     descriptors = psutil.Process().num_fds()
     try:
@@ -79,14 +79,14 @@ async def test_one_that_escapes_from_its_group_holds_up_nothing(tmp_path: Path) 
             os.kill(pid, signal.SIGKILL)
 
 
-async def test_one_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
+async def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     run = Run("trap '' TERM; echo $$ >&2; while :; do sleep 1; done", tmp_path)
     async with running(run):
         (pid,) = await run.pids(1)
     assert not psutil.pid_exists(pid)
 
 
-async def test_it_is_killed_at_once_if_there_is_no_time(tmp_path: Path) -> None:
+async def test_a_program_is_killed_at_once_without_grace(tmp_path: Path) -> None:
     run = Run("trap 'echo 0 >&2' TERM; echo $$ >&2; while :; do sleep 0.1; done", tmp_path)
     async with running(run) as task:
         (pid,) = await run.pids(1)
@@ -106,7 +106,7 @@ async def test_a_flood_of_lines_leaves_time_for_others(tmp_path: Path) -> None:
         await eventually(lambda: len(run.lines) > 5 * LINE_MAX)
 
 
-async def test_one_that_does_not_exist_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_program_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(OSError, match="util-linux"):
         await Run("exit", tmp_path).run()

@@ -28,7 +28,7 @@ def feed(output: Output, text: str) -> list[Published]:
     return [one for one in found if one is not None]
 
 
-def test_cloudflared_has_its_address_when_it_is_connected() -> None:
+def test_cloudflared_has_an_address_once_connected() -> None:
     output = Cloudflared().output()
     assert feed(output, CLOUDFLARED) == []
     assert output.said.startswith("Failed to dial a quic connection")
@@ -115,7 +115,7 @@ def test_ssh_asks_for_the_port() -> None:
         "ssh://gw:65536",
     ],
 )
-def test_a_destination_that_is_none_is_refused(destination: str) -> None:
+def test_an_invalid_destination_is_refused(destination: str) -> None:
     with pytest.raises(ValueError, match=r"expected|ports are"):
         Ssh(destination)
 

@@ -1,4 +1,4 @@
-"""Programs of providers: started, started again, ended with their tunnel. The programs are shell scripts."""
+"""Programs of providers: started, restarted, ended with their tunnel. The programs are shell scripts."""
 
 import asyncio
 import os
@@ -122,7 +122,7 @@ async def test_a_program_runs_until_its_tunnel_is_removed(tmp_path: Path) -> Non
         assert bench.publications.find(record) is None
 
 
-async def test_it_is_started_again_with_the_port_that_it_had(tmp_path: Path) -> None:
+async def test_it_is_restarted_with_its_previous_port(tmp_path: Path) -> None:
     script = f'echo "$1" >>{tmp_path}/asked; echo $$ >{tmp_path}/pid; echo port 41000 >&2; exec sleep 60'
     store = MemoryStore()
     async with running(tmp_path / "tunnels", script, store) as bench:

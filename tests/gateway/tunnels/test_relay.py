@@ -1,4 +1,4 @@
-"""Bytes both ways, ends of each half, and idle connections. The visitor is a real socket, the port a fake."""
+"""Bytes both ways, the end of each half, and idle connections. The visitor is a real socket, the port a fake."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Which tunnels exist: with their sandbox, until they expire, at several gateways."""
+"""Tunnels exist with their sandbox, until they expire, at several gateways."""
 
 import asyncio
 from collections.abc import Callable

@@ -139,7 +139,7 @@ async def test_a_runtime_with_a_certificate_is_reached_over_tls_and_no_other_ser
         assert caught.value.code == "unavailable"
 
 
-async def test_a_server_without_tls_gets_nothing_of_an_endpoint_with_a_certificate() -> None:
+async def test_a_server_without_tls_receives_nothing_for_a_pinned_endpoint() -> None:
     received = bytearray()
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""The gateway's own call on a link: it ends with the result, the error, or the link."""
+"""The gateway's own call on a link: it ends with the result, an error, or the link."""
 
 import asyncio
 from pathlib import Path

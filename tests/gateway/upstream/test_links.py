@@ -1,4 +1,4 @@
-"""The table of links: which calls start a sandbox, and which wait until another does."""
+"""The table of links: some calls start a sandbox, others wait until another call does."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""No observer, and several."""
+"""Zero and several observers."""
 
 from hawse.api.ports import PreviewHost
 from hawse.wire import HawseError, Result

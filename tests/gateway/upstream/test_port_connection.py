@@ -1,4 +1,4 @@
-"""The gateway's own connection into a sandbox, with a fake runtime."""
+"""The gateway's connection to a port in a sandbox, with a fake runtime."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -60,7 +60,7 @@ async def test_a_runtime_that_does_not_answer_or_answers_nonsense_is_not_known_t
         links.stop()
 
 
-async def test_a_configuration_is_sent_also_if_there_was_no_link(tmp_path: Path) -> None:
+async def test_a_configuration_is_sent_even_without_a_link(tmp_path: Path) -> None:
     """A regression: the link of another gateway kept the old environment."""
     async with Asked(tmp_path / "s") as runtime, asyncio.TaskGroup() as tasks:
         runtime.answer = {"idle": 3.0, "busy": [], "asleep": False}

@@ -124,7 +124,7 @@ async def test_a_sandbox_that_cannot_be_started_is_unavailable_and_the_next_call
         await peer.ask("answer")
 
 
-async def test_a_call_waits_for_a_runtime_that_is_briefly_unreachable(gateway: Gateway, runtime: FakeRuntime) -> None:
+async def test_a_call_waits_for_a_briefly_unreachable_runtime(gateway: Gateway, runtime: FakeRuntime) -> None:
     await runtime.stop()
     async with gateway.peer() as peer:
         ch = await peer.call("answer", {"a": 1})

@@ -1,4 +1,4 @@
-"""The answers of a proxy at its control socket."""
+"""The answers of a proxy on its control socket."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Requests that are passed on, and those that are not."""
+"""Forwarded and refused requests."""
 
 import h11
 import pytest

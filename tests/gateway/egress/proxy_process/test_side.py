@@ -1,4 +1,4 @@
-"""One end of HTTP/1.1."""
+"""One end of an HTTP/1.1 connection."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Look-ups, and connections to what was checked."""
+"""Look-ups, and connections to checked addresses."""
 
 import ipaddress
 import ssl

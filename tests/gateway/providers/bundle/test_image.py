@@ -1,4 +1,4 @@
-"""The archive has what the OCI image specification requires: all digests and sizes are right."""
+"""The archive follows the OCI image specification: all digests and sizes are correct."""
 
 import hashlib
 import io

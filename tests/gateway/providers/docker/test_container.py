@@ -102,7 +102,7 @@ def test_an_image_without_a_command_is_refused(image: dict[str, Any]) -> None:
     assert (caught.value.code, caught.value.details) == ("invalid_params", {"path": "$.image_command"})
 
 
-def test_in_gvisor_the_token_alone_decides_who_may_connect() -> None:
+def test_in_gvisor_only_the_token_protects_the_runtime() -> None:
     assert [("--unknown-peers" in made(oci=name)["Cmd"]) for name in (None, "crun", "runsc", "runsc-kvm")] == [
         *(False, False, True, True)
     ]
@@ -112,7 +112,7 @@ def test_labels_identify_the_gateway_the_sandbox_and_the_start() -> None:
     assert made()["Labels"] == {"hawse.gateway": "ab12", "hawse.sandbox": "box", "hawse.runtime": "0" * 16}
 
 
-def test_another_oci_runtime_is_used_only_where_it_is_asked_for() -> None:
+def test_another_oci_runtime_is_only_used_on_request() -> None:
     assert "Runtime" not in made()["HostConfig"]
     assert made(oci="runsc")["HostConfig"]["Runtime"] == "runsc"
 

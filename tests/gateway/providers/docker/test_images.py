@@ -1,4 +1,4 @@
-"""Images, with an engine that answers what the tests want: a real one needs a registry to pull from."""
+"""Images, with a scripted engine: a real one would need a registry to pull from."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -89,7 +89,7 @@ async def test_an_image_that_exists_is_not_pulled(make_images: Make) -> None:
     assert reports == []
 
 
-async def test_a_pull_reports_the_part_that_is_done_and_ends_with_all_of_it(make_images: Make) -> None:
+async def test_a_pull_reports_its_progress_up_to_completion(make_images: Make) -> None:
     images = await make_images()
     reports: list[Progress] = []
     await images.ensure("x", reports.append)

@@ -1,4 +1,4 @@
-"""Cgroups of this machine where it has any that the tests may make, and a directory that stands for version 2."""
+"""Cgroups of this machine, where tests can create any, and a directory in place of version 2."""
 
 import os
 import subprocess

@@ -41,5 +41,5 @@ def test_a_machine_without_seccomp_is_isolated_and_reports_it() -> None:
 
 
 @pytest.mark.parametrize("output", ["", "[]", "{}", "x"])
-def test_an_answer_that_is_not_understood_is_the_reason(output: str) -> None:
+def test_an_unintelligible_answer_is_the_reason(output: str) -> None:
     assert "the isolation check failed" in str(judge(output).reason)

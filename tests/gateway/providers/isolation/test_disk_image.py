@@ -1,4 +1,4 @@
-"""The file of a workspace of fixed size. That it is mounted and enforced: tests/integration/test_isolation.py."""
+"""The file of a workspace of fixed size. Mounting and enforcement: tests/integration/test_isolation.py."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The program that gives up the superuser, run as a gateway of the superuser runs it."""
+"""The program that gives up the superuser's identity, run as by a gateway of the superuser."""
 
 import json
 import os

@@ -59,7 +59,7 @@ async def test_the_link_decides_when_the_websocket_is_read() -> None:
     assert socket.reading
 
 
-async def test_a_link_that_closes_is_notified_later_and_nothing_passes_after_it() -> None:
+async def test_a_closed_link_is_notified_later_and_passes_nothing_on() -> None:
     socket, link, transport, closed = made()
     transport.close()
     transport.abort()

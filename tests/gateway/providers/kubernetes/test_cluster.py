@@ -1,4 +1,4 @@
-"""The API of a cluster, answered by a server of the tests: above all its errors."""
+"""The API of a cluster, played by a test server: mainly its errors."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -80,7 +80,7 @@ async def cluster(api: Api) -> AsyncIterator[Cluster]:
     await made.close()
 
 
-async def test_a_quota_that_is_used_up_is_a_lack_of_capacity(api: Api, cluster: Cluster) -> None:
+async def test_an_exhausted_quota_is_a_lack_of_capacity(api: Api, cluster: Cluster) -> None:
     api.refuse(403, "Forbidden", 'pods "p" is forbidden: exceeded quota: small, requested: pods=1')
     with pytest.raises(HawseError, match="exceeded quota: small") as caught:
         await cluster.create(POD)
@@ -122,7 +122,7 @@ async def test_an_object_is_deleted_by_its_uid_and_a_later_one_of_its_name_is_ke
     assert json.loads(api.bodies[-1])["preconditions"] == {"uid": "1"}
 
 
-async def test_an_answer_that_is_not_of_kubernetes_is_unavailable(api: Api, cluster: Cluster) -> None:
+async def test_an_error_from_another_server_is_unavailable(api: Api, cluster: Cluster) -> None:
     async def handler(request: web.Request) -> web.Response:
         return web.Response(status=502, text="<html>bad gateway</html>", content_type="text/html")
 
@@ -133,7 +133,7 @@ async def test_an_answer_that_is_not_of_kubernetes_is_unavailable(api: Api, clus
 
 
 @pytest.mark.parametrize("text", ["<html>please log in</html>", "[]", '{"kind": "PodList", "items": 1}', "{"])
-async def test_a_success_that_is_not_of_kubernetes_is_unavailable(api: Api, cluster: Cluster, text: str) -> None:
+async def test_a_success_from_another_server_is_unavailable(api: Api, cluster: Cluster, text: str) -> None:
     async def handler(request: web.Request) -> web.Response:
         return web.Response(text=text)
 

@@ -1,4 +1,4 @@
-"""The NetworkPolicies of an instance exist before its pods, and again after somebody has deleted or changed them."""
+"""The NetworkPolicies of an instance exist before its pods, and are restored after deletions and changes."""
 
 import asyncio
 import secrets
@@ -57,12 +57,12 @@ async def test_nothing_starts_without_policies(cluster: NotedCluster) -> None:
     assert len(cluster.applied) == 2
 
 
-async def test_an_operator_who_makes_the_policies_has_none_applied(cluster: NotedCluster) -> None:
+async def test_no_policies_are_applied_if_the_operator_manages_them(cluster: NotedCluster) -> None:
     await policies(cluster, network_policies=False).ensure()
     assert cluster.applied == []
 
 
-async def test_policies_are_applied_from_time_to_time_also_after_an_error(cluster: NotedCluster) -> None:
+async def test_policies_are_applied_periodically_even_after_an_error(cluster: NotedCluster) -> None:
     kept = policies(cluster)
     await kept.ensure()
     cluster.applied.clear()

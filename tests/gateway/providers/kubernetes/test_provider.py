@@ -144,7 +144,7 @@ class SilentCluster(FollowedCluster):
     followed = Unreported
 
 
-async def test_a_start_that_is_expected_is_found_while_an_earlier_one_is_reported(
+async def test_an_expected_start_is_found_while_an_earlier_one_is_reported(
     provider: KubernetesProvider, instance: str
 ) -> None:
     settings = kubernetes.settings(instance)
@@ -259,9 +259,7 @@ async def test_only_the_named_start_is_stopped(provider: KubernetesProvider) -> 
     assert (await provider.observe("box")).state == "absent"
 
 
-async def test_a_pod_that_somebody_deletes_is_gone_and_can_be_started_again(
-    provider: KubernetesProvider, instance: str
-) -> None:
+async def test_a_unit_whose_pod_was_deleted_can_be_started_again(provider: KubernetesProvider, instance: str) -> None:
     await started(provider)
     async with AsyncClient(namespace=kubernetes.NAMESPACE) as client:
         await client.delete(Pod, object_name(instance, "box"), grace_period=0)
@@ -347,7 +345,7 @@ async def test_a_pod_that_does_not_start_in_time_has_the_warning_of_the_cluster(
             await provider.stop("box")
 
 
-async def test_a_pod_that_is_deleted_before_it_has_a_node_is_not_waited_for(instance: str) -> None:
+async def test_a_pod_deleted_before_it_has_a_node_is_not_waited_for(instance: str) -> None:
     settings = kubernetes.settings(instance, schedule_timeout=1000.0, pod=kubernetes.pod(nodeSelector={"no": "such"}))
     async with kubernetes.running(KubernetesProvider(settings), instance) as provider, asyncio.TaskGroup() as tasks:
         starting = tasks.create_task(started_or_error(provider))
@@ -360,7 +358,7 @@ async def test_a_pod_that_is_deleted_before_it_has_a_node_is_not_waited_for(inst
     assert "it was deleted" in message or message == "its pod was deleted"  # its end, or its removal, was noticed
 
 
-async def test_a_quota_that_is_used_up_is_a_lack_of_capacity(provider: KubernetesProvider, instance: str) -> None:
+async def test_an_exhausted_quota_is_a_lack_of_capacity(provider: KubernetesProvider, instance: str) -> None:
     async with AsyncClient(namespace=kubernetes.NAMESPACE) as client:
         hard = ResourceQuotaSpec(hard={"requests.cpu": "1m"})
         await client.create(ResourceQuota(metadata=ObjectMeta(name=instance), spec=hard))

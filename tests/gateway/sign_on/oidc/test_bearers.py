@@ -44,7 +44,7 @@ async def test_a_token_of_the_provider_calls_over_http_and_websockets(
         assert (await client.ask("sandbox.list", sandbox=None))["sandboxes"] == []
 
 
-async def test_tokens_that_are_not_valid_or_for_others_are_refused(served: Gateway, provider: RunningProvider) -> None:
+async def test_invalid_tokens_and_tokens_for_others_are_refused(served: Gateway, provider: RunningProvider) -> None:
     good = await provider.mint("ada")
     await served.read_keys()
     for token in (
@@ -111,7 +111,7 @@ async def test_a_new_key_is_fetched_and_the_old_one_is_no_longer_valid(
     assert (await session(served, old)).status_code == 401
 
 
-async def test_wrong_tokens_of_the_provider_count_as_guesses(
+async def test_invalid_tokens_of_the_provider_count_as_wrong_credentials(
     runtime: FakeRuntime, settings: OidcSettings, provider: RunningProvider
 ) -> None:
     async with Gateway(runtime, oidc=settings, guesses=Guesses(2, rate=1e-6)) as gateway:

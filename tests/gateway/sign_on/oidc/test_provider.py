@@ -92,7 +92,7 @@ async def test_unknown_keys_make_the_keys_be_read_once_in_a_while(provider: Runn
         lambda issuer, request: {**metadata(issuer), "keys": 5},
     ],
 )
-async def test_an_answer_that_is_not_usable_is_refused(answer: Callable[[str, Request], Any]) -> None:
+async def test_an_unusable_response_is_refused(answer: Callable[[str, Request], Any]) -> None:
     async with answering(answer) as provider:
         with pytest.raises(ProviderFailedError):
             await provider.refresh()
