@@ -1,8 +1,8 @@
 """Modules that are only needed in rare cases: they are loaded on the first use of an attribute.
 
 websockets imports `importlib.metadata`, for versions that are not released, and `urllib.request`, for proxies. Both
-import modules for mail and archives, which take a seventh of the time until `hawse shell` has a prompt
-(docs/decisions/0194). The others are for tracebacks, help and descriptions of types. `ssl` is not among them, because
+import modules for mail and archives, which take a seventh of the time until `hawse shell` has a prompt.
+The others are for tracebacks, help and descriptions of types. `ssl` is not among them, because
 asyncio uses it for each connection.
 """
 

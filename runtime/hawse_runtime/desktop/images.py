@@ -1,4 +1,4 @@
-"""Images of a desktop: PNG with zlib alone, JPEG and WebP with Pillow where it is installed (docs/decisions/0247)."""
+"""Images of a desktop: PNG with zlib alone, JPEG and WebP with Pillow where it is installed."""
 
 import struct
 import zlib

@@ -1,6 +1,6 @@
 """The part of inotify(7) required to watch directories: names are bytes, and lost events are reported.
 
-Why not a library: docs/decisions/0035-inotify-without-a-library.md.
+Why not a library: docs/decisions/0035-watch-directories-with-inotify-directly-not-watchfiles.md.
 """
 
 import ctypes
