@@ -1,6 +1,7 @@
 """The arrows between the packages, enforced by walking every module's imports.
 
-`hawse.wire <- hawse.api <- hawse.rpc <- {hawse_runtime, hawse_gateway}` and `hawse.api <- hawse.client <- hawse.cli`.
+`hawse.wire <- hawse.api <- hawse.rpc <- {hawse_runtime, hawse_gateway}` and
+`hawse.api <- hawse.client <- {hawse.sync, hawse.mcp, hawse.machine} <- hawse.cli`.
 Imports in functions and under TYPE_CHECKING count as well: an arrow is about what a module knows, not about when it
 loads it.
 """
