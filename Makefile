@@ -99,9 +99,10 @@ bench: dev web current ## run the benchmarks and compare with the project's targ
 fuzz: dev current ## feed each parser with hostile input for ten minutes in all (ARGS="wire osc --seconds 60"): no case may fail
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-docs: dev build/docs/venv/.hawse-stamp build/docs/mermaid.min.js ## the documentation site: build/docs/site/index.html; broken links fail
+docs: dev build/docs/venv/.hawse-stamp build/docs/mermaid.min.js ## the documentation site: build/docs/site/index.html; broken links and undocumented members fail
 	$(BIN)/python -m scripts.generate --openapi build/docs/openapi.json
 	NO_MKDOCS_2_WARNING=1 build/docs/venv/bin/mkdocs build --quiet --strict
+	$(BIN)/python -m scripts.check_reference
 
 compile: dev ## make machine code of the path of keys and bytes, beside its source; needs a C compiler; `make pure` removes it
 	@scripts/need_tools.sh scripts/compile-packages.txt

@@ -1,4 +1,4 @@
-"""A hook of mkdocs: pages outside docs/, links that work in the site, diagrams, and the description of the HTTP API.
+"""A hook of mkdocs: pages outside docs/, links, diagrams, the reference of Python and the methods, the HTTP API.
 
 The pages are written for readers of the repository: their links lead to files. In the site, a link to a file that is a
 page leads to that page, and a link to another file of the repository becomes plain text. A link to a file that does not
@@ -6,8 +6,13 @@ exist fails the build.
 
 The theme would get the script that draws diagrams from another server. A page with diagrams has it from this site,
 before the script of the theme looks for it.
+
+docs/methods.md is one file for readers of the repository; the site has a page for each of its areas. In the reference
+of Python, `<!-- exports: MODULE -->` stands for all public names of the module that no page names itself, and
+`<!-- sync -->` for the classes of hawse.sync. The search omits decisions: readers look for how, not why.
 """
 
+import ast
 import posixpath
 import re
 from pathlib import Path, PurePosixPath
@@ -21,16 +26,92 @@ OUTSIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md
 MERMAID = "assets/mermaid.min.js"  # in the site; scripts/docs_mermaid.sh makes it
 SAME = {"README.md": "README.md"}  # files of the repository that a page of the site stands for
 LINK = re.compile(r"(?P<image>!?)\[(?P<label>(?:[^\[\]]|!?\[[^\]]*\]\([^)]*\)|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
+EXPORTS = re.compile(r"^<!-- exports: ([\w. ]+) -->$", re.M)
+SYNC = "<!-- sync -->"
+NAMED = re.compile(r"^::: hawse\.[\w.]*?(\w+)$", re.M)
+ANCHOR = re.compile(r"\]\(#([^)]+)\)")
 CODE = re.compile(r"(^```.*?^```$|^ *```.*?^ *```$|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
 
 
+def on_config(config: Any) -> Any:
+    """Put the areas of the methods into the navigation."""
+    for section in config.nav:
+        for pages in section.values():
+            for entry in pages:
+                if entry == {"Methods": "methods.md"}:
+                    areas = [{title: f"methods/{_anchor(title)}.md"} for title, _ in _areas()[1]]
+                    entry["Methods"] = [{"Overview": "methods.md"}, *areas]
+    return config
+
+
 def on_files(files: Any, *, config: Any) -> Any:
-    """Add the pages outside docs/ to the site, at the same path as in the repository."""
+    """Add the pages outside docs/ to the site, at the same path as in the repository, and the areas of the methods."""
     for name in OUTSIDE:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
     files.append(File.generated(config, MERMAID, abs_src_path=str(ROOT / "build/docs/mermaid.min.js")))
     files.append(File.generated(config, "openapi.json", abs_src_path=str(ROOT / "build/docs/openapi.json")))
+    areas = _areas()[1]
+    pages = {anchor: _anchor(title) for title, text in areas for anchor in _anchors(text)}
+    for title, text in areas:
+        linked = ANCHOR.sub(lambda match: f"]({pages[match[1]]}.md#{match[1]})", text)
+        files.append(
+            File.generated(config, f"methods/{_anchor(title)}.md", content=linked.replace("](wire.md", "](../wire.md"))
+        )
     return files
+
+
+def _areas() -> tuple[str, list[tuple[str, str]]]:
+    """Return the introduction of docs/methods.md, and the title and text of each area, one level of headings higher."""
+    introduction, *parts = re.split(r"^## ", (ROOT / "docs" / "methods.md").read_text("utf-8"), flags=re.M)
+    areas = [(part.partition("\n")[0], re.sub(r"^##(#+) ", r"\1# ", f"# {part}", flags=re.M)) for part in parts]
+    return introduction, areas
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+
+
+def _anchors(text: str) -> list[str]:
+    return [_anchor(heading) for heading in re.findall(r"^#+ (.+)$", text, re.M)]
+
+
+def _methods() -> str:
+    introduction, areas = _areas()
+    pages = {anchor: _anchor(title) for title, text in areas for anchor in _anchors(text)}
+    linked = ANCHOR.sub(lambda match: f"](methods/{pages[match[1]]}.md#{match[1]})", introduction)
+    rows = []
+    for title, text in areas:
+        methods = re.findall(r"^## (\w+\.\w+)$", text, re.M)
+        links = ", ".join(f"[{name}](methods/{_anchor(title)}.md#{_anchor(name)})" for name in methods)
+        rows.append(f"| [{title}](methods/{_anchor(title)}.md) | {links} |")
+    return "\n".join([linked, "| area | methods |", "|---|---|", *rows, ""])
+
+
+def _exported() -> dict[str, list[str]]:
+    """Return the public names of `hawse` by their modules, read from its source."""
+    for node in ast.parse((ROOT / "hawse" / "__init__.py").read_text("utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "EXPORTS" and node.value is not None:
+            return {module: names.split() for module, names in ast.literal_eval(node.value).items()}
+    raise PluginError("hawse/__init__.py has no EXPORTS")
+
+
+def _reference(markdown: str) -> str:
+    """Replace the marks of a page of the reference by the public names for which they stand."""
+    pages = (ROOT / "docs" / "reference").glob("*.md")
+    named = {name for page in pages for name in NAMED.findall(page.read_text("utf-8"))}
+
+    def names(match: re.Match[str]) -> str:
+        modules = {
+            module: found
+            for module, found in _exported().items()
+            if any(f"{module}.".startswith(f"{prefix}.") for prefix in match[1].split())
+        }
+        lines = [f"::: {module}.{name}" for module, found in modules.items() for name in found if name not in named]
+        return "\n\n".join(lines)
+
+    classes = ast.parse((ROOT / "hawse" / "sync" / "__init__.pyi").read_text("utf-8")).body
+    sync = [f"::: hawse.sync.{node.name}" for node in classes if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
+    return EXPORTS.sub(names, markdown).replace(SYNC, "\n\n".join(sync))
 
 
 def on_page_content(html: str, *, page: Any, config: Any, files: Any) -> str:
@@ -44,6 +125,14 @@ def on_page_content(html: str, *, page: Any, config: Any, files: Any) -> str:
 def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> str:
     """Rewrite the links of a page, except those in code."""
     source = page.file.src_uri
+    if source.startswith("methods/"):
+        return markdown
+    if source == "methods.md":
+        return _methods()
+    if source.startswith("reference/"):
+        markdown = _reference(markdown)
+    if source.startswith("decisions/0"):
+        page.meta["search"] = {"exclude": True}
     folder = PurePosixPath(source if source in OUTSIDE else f"docs/{source}").parent
     parts = CODE.split(markdown)
     parts[::2] = [LINK.sub(lambda match: _link(match, folder, source, files), part) for part in parts[::2]]

@@ -1,0 +1,52 @@
+"""Check that the built site documents every public member of the Python client: `python -m scripts.check_reference`.
+
+`make docs` runs it after the build. The exit code is 1 if a class, function or member has no anchor.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+import hawse
+import hawse.sync
+
+SITE: Final = Path(__file__).resolve().parent.parent / "build" / "docs" / "site" / "reference"
+ANCHOR: Final = re.compile(r'id="hawse\.([\w.]+)"')
+
+
+def members(name: str, value: object) -> Iterator[str]:
+    """Yield a public name, and for a class `NAME.MEMBER` for each member that hawse itself defines."""
+    yield name
+    if not isinstance(value, type):
+        return
+    for member in dir(value):
+        owner = next((base for base in value.__mro__ if member in vars(base)), None)
+        if not member.startswith("_") and owner is not None and owner.__module__.startswith("hawse"):
+            yield f"{name}.{member}"
+
+
+def anchors(*pages: str) -> set[str]:
+    """Return the last and the last two parts of each anchor of pages: `Sandbox`, `Sandbox.exec`."""
+    found = [match for page in pages for match in ANCHOR.findall((SITE / page).read_text("utf-8"))]
+    return {".".join(path.split(".")[-count:]) for path in found for count in (1, 2)}
+
+
+def missing(module: ModuleType, *pages: str) -> list[str]:
+    """Return the public members of a module that have no anchor in pages."""
+    shown = anchors(*pages)
+    names = [name for name in module.__all__ if name != "__version__"]
+    return [found for name in names for found in members(name, getattr(module, name)) if found not in shown]
+
+
+def main() -> None:
+    lacking = missing(hawse, "python.html", "types.html", "errors.html")
+    lacking += [f"sync: {name}" for name in missing(hawse.sync, "sync.html", "types.html", "errors.html")]
+    if lacking:
+        sys.exit(f"{len(lacking)} public members are not in the reference:\n" + "\n".join(lacking))
+
+
+if __name__ == "__main__":
+    main()
