@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Final
 
 import hawse
@@ -18,13 +18,23 @@ ANCHOR: Final = re.compile(r'id="hawse\.([\w.]+)"')
 
 
 def members(name: str, value: object) -> Iterator[str]:
-    """Yield a public name, and for a class `NAME.MEMBER` for each member that hawse itself defines."""
+    """Yield a public name, and for a class `NAME.MEMBER` for each method and property that hawse itself defines.
+
+    Fields are described in the docstring of their class, and have no anchors.
+    """
     yield name
     if not isinstance(value, type):
         return
     for member in dir(value):
         owner = next((base for base in value.__mro__ if member in vars(base)), None)
-        if not member.startswith("_") and owner is not None and owner.__module__.startswith("hawse"):
+        if (
+            member.startswith("_")
+            or member in getattr(value, "__dataclass_fields__", ())
+            or owner is None
+            or not owner.__module__.startswith("hawse")
+        ):
+            continue
+        if isinstance(vars(owner)[member], (FunctionType, classmethod, staticmethod, property)):
             yield f"{name}.{member}"
 
 

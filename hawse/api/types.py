@@ -68,6 +68,7 @@ class Exit(msgspec.Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
+        """Whether the program ended with exit code 0."""
         return self.code == 0
 
 

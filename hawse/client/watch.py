@@ -88,6 +88,7 @@ class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
 
     @property
     def id(self) -> str:
+        """The id of the watch."""
         return self._watching.id
 
     @property

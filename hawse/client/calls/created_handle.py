@@ -48,6 +48,7 @@ class CreatedHandle(ABC):
 
     @property
     def id(self) -> str:
+        """The id of the object; empty until it is created."""
         return self._id or ""
 
     def __await__(self) -> Generator[Any, Any, Self]:

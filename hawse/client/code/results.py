@@ -40,38 +40,47 @@ class RichResult:
 
     @property
     def html(self) -> str | None:
+        """The HTML text."""
         return self._text("text/html")
 
     @property
     def markdown(self) -> str | None:
+        """The Markdown text."""
         return self._text("text/markdown")
 
     @property
     def latex(self) -> str | None:
+        """The LaTeX text."""
         return self._text("text/latex")
 
     @property
     def svg(self) -> str | None:
+        """The SVG image, as text."""
         return self._text("image/svg+xml")
 
     @property
     def javascript(self) -> str | None:
+        """The JavaScript source."""
         return self._text("application/javascript")
 
     @property
     def png(self) -> bytes | None:
+        """The PNG image."""
         return self.bytes("image/png")
 
     @property
     def jpeg(self) -> bytes | None:
+        """The JPEG image."""
         return self.bytes("image/jpeg")
 
     @property
     def pdf(self) -> bytes | None:
+        """The PDF document."""
         return self.bytes("application/pdf")
 
     @property
     def json(self) -> Any:
+        """The JSON value."""
         return self.data.get("application/json")
 
     @property

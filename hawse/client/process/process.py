@@ -73,6 +73,7 @@ class Process(ProcessOutput):
 
     @property
     def id(self) -> str:
+        """The id of the process."""
         return self._call.id
 
     @property

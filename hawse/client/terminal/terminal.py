@@ -85,6 +85,7 @@ class Terminal(Automation):
 
     @property
     def id(self) -> str:
+        """The id of the terminal."""
         return self._call.attach.id
 
     @property
