@@ -481,7 +481,7 @@ class CodeContext:
 
     @property
     def id(self) -> str:
-        ...
+        """The id of the object; empty until it is created."""
 
     def __enter__(self) -> Self:
         """Create it, or find the existing one. Does nothing if this handle has been awaited.
@@ -1417,7 +1417,7 @@ class Process:
 
     @property
     def id(self) -> str:
-        ...
+        """The id of the process."""
 
     @property
     def instance(self) -> str:
@@ -1667,7 +1667,7 @@ class Session:
 
     @property
     def id(self) -> str:
-        ...
+        """The id of the object; empty until it is created."""
 
     def __enter__(self) -> Self:
         """Create it, or find the existing one. Does nothing if this handle has been awaited.
@@ -2012,7 +2012,7 @@ class Terminal:
 
     @property
     def id(self) -> str:
-        ...
+        """The id of the terminal."""
 
     @property
     def instance(self) -> str:
@@ -2337,7 +2337,7 @@ class Watch:
 
     @property
     def id(self) -> str:
-        ...
+        """The id of the watch."""
 
     @property
     def path(self) -> str:
