@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 import zipfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ import pytest_asyncio
 import hawse
 from e2e.apps.conftest import PYTHON, ROOT
 from tests.support import running
+from tests.support.documentation import PAGES, blocks, requirements, run_page
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -181,3 +182,53 @@ async def test_pipx_installs_the_command(built: Distributions, tmp_path: Path) -
     folders = {f"PIPX_{name}": str(tmp_path / name) for name in ("HOME", "BIN_DIR", "MAN_DIR")}
     await run(PYTHON, "-m", "pipx", "install", "--python", sys.executable, built.wheel, cwd=tmp_path, env=folders)
     assert await run(tmp_path / "BIN_DIR" / "hawse", "--version", cwd=tmp_path) == f"hawse {hawse.__version__} (pure)\n"
+
+
+class Installations:
+    """Environments with hawse and further packages, each installed once."""
+
+    def __init__(self, wheel: Path, folder: Path) -> None:
+        self._wheel = wheel
+        self._folder = folder
+        self._programs: dict[tuple[str, ...], Path] = {}
+
+    async def programs(self, packages: Sequence[str]) -> Path:
+        """Return the folder of programs of an environment.
+
+        Args:
+            packages: Its packages; hawse and its extras are those of the wheel.
+        """
+        names = tuple(
+            re.sub(r"^(hawse(?:\[.*\])?)$", rf"\1 @ {self._wheel.as_uri()}", package)
+            for package in ("hawse[server]", *packages)
+        )
+        if names not in self._programs:
+            folder = self._folder / str(len(self._programs))
+            folder.mkdir()
+            self._programs[names] = await install(folder, *names)
+        return self._programs[names]
+
+
+@pytest.fixture(scope="session")
+def installations(built: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Installations:
+    return Installations(built.wheel, tmp_path_factory.mktemp("installations"))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page))], ids=lambda page: page.stem)
+async def test_the_programs_of_a_page_need_only_the_packages_that_it_says_to_install(
+    page: Path, installations: Installations, tmp_path: Path
+) -> None:
+    programs = await installations.programs(requirements(page))
+    async with served(programs, tmp_path) as http:
+        token = http.headers["Authorization"].removeprefix("Bearer ")
+        folder = tmp_path / "page"
+        folder.mkdir()
+        env = {
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "HOME": str(tmp_path),
+            "LANG": "C.UTF-8",
+            "HAWSE_URL": f"{str(http.base_url).rstrip('/')}/#token={token}",
+            "PYTHONPATH": str(folder),
+            "NO_PROXY": "*",
+        }
+        await run_page(page, folder, programs / "python", env)

@@ -1,0 +1,74 @@
+"""The programs of the documentation: how they are read from a page, run and compared with the output that it shows.
+
+A page is a list of fenced blocks. `python` is a complete program, `sh` a script of bash; both run in one directory for
+each page, against a real gateway, which they find by HAWSE_URL. `python title="NAME"` is a file that later blocks use.
+A `text` block directly after a program is its output: `…` stands for any text. Other blocks (`console`, `html`) are
+not run, but `pip install` in them states the packages that the page needs.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.running import run
+from tests.support.stack import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "decisions")
+FENCE = re.compile(r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```\n", re.M | re.S)
+EXPECTED = re.compile(r"\n```text\n(.*?)^```\n", re.M | re.S)
+PORT = "5173"  # of the servers in the pages
+INSTALL = re.compile(r"^\$ pip install ([^#\n]+)", re.M)
+TIMEOUT = 90.0  # s for one program on a busy machine
+
+
+@dataclass(frozen=True)
+class Block:
+    """A program of a page, or a file for later ones."""
+
+    language: str
+    title: str | None  # the name of the file
+    text: str
+    printed: str | None  # None: nothing is said about it
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text("utf-8")
+    for match in FENCE.finditer(text):
+        if match["language"] in ("python", "sh"):
+            expected = EXPECTED.match(text, match.end())
+            yield Block(match["language"], match["title"], match["text"], expected and expected[1])
+
+
+def as_pattern(printed: str) -> str:
+    """The regular expression for a `text` block, in which `…` is any text."""
+    return ".*".join(map(re.escape, printed.strip().split("…")))
+
+
+def requirements(page: Path) -> list[str]:
+    """Return the packages that a page says to install."""
+    return sorted({word for line in INSTALL.findall(page.read_text("utf-8")) for word in shlex.split(line)})
+
+
+async def run_page(page: Path, folder: Path, python: str | Path, env: Mapping[str, str]) -> None:
+    """Run the programs of a page in its order, and compare their output.
+
+    Args:
+        page: The page.
+        folder: The directory for its files.
+        python: The interpreter of its programs.
+        env: Their environment, with HAWSE_URL.
+    """
+    port = str(free_port())
+    for block in blocks(page):
+        text = block.text.replace(PORT, port)
+        if block.title is not None:
+            (folder / block.title).write_text(text)
+            continue
+        argv = [python, "-c", text] if block.language == "python" else ["bash", "-euo", "pipefail", "-c", text]
+        printed = await run(*argv, cwd=folder, env=env, timeout=TIMEOUT)
+        if block.printed is not None:
+            assert re.fullmatch(as_pattern(block.printed), printed.strip(), re.S), f"{block.text}\nprinted:\n{printed}"
