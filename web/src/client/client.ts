@@ -1,5 +1,5 @@
-// The connection of a client to one gateway: calls, and channels to build on. `hawse-client.ts` adds sandboxes. Terminals and other objects that outlive a connection
-// are built from these.
+// The connection of a client to one gateway: calls, and channels for terminals and other objects that outlive a
+// connection. `hawse-client.ts` adds sandboxes.
 
 import { after } from "../base/after";
 import { type Disposable, Emitter } from "../base/disposables";

@@ -1,4 +1,4 @@
-// A run of code as one value: what it has printed, and its values and displays as a notebook shows them at the end.
+// A run of code as one value: its printed text, its values and its displays, as a notebook shows them at the end.
 
 import type { CodeDisplay, CodeRun, CodeRunResult } from "../wire/methods";
 import { type CodeCalls, RunFollower, type RunListener } from "./code-run";
@@ -19,11 +19,11 @@ export interface RichResult {
 export interface CodeOutcome extends Omit<CodeRunResult, "end"> {
   readonly stdout: string;
   readonly stderr: string;
-  /** In their order: updated, and without those that the code has cleared. */
+  /** In order, after updates, without the results that the code has cleared. */
   readonly results: readonly RichResult[];
   /** The value of the last expression as plain text; undefined if it has none. */
   readonly text: string | undefined;
-  /** Output is missing: it was too long, or was not read in time. */
+  /** Whether output is missing because it was too long or was not read in time. */
   readonly truncated: boolean;
 }
 

@@ -1,5 +1,5 @@
-// The client of the npm package: it also checks how it is used, and has sandboxes. The page uses `GatewayClient`, so that
-// it loads the rest only when it needs that.
+// The client of the npm package: `GatewayClient` with checks of its arguments and with sandboxes. The page uses
+// `GatewayClient`, and loads the rest when needed.
 
 import { MisuseError } from "../wire/errors";
 import { type ClientOptions, GatewayClient } from "./client";

@@ -1,5 +1,5 @@
 // The sandboxes of a gateway: create, find, change and delete them. A call whose outcome is lost with the connection is
-// made again by the id of its sandbox.
+// repeated with the id of its sandbox.
 
 import { randomId } from "../base/random-id";
 import { HawseError } from "../wire/errors";

@@ -1,4 +1,4 @@
-// HTTP requests to the gateway, whose failures are HawseErrors: a ticket, a session.
+// HTTP requests to the gateway, for tickets and sessions. Failures are HawseErrors.
 
 import { HawseError } from "../wire/errors";
 

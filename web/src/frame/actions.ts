@@ -1,4 +1,4 @@
-// Everything that the user can do, in one table: the palette, the menus, the shortcuts and their list derive from it.
+// The table of the user's actions: the palette, the menus, the shortcuts and their list derive from it.
 
 import { createKeybindingsHandler } from "tinykeys";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -12,11 +12,11 @@ export interface Action {
   readonly group: string;
   /** In the notation of tinykeys: on Apple's systems, and on others. */
   readonly keys?: { readonly mac: string; readonly other: string };
-  /** Whether `keys` are free for it now; default: always. Otherwise they go to the element with the focus. */
+  /** Whether the action takes its `keys` now; default: always. Otherwise they go to the focused element. */
   readonly keysFree?: () => boolean;
-  /** More keys, on all systems, which are always free for it. */
+  /** Further keys on all systems, which the action always takes. */
   readonly also?: string;
-  /** Whether the menu of the page has it. */
+  /** Whether it is in the page's menu. */
   readonly menu?: boolean;
   /** Whether it is possible now; default: always. */
   readonly available?: () => boolean;

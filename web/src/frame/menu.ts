@@ -101,7 +101,7 @@ function below(element: HTMLElement): MenuPlace {
   return { x: alignRight ? right : left, y: bottom + GAP, alignRight };
 }
 
-/** Moves the menu to its place, or as far as it has to be to be whole. */
+/** Moves the menu to its place, or as near as it is completely visible. */
 function put(menu: HTMLElement, { x, y, alignRight }: MenuPlace): void {
   const { offsetWidth: width, offsetHeight: height } = menu;
   const left = Math.max(GAP, Math.min(alignRight ? x - width : x, innerWidth - width - GAP));

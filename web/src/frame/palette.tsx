@@ -66,7 +66,7 @@ export interface Found {
   readonly status: string;
 }
 
-/** Finds entries elsewhere, for each text anew. */
+/** Finds entries from another source, for each text. */
 export interface EntrySource extends Disposable {
   readonly found: ReadonlySignal<Found>;
   search(text: string): void;

@@ -1,4 +1,4 @@
-// The interfaces between the frame of the page and what it shows: panes in the split tree, and views in the rail.
+// The interfaces between the frame of the page and its contents: panes in the split tree, and views in the rail.
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
@@ -13,10 +13,10 @@ import type { Workspace } from "./workspace";
 /** The state of a pane in the page's address, which a reload or a copied link restores. */
 export type PaneState = Readonly<Record<string, string>>;
 
-/** The dot of a tab: `running`: something runs, `failed`: it ended with an error, `attention`: it asks for the user. */
+/** The dot of a tab: something runs (`running`), ended with an error (`failed`) or needs the user (`attention`). */
 export type PaneStatus = "idle" | "running" | "failed" | "attention";
 
-/** How far a program is. `busy`: it works, but does not know how far it is. */
+/** The progress of a program. `busy`: it works, without a known progress. */
 export interface Progress {
   readonly kind: "normal" | "error" | "paused" | "busy";
   /** 0 to 100. */
@@ -42,13 +42,13 @@ export interface Pane extends Disposable {
   setVisible?(visible: boolean): void;
   /** Returns what leads to the same view after a reload. The page calls it after each `AppContext.changed`. */
   state(): PaneState;
-  /** Shows `state` in this pane instead of a new one, and returns true; returns false if it is about something else. */
+  /** Shows `state` in this pane instead of a new one and returns true; returns false if it belongs to another object. */
   adopt?(state: PaneState): boolean;
-  /** Whether the next file may take its place: the user has changed nothing in it. */
+  /** Whether the next file can replace this one: the user has not edited it. */
   readonly replaceable?: boolean;
   /** Returns the directory that it is in, for files that are dropped on it; empty: the workspace. Throws HawseError. */
   directory?(): Promise<string>;
-  /** Takes text that is dropped on it. */
+  /** Accepts text that is dropped on it. */
   takeText?(text: string): void;
   /** Resolves with false if the user wants to keep the pane, for example because of changes that are not saved. */
   mayClose?(): Promise<boolean>;
@@ -67,7 +67,7 @@ export interface EmulatorScreen extends Disposable {
 export interface PeopleContext {
   /** Id of the viewer at `terminal` that is this page; undefined if the page does not show the terminal. */
   me(terminal: string): string | undefined;
-  /** Whether this user alone may type there, and can hand that over. */
+  /** Whether only this user can type there, and can pass the keyboard on. */
   holds(terminal: string): boolean;
   follows(terminal: string, viewer: string): boolean;
   /** Starts or stops following the viewer. */
@@ -93,7 +93,7 @@ export interface AppContext {
   open(kind: string, state: PaneState, place?: Place): void;
   /** Shows a view of the rail. */
   show(view: string): void;
-  /** The state of `pane` has changed, so the address has to. */
+  /** The state of `pane` has changed: updates the address. */
   changed(pane: Pane): void;
   /** Id of the terminal that is active, or was active last. */
   readonly terminal: ReadonlySignal<string>;
@@ -122,7 +122,7 @@ export interface PaneKind {
 
 export interface RailProps {
   app: AppContext;
-  /** Whether the page has opened the view after a reload: it leaves the focus where it is. */
+  /** Whether the page has opened the view after a reload: the focus stays where it is. */
   restored: boolean;
 }
 

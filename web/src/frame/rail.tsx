@@ -1,4 +1,4 @@
-// The rail: a column of icons, and beside it the view of the one that is chosen. It is off until the user asks for it.
+// The rail: a column of icons, and beside it the chosen view. It is off by default.
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
@@ -12,7 +12,7 @@ export interface RailState {
   readonly open: Signal<boolean>;
   /** Id of the view beside the icons; empty: none. */
   readonly view: Signal<string>;
-  /** Whether the page has opened the view, as it was before a reload, and not the user. */
+  /** Whether the page has opened the view after a reload, not the user. */
   restored?: boolean;
 }
 

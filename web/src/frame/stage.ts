@@ -19,7 +19,7 @@ import {
 } from "./tree";
 import type { Workspace } from "./workspace";
 
-/** Where what is pressed is larger, as in shell-fold.css. */
+/** Devices with larger touch targets, as in shell-fold.css. */
 const LARGE = matchMedia("(pointer: coarse), (max-width: 700px)");
 
 /** Maximum number of panes that stay loaded in tabs that are not shown: each is a terminal's channel, or as much. */
@@ -107,7 +107,7 @@ export class Stage implements Disposable {
     this.#dividers = dividers.map(divider => new DividerBar(this.#element, this.#workspace, key, divider));
   }
 
-  /** Ends the panes that were used the longest time ago, as far as too many are hidden. */
+  /** Ends the least recently used panes while too many are hidden. */
   #dropUnused(shown: ReadonlySet<number>): void {
     const hidden = [...this.#hosts.keys()].filter(id => !shown.has(id));
     for (const id of hidden.slice(0, Math.max(0, hidden.length - MAX_HIDDEN))) this.#drop(id);

@@ -1,4 +1,4 @@
-// The tabs of the page and their panes: which there are, which is active, and what the address says about them. It knows
+// The tabs of the page and their panes: the open ones, the active one, and their state in the address. It knows
 // no DOM: `Stage` places the panes.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";

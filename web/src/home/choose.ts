@@ -1,4 +1,4 @@
-// What a card shows of a sandbox: which of its terminals, how many lines of it, and which people.
+// Chooses the contents of a sandbox's card: one of its terminals, a number of its lines, and people.
 
 import type { Participant, TerminalInfo, TerminalViewer } from "../wire/methods";
 
@@ -39,7 +39,7 @@ export function preview(screen: string): string {
     .join("\n");
 }
 
-/** Returns each person and agent once, however many terminals they are at, and how many more there are. */
+/** Returns each person and agent once, even if at several terminals, and the number of hidden ones. */
 export function faces(
   viewers: readonly TerminalViewer[],
   total: number,

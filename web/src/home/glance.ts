@@ -1,4 +1,4 @@
-// A glance into a running sandbox, on its card: the last lines of the terminal that was used last, and who is there. It asks
+// A preview of a running sandbox on its card: the last lines of the latest terminal, and its people. It asks
 // only while the card is in view, and for a screen only if the terminal has printed.
 
 import { type Disposable, DisposableList } from "../base/disposables";

@@ -1,4 +1,4 @@
-// The page with all sandboxes: what each does, who is there, and the actions to create, open, start, stop and delete them.
+// The page with all sandboxes: their activity, their people, and the actions to create, open, start, stop and delete them.
 
 import { sandboxHandle } from "../client/sandbox";
 import "../page/style/base.css";

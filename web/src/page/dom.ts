@@ -13,7 +13,7 @@ export function within<T extends HTMLElement = HTMLElement>(element: Element, se
   return found;
 }
 
-/** Shows one line of text, which may contain what others have chosen. */
+/** Shows one line of text, which can contain untrusted text. */
 export function setText(element: Element, text: string): void {
   const shown = visible(text);
   if (element.textContent !== shown) element.textContent = shown;

@@ -3,7 +3,7 @@
 /** Milliseconds to wait for the dialog; then keys go to the terminal again. */
 const LIMIT = 5_000;
 
-/** Returns a function that ends it, and returns what was typed; undefined: the user has pressed Escape. */
+/** Returns a function that stops collecting and returns the typed text; undefined if the user has pressed Escape. */
 export function holdKeys(
   target: Pick<Window, "addEventListener" | "removeEventListener">,
 ): () => string | undefined {

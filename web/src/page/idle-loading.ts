@@ -1,4 +1,4 @@
-// What the page does after the first prompt: it opens the rail again, and loads what the user may ask for next.
+// Work after the first prompt: restores the rail, and loads modules that the user may need next.
 
 import { batch, effect } from "@preact/signals";
 import type { RailState } from "../frame/rail";

@@ -1,5 +1,5 @@
-// Keeps the address, the browser's history and the workspace together: the address describes the tab that is shown, the
-// storage of the browser's tab the other ones.
+// Keeps the address, the browser's history and the workspace in sync: the address describes the shown tab, the
+// session storage the other ones.
 
 import { effect, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";

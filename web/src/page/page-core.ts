@@ -1,4 +1,4 @@
-// What the parts of the page share: the client, the user's settings, the workspace of panes, and signals derived from them.
+// The state shared by the parts of the page: the client, the settings, the workspace of panes, and signals derived from them.
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";

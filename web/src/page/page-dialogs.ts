@@ -1,4 +1,4 @@
-// Opens what lists the actions: the palette, the menus and the list of shortcuts.
+// Opens the lists of actions: the palette, the menus and the list of shortcuts.
 
 import { sandboxHandle } from "../client/sandbox";
 import "./style/menus.css";
@@ -32,7 +32,7 @@ export interface PageDialogsOptions {
 
 export class PageDialogs {
   readonly #options: PageDialogsOptions;
-  /** Whether the sandbox has the programs of a desktop, as far as it is known. */
+  /** Whether the sandbox has the programs of a desktop; undefined if unknown. */
   #desktops = false;
 
   constructor(options: PageDialogsOptions) {
@@ -150,7 +150,7 @@ export class PageDialogs {
     }
   }
 
-  /** Any program can report a command line (OSC 633), so a line that the screen does not show is shown first. */
+  /** Any program can report a command line (OSC 633), so a line that is not on the screen is shown first. */
   async #runAgain(commands: Commands, command: Command): Promise<void> {
     const { run, focus, toast } = this.#options.app;
     const { line } = command;

@@ -1,4 +1,4 @@
-// Shows the state of the connection and of the active terminal: overlays, the page's title, and what follows a change.
+// Shows the state of the connection and of the active terminal in overlays and in the page's title.
 
 import { computed, effect, type ReadonlySignal } from "@preact/signals";
 import { visible } from "../base/visible";
@@ -8,10 +8,10 @@ import type { PageCore } from "./page-core";
 import { BY_SESSION } from "./session/session";
 import { type Status, signedOutOf, statusOf } from "./status";
 
-/** Milliseconds between two notes to the gateway that the session is used: it ends after days without use. */
+/** Milliseconds between two requests that keep the session alive: it ends after days without use. */
 const SESSION_USE = 3_600_000;
 
-/** Milliseconds after the first prompt before modules are loaded that the user has not asked for, if the page is busy. */
+/** Milliseconds from the first prompt to the loading of optional modules, if the page is busy. */
 const PRELOAD_DELAY = 500;
 
 /** Starts to show the status, and returns it. */

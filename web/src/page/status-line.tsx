@@ -16,7 +16,7 @@ export interface StatusLineProps {
   ports: ReadonlySignal<readonly OpenPort[]>;
   /** Undefined: not recorded. `input`: with everything that is typed. */
   recording: ReadonlySignal<{ input: boolean } | undefined>;
-  /** The size of the active terminal, if it is not the one that fits here, and the viewer that decides it. */
+  /** The size of the active terminal, unless it fits here, and the viewer that decides it. */
   size: ReadonlySignal<ForeignSize | undefined>;
   status: ReadonlySignal<Status>;
   railOpen: ReadonlySignal<boolean>;

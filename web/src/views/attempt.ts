@@ -1,4 +1,4 @@
-// Runs what a button has asked for, and shows the error of a call that was refused.
+// Runs the action of a button, and shows the error of a refused call.
 
 import type { AppContext } from "../frame/pane";
 import { HawseError } from "../wire/errors";

@@ -1,4 +1,4 @@
-// Connects the table of actions with the parts of the page that carry them out.
+// Connects the table of actions with the parts of the page that perform them.
 
 import { Actions } from "../../frame/actions";
 import type { AppContext } from "../../frame/pane";

@@ -1,4 +1,4 @@
-// What the user does with panes: opens them, closes them, and takes or gives back the keyboard of a terminal.
+// Actions on panes: opens and closes them, and takes or returns the keyboard of a terminal.
 
 import { randomId } from "../../base/random-id";
 import type { AppContext } from "../../frame/pane";
@@ -32,7 +32,7 @@ export class PaneActions {
     this.#app().open("preview", { port: String(port), ...(path && path !== "/" ? { path } : {}) }, "right");
   };
 
-  /** Closes a pane; a terminal ends with it, after a question if a command runs in it. */
+  /** Closes a pane. Closing a terminal ends it, after a question if a command runs in it. */
   async close(id: number): Promise<void> {
     const { workspace, readOnly, terminals } = this.#page;
     const leaf = workspace.tabs
@@ -61,7 +61,7 @@ export class PaneActions {
     for (const { id } of leavesOf(tree)) await this.close(id);
   }
 
-  /** Starts the stopped sandbox, then the page anew: its runtime has other terminals, ports and recordings. */
+  /** Starts the stopped sandbox, then reloads the page: the new runtime has other terminals, ports and recordings. */
   async startSandbox(): Promise<void> {
     const { client, sandbox, toast } = this.#page;
     try {

@@ -1,5 +1,5 @@
 // The commands of a terminal as objects, from the marks of the shell (OSC 133, and OSC 633;E for the command line): a bar in
-// the gutter for each, and what can be done with them.
+// the gutter for each, and actions on them.
 
 import type { IDecoration, IMarker, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -59,7 +59,7 @@ export class Commands implements Disposable {
     return this.list.at(-1);
   }
 
-  /** The command that runs, also if its line has left the buffer. */
+  /** The running command, also if its line has left the buffer. */
   get running(): Command | undefined {
     return this.#running;
   }

@@ -1,4 +1,4 @@
-// What the page has for several viewers: the circles in the header, following, and the keyboard that one viewer may hold.
+// Features for several viewers: the circles in the header, following, and the keyboard, which one viewer can hold.
 // A separate chunk, loaded after the first prompt.
 
 import { sandboxHandle } from "../../client/sandbox";

@@ -32,7 +32,7 @@ export class Following implements Disposable {
   /** Disposed when following ends. */
   #session = new DisposableList();
   #name = "";
-  /** Id of the pane that is shown because the followed viewer looks at it. */
+  /** Id of the pane shown for the followed viewer. */
   #leaf: number | undefined;
 
   constructor(page: PageCore, app: AppContext) {

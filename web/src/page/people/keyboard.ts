@@ -1,4 +1,4 @@
-// Who may type: says so while another viewer holds the keyboard (the writer lease), lets the user ask for it, and shows the
+// The keyboard (the writer lease): shows when another viewer holds it, lets the user ask for it, and shows the
 // requests of others to the user who holds it.
 
 import { effect } from "@preact/signals";
@@ -24,7 +24,7 @@ export interface Keyboard {
   readonly asking: ReadonlyMap<string, string>;
 }
 
-/** Returns what a change means for the user, as a sentence; empty: nothing to say. `name`: returns the name of a viewer. */
+/** Describes a change for the user in a sentence, or returns an empty text. `name`: returns the name of a viewer. */
 export function changeText(
   before: Keyboard,
   now: Keyboard,

@@ -1,4 +1,4 @@
-// The viewers of a terminal in the header: a coloured circle for each, which follows that viewer, and the own one, which
+// The viewers of a terminal in the header: a coloured circle for each, which follows that viewer, and the user's, which
 // opens the list of all.
 
 import "../style/people.css";

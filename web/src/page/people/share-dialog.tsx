@@ -1,4 +1,4 @@
-// Sharing: a link for guests (who, what, until when), with a QR code, and the links that exist with the button that ends each.
+// Sharing: a new link for guests, with a QR code, and the existing links, each with a button that ends it.
 
 import "../style/sheet.css";
 import "../style/share.css";

@@ -1,4 +1,4 @@
-// Sends the other viewers what this user looks at, so that they can follow: to each terminal that has other viewers.
+// Sends this user's view to each terminal with other viewers, so that they can follow.
 
 import { effect, type ReadonlySignal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";

@@ -1,4 +1,4 @@
-// What a viewer looks at, as text for the presence of a terminal: the active pane in the notation of the page's address, with
+// A viewer's view as text for the presence of a terminal: the active pane in the notation of the page's address, with
 // how far a terminal is scrolled back. It comes from another viewer's page, so nothing in it is trusted.
 
 import type { PaneState } from "../../frame/pane";

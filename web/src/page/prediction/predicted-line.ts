@@ -1,5 +1,5 @@
-// What a program will show at the cursor when it has processed what was typed, as Mosh predicts it. Pure: takes keys, and
-// what is at the cursor.
+// Predicts the echo of typed keys at the cursor, as Mosh does. Pure: takes keys, and
+// the cells at the cursor.
 //
 // Only characters and backspaces at the end of a line are predicted, and none is shown before the program has echoed a
 // character of the same row. Output that does not agree ends the predictions, and so does a key that has arrived and is
@@ -20,7 +20,7 @@ export interface CursorRow {
   readonly moved: boolean;
   /** The cells of the row before the cursor, with one character for each. */
   readonly before: string;
-  /** Whether nothing is behind the cursor, and programs print lines: it is not the alternate screen. */
+  /** Whether the rest of the row is empty, and the screen is not the alternate one. */
   readonly atEnd: boolean;
   readonly cols: number;
 }

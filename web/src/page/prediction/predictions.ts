@@ -1,4 +1,4 @@
-// Shows what is typed before the program has printed it, underlined, over the cells where it will be (decision 0265).
+// Shows typed text before the program has printed it, underlined, over the cells where it will appear (decision 0265).
 
 import type { IMarker, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";

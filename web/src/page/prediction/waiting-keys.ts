@@ -1,4 +1,4 @@
-// Shows what the user has typed and the server has not applied yet, dimmed at the cursor: nothing typed is lost while the
+// Shows typed text that the server has not applied yet, dimmed at the cursor: nothing typed is lost while the
 // connection is down, and the user sees that.
 
 import type { Terminal } from "@xterm/xterm";
@@ -17,7 +17,7 @@ const MAX_SHOWN = 500;
 export interface WaitingKeysOptions {
   /** Whether what was typed is shown as a prediction. */
   predicted: () => boolean;
-  /** Whether a program is known to run that may ask for a password: it does not echo that, and the page does not show it. */
+  /** Whether a program that may ask for a password is known to run: neither the program nor the page shows that. */
   secret: () => boolean;
 }
 

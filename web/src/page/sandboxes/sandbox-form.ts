@@ -31,7 +31,7 @@ export class SandboxForm implements Disposable {
   readonly #image = byId<HTMLInputElement>("sandbox-image");
   readonly #images = byId("sandbox-images");
 
-  /** `created` is called with each new sandbox, which runs. */
+  /** `created` is called with each new running sandbox. */
   constructor(client: GatewayClient, created: (sandbox: SandboxInfo) => void) {
     this.#client = client;
     this.#created = created;
@@ -89,7 +89,7 @@ export class SandboxForm implements Disposable {
       element.hidden = found.length === 0;
   }
 
-  /** Offers the images that are there. Without images, as processes of this machine are, the field is not shown. */
+  /** Offers the available images. A provider without images has no such field. */
   async #loadImages(): Promise<void> {
     let names: string[] | undefined;
     try {

@@ -115,7 +115,7 @@ export class SandboxRow {
     return button;
   }
 
-  /** Asks before it is stopped, if somebody is there or something runs. */
+  /** Asks before stopping a sandbox with viewers or running programs. */
   async #askToStop(): Promise<void> {
     const [{ describeUse, useOf }, { ask }] = await Promise.all([
       import("./sandbox-use"),
@@ -133,7 +133,7 @@ export class SandboxRow {
     if (!loss || (await ask(question)).yes) await this.#act("stop");
   }
 
-  /** Asks before the sandbox is deleted. The focus is on the button that keeps it. */
+  /** Asks before deleting the sandbox. The focus is on the button that keeps it. */
   #ask(): void {
     this.#shown = undefined;
     const keep = make("button", "plain", "Keep");

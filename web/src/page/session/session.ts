@@ -171,7 +171,7 @@ export class PageSession {
   }
 }
 
-/** Returns the session of the page that runs, and removes the credentials from its address. */
+/** Returns the session of this page, and removes the credentials from its address. */
 export function sessionOfPage(address: PageAddress): PageSession {
   const framed = window.self !== window.top;
   // A frame shows no address, and can be loaded again only with the token.

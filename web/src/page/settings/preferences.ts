@@ -6,7 +6,7 @@ import { type ColorScheme, schemeOf } from "./settings";
 
 /** The action of the right mouse button. `platform`: the same as in other terminals of the user's system. */
 export type RightClick = "platform" | "menu" | "paste" | "browser";
-/** When typed text is shown before the program has printed it. */
+/** When to show typed text before the program has printed it. */
 export type Predict = "slow" | "always" | "never";
 /** Whether programs in the terminal may write to the clipboard. */
 export type ClipboardAccess = "ask" | "allow" | "deny";

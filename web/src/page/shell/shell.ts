@@ -44,7 +44,7 @@ export class Shell {
   /** The terminal could not be created. */
   readonly onFailed = this.#onFailed.on;
 
-  /** Attaches to the terminal, also to an ended one, whose last screen may be of interest. `exists`: see `ensureTerminal`. */
+  /** Attaches to the terminal, also to an ended one, to show its last screen. `exists`: see `ensureTerminal`. */
   async join(exists: Promise<void>): Promise<void> {
     await this.#startOnce(() => exists);
   }

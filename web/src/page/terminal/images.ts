@@ -68,7 +68,7 @@ export class Images implements Disposable {
     this.#disposables.add(this.#waiting);
   }
 
-  /** Says what a reload has lost, and keeps for the next one whether there are images. */
+  /** Reports images lost by a reload, and stores for the next one whether there are images. */
   #remember({ storage, key, instance, lost }: ImageMemory): void {
     if (attempt(() => storage().getItem(key)) === (instance() ?? "")) lost();
     this.#disposables.listen(window, "pagehide", () => {

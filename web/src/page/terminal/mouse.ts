@@ -27,7 +27,7 @@ export interface Click {
   readonly selected: boolean;
 }
 
-/** Returns what a press of the right button does. With Shift, the program does not get it. */
+/** Returns the action of the right button. With Shift, the program does not receive the press. */
 export function effectOf({ setting, platform, tracked, shift, selected }: Click): Effect {
   if (tracked && !shift) return "program";
   if (setting === "menu" || setting === "browser") return setting;

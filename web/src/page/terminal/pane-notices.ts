@@ -1,4 +1,4 @@
-// What a terminal's pane shows over its screen when it has failed.
+// The notices over the screen of a terminal that has failed.
 
 import { DisposableList } from "../../base/disposables";
 import type { HawseError } from "../../wire/errors";

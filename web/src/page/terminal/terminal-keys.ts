@@ -1,4 +1,4 @@
-// The keys of a terminal that do not reach its program, and those that belong to the page unless a program wants them.
+// The keys that never reach a terminal's program, and the keys of the page that a program can take.
 
 import type { Terminal } from "@xterm/xterm";
 import type { TerminalChannel } from "../../terminal/terminal-channel";

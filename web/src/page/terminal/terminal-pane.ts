@@ -1,4 +1,4 @@
-// A pane with a terminal: its emulator, its stream, and what belongs to it alone. Several can be on the page.
+// A pane with a terminal: its emulator, its stream and its own parts. A page can have several.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";

@@ -1,4 +1,4 @@
-// The selection of a touch screen: handles at its ends, which a finger drags, and buttons for what can be done with it.
+// The selection on a touch screen: handles at its ends, which a finger drags, and buttons for its actions.
 
 import type { IBufferRange, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";

@@ -1,4 +1,4 @@
-// How a text differs from another one, with their names above them.
+// The differences of two texts, with their names above them.
 
 import "../style/changes.css";
 import { useLayoutEffect, useRef } from "preact/hooks";

@@ -1,4 +1,4 @@
-// Where a drop goes: files into the directory that is under the pointer, text into the terminal there.
+// The target of a drop: the directory under the pointer for files, the terminal for text.
 
 import type { AppContext, Pane } from "../../frame/pane";
 

@@ -1,4 +1,4 @@
-// A pane with one file: text in an editor, an image, or what it is and a download. It is saved with the version it was
+// A pane with one file: text in an editor, an image, or its type with a download. It is saved with the version it was
 // read at, so a change by another program is never overwritten without a question.
 
 import { visible } from "../../base/visible";

@@ -1,4 +1,4 @@
-// Files in the rail: a tree with live changes, uploads by dropping, and what can be done with a file.
+// Files in the rail: a tree with live changes, uploads by dropping, and actions on files.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";

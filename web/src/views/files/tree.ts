@@ -1,4 +1,4 @@
-// The tree of files: what is loaded, what is expanded, and the rows that result. Each expanded directory is watched,
+// The tree of files: its loaded and expanded directories, and the resulting rows. Each expanded directory is watched,
 // and listed again when something in it has changed.
 
 import { type ReadonlySignal, signal } from "@preact/signals";

@@ -1,4 +1,4 @@
-// Uploads by dropping, anywhere on the page, and what the page shows of them. Without it, the browser would leave the page
+// Uploads by dropping anywhere on the page, with their progress. Without it, the browser would leave the page
 // for a file or a link that is dropped.
 
 import "../style/views.css";

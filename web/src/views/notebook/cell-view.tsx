@@ -1,4 +1,4 @@
-// One cell: its editor, what it has printed, and what can be done with it.
+// One cell: its editor, its output and its actions.
 
 import { useComputed, useSignalEffect } from "@preact/signals";
 import { ArrowDown, ArrowUp, Code, Play, Square, Text, Trash2 } from "lucide";

@@ -1,4 +1,4 @@
-// The bar above the cells: runs, interrupts, restarts, exports and saves, and says what the context does.
+// The bar above the cells: runs, interrupts, restarts, exports and saves, and shows the state of the context.
 
 import { ChevronsRight, Download, RotateCw, Square } from "lucide";
 import { useEffect, useState } from "preact/hooks";

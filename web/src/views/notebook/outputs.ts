@@ -1,4 +1,4 @@
-// The outputs of one cell: what a run has sent, in its order and within bounds.
+// The outputs of one cell, in the order of the run, within bounds.
 
 import type { CodeDisplay, CodeError } from "../../wire/methods";
 import { appended } from "./ansi";

@@ -1,4 +1,4 @@
-// The viewers of all terminals of a sandbox, asked for again and again: the gateway sends no events about terminals that
+// The viewers of all terminals of a sandbox. It polls: the gateway sends no events about terminals that
 // the page has not joined.
 
 import { type ReadonlySignal, signal } from "@preact/signals";

@@ -1,4 +1,4 @@
-// A dialog with the public addresses of a port: those that exist, and a form for another one.
+// A dialog with the public addresses of a port, and a form for a new one.
 
 import "../style/views.css";
 import "../style/ports.css";

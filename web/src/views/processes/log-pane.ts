@@ -1,4 +1,4 @@
-// A pane with the output of a process, from its beginning and live. It is drawn by xterm.js, since programs print
+// A pane with the output of a process, from its start and live. It is drawn by xterm.js, since programs print
 // colours and redraw lines.
 
 import { sandboxHandle } from "../../client/sandbox";

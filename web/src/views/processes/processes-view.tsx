@@ -1,4 +1,4 @@
-// Processes in the rail: what runs and what has ended, with CPU time and memory, logs and signals.
+// Processes in the rail: running and ended ones, with CPU time and memory, logs and signals.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";

@@ -1,4 +1,4 @@
-// What the list says about a recording, and which recordings a text finds.
+// Describes recordings for the list, and filters them by a text.
 
 import { formatSize, formatTime } from "../../base/format";
 import { visible } from "../../base/visible";

@@ -1,4 +1,4 @@
-// Opens a file by a part of its name.
+// Opens a file by part of its name.
 
 import { computed } from "@preact/signals";
 import { File } from "lucide";

@@ -1,4 +1,4 @@
-// Runs a search in files and groups what it finds by file.
+// Runs a search in files and groups its matches by file.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { SandboxHandle } from "../../client/sandbox";
