@@ -31,14 +31,18 @@ from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Cancel, Connection, Data, HawseError, Hello, Limits, Message, Role
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS
-from hawse_gateway.app import create_app
-from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.app import FEATURES, create_app
+from hawse_gateway.audit.log import AuditLog
+from hawse_gateway.backups.feature import BACKUPS
+from hawse_gateway.mounts.feature import MOUNTS
 from hawse_gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Report, SandboxSpec
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.server import GatewayServer
 from hawse_gateway.settings import Settings
+from hawse_gateway.store.base import Store
 from hawse_gateway.store.redis import RedisStore
 from hawse_gateway.transport.listener import listen
+from hawse_gateway.tunnels.options import TunnelOptions
 from tests.support.redis import RedisServer
 from tests.support.stack import free_port
 
@@ -131,8 +135,9 @@ async def serve_gateway(path: str, url: str, port: str) -> None:
     store = RedisStore(url)
     settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=int(port), max_connections=FILES)
     sandboxes = Sandboxes(store, {"fake": FakeProvider(Path(path))}, idle_timeout=0.0)
-    limits = settings.limits
-    app = create_app(Credentials(TOKEN, store), sandboxes, limits=limits, max_connections=settings.max_connections)
+    features = [feature for feature in FEATURES if feature not in (MOUNTS, BACKUPS)]
+    given = {Store: store, Sandboxes: sandboxes, AuditLog: AuditLog(None), TunnelOptions: TunnelOptions()}
+    app = create_app(settings, given, features)
 
     async def announce() -> None:
         print("ready", flush=True)

@@ -11,8 +11,7 @@ import socket
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from importlib import import_module
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final
 from urllib.parse import quote
 
 import uvicorn
@@ -21,39 +20,29 @@ from starlette.applications import Starlette
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from hawse_gateway.app import SignOn, create_app
-from hawse_gateway.audit.files import AuditFiles
-from hawse_gateway.audit.log import AuditLog
+from hawse_gateway.app import GatewayApp, create_app
 from hawse_gateway.auth.access_policy import split_host
-from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.proxy_user import SCOPE_KEY, ProxyUser
-from hawse_gateway.backups.stores import BackupStore, open_store
 from hawse_gateway.connection.endpoint import ConnectEndpoint
 from hawse_gateway.connection.join import MACHINES
 from hawse_gateway.core import log_config as logs
-from hawse_gateway.egress.settings import EgressSettings, EgressSettingsError, read_egress_settings
+from hawse_gateway.egress.settings import EgressSettingsError
 from hawse_gateway.http.endpoint import REQUESTS
-from hawse_gateway.limits.guesses import Guesses
-from hawse_gateway.mounts.methods import MountOptions
 from hawse_gateway.preview.proxy import AT_ONCE
 from hawse_gateway.providers.base import ProviderError
-from hawse_gateway.providers.registry import ProviderOptions, create_providers
 from hawse_gateway.providers.state_directory import StateDirectory, StateError
-from hawse_gateway.sandboxes.admission import Admission, Capacity
 from hawse_gateway.sandboxes.isolation_lines import isolation_lines
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.templates import TemplateError, read_templates
-from hawse_gateway.settings import OidcSettings, Settings, SettingsError
-from hawse_gateway.sign_on.proxy import ProxySignOn
-from hawse_gateway.store.base import Store, StoreError
-from hawse_gateway.store.sqlite import SqliteStore
+from hawse_gateway.sandboxes.templates import TemplateError
+from hawse_gateway.settings import Settings, SettingsError
+from hawse_gateway.store.base import StoreError
 from hawse_gateway.transport import listener as sockets, tls
 from hawse_gateway.transport.forwarded import ForwardedHeader
 from hawse_gateway.transport.proxy_user import ProxyUserHeaders, UserHeaders
 from hawse_gateway.transport.tls import Certificate, CertificateError
 from hawse_gateway.transport.uvicorn_http import HttpProtocol
 from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
-from hawse_gateway.upstream.observer import CallObserver
+from hawse_gateway.tunnels.options import TunnelOptions
 
 log = logging.getLogger(__name__)
 
@@ -76,43 +65,8 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         settings.check()
         logs.configure(verbose=verbose, form=settings.log_format)
         state = StateDirectory(settings.state)
-        token = settings.token or state.token()
-        egress = EgressSettings() if settings.egress is None else read_egress_settings(settings.egress)
-        options = ProviderOptions(
-            state=state,
-            isolation=settings.isolation,
-            image=settings.image,
-            oci_runtime=settings.oci_runtime,
-            network=settings.network,
-            quota=settings.quota,
-            log_format=settings.log_format,
-            max_contexts=settings.max_contexts,
-            max_terminals=settings.quotas().number("user", "terminals"),
-            code_pool=settings.code_pool,
-            kubernetes=settings.kubernetes,
-            start_timeout=settings.start_timeout,
-            egress=egress,
-        )
-        providers = create_providers(settings.provider, options, alone=settings.store is None)
-        store = SqliteStore(state.root / "store.db") if settings.store is None else _store_of(settings.store)
-        sandboxes = Sandboxes(
-            store,
-            providers,
-            idle_timeout=settings.idle_timeout,
-            pool=settings.pool,
-            templates=None if settings.templates is None else read_templates(settings.templates),
-            egress=egress,
-            admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
-        )
-        mounts = MountOptions.read(settings.mounts, state.root, images_size=settings.overlays_size)
-        backups = _backups(settings.backups or str(state.root / "backups"))
+        app = create_app(settings, {StateDirectory: state})
         certificate = None if settings.tls_cert is None else Certificate(settings.tls_cert, settings.tls_key)
-        credentials = Credentials(token, store)
-        spans = _spans() if settings.otel else None
-        sign_on = None if settings.oidc.issuer is None else _sign_on(settings.oidc, credentials)
-        if settings.proxy_user_header is not None:
-            sign_on = ProxySignOn(settings.proxy_roles, credentials)
-        tunnels = settings.resolved_tunnels(state.root / "tunnels")
         listener = _listen(settings.host, settings.port)
     except CertificateError as error:
         print(f"hawse: --tls-cert, --tls-key: {error}", file=sys.stderr)
@@ -120,41 +74,21 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     except (SettingsError, StateError, ProviderError, StoreError, TemplateError, EgressSettingsError) as error:
         print(f"hawse: {error}", file=sys.stderr)
         return 2
-    app = create_app(
-        credentials,
-        sandboxes,
-        sign_on=sign_on,
-        observers=[] if spans is None else [spans],
-        hosts=[settings.host, *settings.hosts],
-        origins=settings.origins,
-        limits=settings.limits,
-        max_connections=settings.max_connections,
-        preview_host=settings.preview_host,
-        quotas=settings.quotas(),
-        guesses=Guesses(burst=settings.wrong_tokens),
-        audit=AuditLog(AuditFiles(state.root / "audit")),
-        backups=backups,
-        user_networks=settings.user_networks or None,
-        backups_size=settings.backups_size,
-        mounts=mounts,
-        tunnel_options=tunnels,
-    )
+    parts = app.composition
 
     async def announce() -> None:
+        sandboxes = parts.part(Sandboxes)
         for line in isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
             print(line)
         # Logs in JSON are collected and stored, so a token that was given as a setting is not printed.
         known = settings.token is not None and settings.log_format == "json"
+        token = settings.token or state.token()
         print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 
-    _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES + tunnels.sockets)
+    _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES + parts.part(TunnelOptions).sockets)
     gc.freeze()  # the garbage collector need not visit what is loaded for ever
-    try:
-        with listener:
-            uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
-    finally:
-        if spans is not None:
-            spans.close()
+    with listener:
+        uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
     return 0
 
 
@@ -163,7 +97,7 @@ class GatewayServer(uvicorn.Server):
 
     def __init__(
         self,
-        app: Starlette,
+        app: GatewayApp,
         settings: Settings,
         announce: Callable[[], Awaitable[None]] | None = None,
         certificate: Certificate | None = None,
@@ -176,9 +110,9 @@ class GatewayServer(uvicorn.Server):
             announce: Is called when it accepts connections.
             certificate: Its certificate. None: it serves without TLS.
         """
-        super().__init__(config(app, settings))
+        super().__init__(config(app.asgi, settings))
         self._certificate = certificate
-        self._connect: ConnectEndpoint = app.state.connect
+        self._connect = app.composition.part(ConnectEndpoint)
         self._announce = announce
         self._shutdown_requested = asyncio.Event()
 
@@ -296,46 +230,6 @@ def _behind_proxies(app: Any, settings: Settings) -> Any:
         names = UserHeaders(settings.proxy_user_header, settings.proxy_groups_header)
         app = ProxyUserHeaders(app, settings.proxies, names, SCOPE_KEY, ProxyUser)
     return app
-
-
-def _sign_on(settings: OidcSettings, credentials: Credentials) -> SignOn:
-    try:
-        service = import_module("hawse_gateway.sign_on.oidc.service")  # only then: it needs packages that are optional
-    except ModuleNotFoundError as error:
-        raise SettingsError(f"--oidc-issuer needs {error.name}: pip install 'hawse[oidc]'") from error
-    found: SignOn = service.SingleSignOn(settings, credentials)
-    return found
-
-
-class Spans(CallObserver, Protocol):
-    """What exports a span of each call (`hawse_gateway.metrics.telemetry`)."""
-
-    def close(self) -> None:
-        """Export what waits, for a short time."""
-
-
-def _store_of(url: str) -> Store:
-    from hawse_gateway.store.redis import RedisStore  # 0.25 s of processor time, and most gateways are alone
-
-    try:
-        return RedisStore(url)
-    except ValueError as error:
-        raise SettingsError(f"--store: {error}") from error  # without the URL, which may have a password
-
-
-def _backups(place: str) -> BackupStore:
-    try:
-        return open_store(place)
-    except ValueError as error:
-        raise SettingsError(f"--backups {error}") from error
-
-
-def _spans() -> Spans:
-    try:
-        telemetry = import_module("hawse_gateway.metrics.telemetry")  # only then: it needs packages that are optional
-    except ModuleNotFoundError as error:
-        raise SettingsError(f"--otel needs {error.name}: pip install 'hawse[otel]'") from error
-    return cast(Spans, telemetry.CallSpans())
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -3,9 +3,9 @@
 One table serves all methods of a server.
 """
 
-import asyncio
 import hashlib
 import math
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
@@ -102,7 +102,7 @@ class IdempotencyTable:
     def __init__(
         self,
         limits: IdempotencyLimits = IdempotencyLimits(),
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = time.monotonic,
         *,
         shared: bool = False,
     ) -> None:
@@ -110,11 +110,11 @@ class IdempotencyTable:
 
         Args:
             limits: Limits for keeping outcomes.
-            clock: Returns the time in seconds. None means the running loop's.
+            clock: Returns the time in seconds, as event loops measure it.
             shared: Whether other servers run calls at the same time, whose outcomes are not in this table.
         """
         self._limits = limits
-        self._clock = clock or asyncio.get_running_loop().time
+        self._clock = clock
         self._alone_since = math.inf if shared else self._clock()
         self._running: dict[str, Outcome] = {}
         self._done: OrderedDict[str, Outcome] = OrderedDict()  # the oldest first

@@ -48,7 +48,7 @@ async def test_a_revocation_at_one_gateway_ends_what_is_open_at_the_other(tmp_pa
         token, row = await first.create("token", ADA, owner)
         await until(lambda: second.find(token))
         uses, ended = OpenUses(expiry=second.expiry), asyncio.Event()
-        second.on_ended.append(uses.end)
+        second.subscribe(uses.end)
         identity = second.find(token)
         assert identity is not None
         with uses.hold(identity, "127.0.0.1:1", ended.set):

@@ -33,28 +33,38 @@ from hawse.wire import (
 )
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS, from_raw
-from hawse_gateway.app import create_app
+from hawse_gateway.app import FEATURES, create_app
 from hawse_gateway.audit.log import AuditLog
 from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.tickets import Tickets
 from hawse_gateway.backups.space import OF_IMAGES
-from hawse_gateway.backups.stores import DirectoryStore
+from hawse_gateway.backups.stores import BackupStore, DirectoryStore
+from hawse_gateway.connection.endpoint import ConnectEndpoint
+from hawse_gateway.core.feature import Feature
 from hawse_gateway.egress.settings import EgressSettings
+from hawse_gateway.http.static import StaticPages
+from hawse_gateway.limits.calls import CallRates
+from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.limits.pace import ByteRates
 from hawse_gateway.mounts.methods import MountOptions
 from hawse_gateway.providers.base import Capabilities, Endpoint, Report
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
 from hawse_gateway.sandboxes.egress import SandboxEgress
 from hawse_gateway.sandboxes.grants import Grants
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.owners import Owners
 from hawse_gateway.sandboxes.progress import ProgressTable
 from hawse_gateway.sandboxes.records import AllRows
 from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.sandboxes.templates import Templates
 from hawse_gateway.server import GatewayServer
 from hawse_gateway.settings import Settings
+from hawse_gateway.sign_on.feature import SignOn
 from hawse_gateway.sign_on.oidc.service import SingleSignOn
-from hawse_gateway.sign_on.proxy import ProxySignOn
 from hawse_gateway.store.base import LimitStore, Listener, Row, Store
 from hawse_gateway.transport.listener import listen
+from hawse_gateway.tunnels.options import TunnelOptions
+from hawse_gateway.upstream.links import Links
 from tests.support.observed import ObservedConnections, ObservedWebSocket
 from tests.support.principals import VIEWER
 from tests.support.stores import MemoryStore, add_token
@@ -267,7 +277,6 @@ class FakeSandboxes(Changes):
         self.hold: asyncio.Event | None = None  # `ensure` waits for it
         self.error: HawseError | None = None  # `ensure` raises it
         self.closed = False
-        self.calls: object = None  # set by the application
         self.store = SilentStore()
         self.rows = AllRows(cast(Store, self.store))
         self.progress = ProgressTable()
@@ -278,7 +287,7 @@ class FakeSandboxes(Changes):
         self.egress = SandboxEgress(cast(SandboxTable, None), {}, Grants(EgressSettings(), Templates()))
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    async def running(self, calls: object) -> AsyncIterator[None]:
         yield
         self.closed = True
 
@@ -310,47 +319,45 @@ class FakeSandboxes(Changes):
         return Endpoint(self.path)
 
 
+# Arguments of `Gateway` that replace a part.
+GIVEN: Mapping[str, type[Any]] = {"calls": CallRates, "byte_rates": ByteRates, "guesses": Guesses, "web": StaticPages}
+
+
 class Gateway:
     """A real uvicorn on loopback, in this loop."""
 
     def __init__(self, runtime: FakeRuntime, **options: Any) -> None:
         self.sandboxes = FakeSandboxes(runtime.path)
-        origins = options.pop("origins", ())
-        limits = options.pop("limits", Limits())
-        web = options.pop("web", None)
         websocket = options.pop("websocket", ObservedWebSocket)
-        limiters = {name: options.pop(name, None) for name in ("calls", "byte_rates", "guesses")}
-        self.audit = AuditLog(options.pop("audit", None))
-        observers = options.pop("observers", ())
         self._certificate = options.pop("certificate", None)
-        self.settings = Settings(state=Path("/nonexistent"), token=TOKEN, port=0, limits=limits, **options)
+        self.audit = AuditLog(options.pop("audit", None))
         self.store = MemoryStore()
         add_token(self.store, VIEWER_TOKEN, VIEWER)
         self.credentials = Credentials(TOKEN, self.store)
-        oidc = self.settings.oidc
-        self.sign_on = None if oidc.issuer is None else SingleSignOn(oidc, self.credentials)
-        roles = self.settings.proxy_roles
-        by_proxy = ProxySignOn(roles, self.credentials) if roles else None
-        self.app = create_app(
-            self.credentials,
-            cast(Sandboxes, self.sandboxes),
-            hosts=["gateway.test"],
-            origins=origins,
-            limits=limits,
-            max_connections=self.settings.max_connections,
-            web=web,
-            audit=self.audit,
-            sign_on=self.sign_on or by_proxy,
-            observers=observers,
-            quotas=self.settings.quotas(),
-            backups=DirectoryStore(runtime.path.parent / "backups"),
-            mounts=MountOptions.read(None, runtime.path.parent, images_size=OF_IMAGES),
-            **limiters,
-        )
-        self.connect = self.app.state.connect
-        self.tickets = self.app.state.tickets
-        self.owners = self.app.state.owners
-        self.server = GatewayServer(self.app, self.settings, self._announce, self._certificate)
+        given: dict[type[Any], object] = {
+            Store: self.sandboxes.store,
+            Sandboxes: self.sandboxes,
+            Credentials: self.credentials,
+            AuditLog: self.audit,
+            BackupStore: DirectoryStore(runtime.path.parent / "backups"),
+            MountOptions: MountOptions.read(None, runtime.path.parent, images_size=OF_IMAGES),
+            TunnelOptions: TunnelOptions(),
+        }
+        for name, kind in GIVEN.items():
+            if name in options:
+                given[kind] = options.pop(name)
+        observers = options.pop("observers", ())
+        defaults: dict[str, Any] = {"state": Path("/nonexistent"), "token": TOKEN, "port": 0, "hosts": ["gateway.test"]}
+        defaults |= {"preview_host": None, "wrong_tokens": 1_000_000}
+        self.settings = Settings(**defaults | options)
+        observing = Feature("observers", lambda gateway: gateway.observers.extend(observers))
+        self.gateway = create_app(self.settings, given, [observing, *FEATURES])
+        self.app = self.gateway.asgi
+        self.connect = self.gateway.composition.part(ConnectEndpoint)
+        self.links = self.gateway.composition.part(Links)
+        self.tickets: Any = self.gateway.composition.part(Tickets)
+        self.owners = self.gateway.composition.part(Owners)
+        self.server = GatewayServer(self.gateway, self.settings, self._announce, self._certificate)
         self.server.config.ws = websocket
         self.connections = self.server.server_state.connections = ObservedConnections()
         self._started = asyncio.Event()
@@ -374,8 +381,9 @@ class Gateway:
 
     async def read_keys(self) -> None:
         """Read the keys of the OpenID provider, which happens in the background otherwise."""
-        assert self.sign_on is not None
-        await self.sign_on.provider.refresh()
+        sign_on = self.gateway.composition.part(SignOn)
+        assert isinstance(sign_on, SingleSignOn)
+        await sign_on.provider.refresh()
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait until `condition`, which depends on the connections, returns something true."""

@@ -39,7 +39,12 @@ class FakeSocket:
         return [msgspec.json.decode(message) for message in self.written if isinstance(message, str)]
 
 
+async def stopped(sandbox: str) -> str:
+    """Why a sandbox ends."""
+    return f"{sandbox} was stopped"
+
+
 def machine(socket: FakeSocket | None = None, *, runtime: str = RUNTIME, running: bool = True) -> Machine:
-    made = Machine(socket or FakeSocket(), sandbox="laptop", unit="unit", runtime=runtime)
+    made = Machine(socket or FakeSocket(), sandbox="laptop", unit="unit", runtime=runtime, why=stopped)
     made.running = running
     return made

@@ -24,7 +24,7 @@ from hawse_gateway.sandboxes.lifecycle import Sandboxes
 Operation = Literal["create", "start", "stop", "delete", "pause", "resume", "observe", "discover"]
 
 
-Begin = Callable[[], AbstractAsyncContextManager[Sandboxes]]  # begins a gateway on the same store and provider
+Begin = Callable[..., AbstractAsyncContextManager[Sandboxes]]  # begins a gateway on the same store and provider
 
 
 class ModelUnit:

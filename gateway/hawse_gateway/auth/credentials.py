@@ -67,13 +67,17 @@ class Credentials:
         self._follower = TableFollower(store, TABLE, self._apply, lambda: list(self._rows))
         self._owner_digest = digest
         self.external: ExternalTokens | None = None
-        self.on_ended: list[Callable[[str], None]] = []  # called with the id of each credential that ends
+        self._on_ended: list[Callable[[str], None]] = []
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Credentials"]:
         """Load the rows and follow their changes. Raises `StoreError`."""
         async with self._follower.running():
             yield self
+
+    def subscribe(self, ended: Callable[[str], None]) -> None:
+        """Call `ended` with the id of each credential that ends."""
+        self._on_ended.append(ended)
 
     # ---- reading
 
@@ -341,7 +345,7 @@ class Credentials:
         found = self._rows.pop(id, None)
         if found is not None:
             self._by_digest.pop(found[0].digest, None)
-            for callback in self.on_ended:
+            for callback in self._on_ended:
                 callback(id)
 
     def _apply(self, id: str, row: Row | None) -> None:

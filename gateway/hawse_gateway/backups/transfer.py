@@ -56,7 +56,7 @@ class BackupTransfers:
     """Creates, restores and deletes backups.
 
     Args:
-        links: Callable while the application runs.
+        links: The links to sandboxes.
         store: The store of the archives.
         records: The rows.
         owns: Returns whether a sandbox belongs to a caller.
@@ -68,7 +68,7 @@ class BackupTransfers:
 
     def __init__(
         self,
-        links: Callable[[], LinkTable],
+        links: LinkTable,
         store: BackupStore,
         records: BackupRecords,
         owns: Owns = owns_nothing,
@@ -136,7 +136,7 @@ class BackupTransfers:
             overlays, path = self._needed(), params.path or record.info.path
             async with self._watched() as moved:
                 return await overlays.restore(record.info, sandbox, path, caller, report, moved)
-        link = self._links().get(sandbox)
+        link = self._links.get(sandbox)
         async with self._watched() as moved:
             return await _repeated(lambda: self._unpack(link, params, record.info, caller, report, moved))
 
@@ -203,7 +203,7 @@ class BackupTransfers:
         )
         report(BackupProgress(phase="packing"))  # the sandbox reports at intervals; for a small directory, never
         digest, size = hashlib.sha256(), 0
-        link = self._links().get(params.sandbox)
+        link = self._links.get(params.sandbox)
         async with (
             self._store.writing(record.info.id) as writer,
             UpstreamCall(link, "backup.pack", source, principal=GATEWAY) as call,

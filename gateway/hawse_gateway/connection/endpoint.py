@@ -50,6 +50,7 @@ class ConnectEndpoint:
         self,
         access_policy: AccessPolicy,
         uses: OpenUses,
+        links: Links,
         limits: Limits,
         max_connections: int,
         audit: ConnectionAudit,
@@ -60,6 +61,7 @@ class ConnectEndpoint:
         Args:
             access_policy: Authenticates clients.
             uses: Ends connections when the client's credential ends.
+            links: The links that calls are forwarded to.
             limits: The limits announced in `welcome`.
             max_connections: The maximum number of connected clients.
             audit: Notified of connections.
@@ -67,7 +69,7 @@ class ConnectEndpoint:
         """
         self._byte_rates = byte_rates or ByteRates()
         self._audit = audit
-        self.links: Links | None = None  # set while the application runs
+        self._links = links
         self._access_policy = access_policy
         self._uses = uses
         self._limits = limits
@@ -120,7 +122,6 @@ class ConnectEndpoint:
 
     async def _serve(self, scope: Scope, transport: MessageTransport) -> None:
         name = address_of(scope)
-        assert self.links is not None, "the application has not started"
         limited: HawseError | None = None
         try:
             identity = self._access_policy.identity(scope, ticket=True)
@@ -128,7 +129,7 @@ class ConnectEndpoint:
             identity, limited = None, error
         principal = STRANGER if identity is None else identity.principal
         pace = self._byte_rates.pace(principal, name)
-        client = ClientConnection(transport, self.links, self._limits, name, principal, self._backlogs, pace)
+        client = ClientConnection(transport, self._links, self._limits, name, principal, self._backlogs, pace)
         refused = self._refusal(identity, name)
         if limited is not None:
             refused = ConnectionClose(4403 if limited.code == "forbidden" else 4429, limited.code, limited)

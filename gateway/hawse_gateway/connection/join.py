@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, Protocol
 
@@ -88,7 +87,7 @@ class JoinEndpoint:
         access_policy: AccessPolicy,
         uses: OpenUses,
         provider: JoinedProvider,
-        joining: Callable[[], JoinedSandboxes],
+        joining: JoinedSandboxes,
         audit: MachineAudit,
         *,
         owns: Owns,
@@ -99,7 +98,7 @@ class JoinEndpoint:
             access_policy: Authenticates machines.
             uses: Ends connections when the machine's credential ends.
             provider: Knows the connected machines.
-            joining: Returns the object that changes the rows of sandboxes.
+            joining: Changes the rows of sandboxes.
             audit: Notified of machines.
             owns: Returns whether a sandbox belongs to a caller.
         """
@@ -154,7 +153,8 @@ class JoinEndpoint:
         """Serve a machine with a valid credential."""
         first = await _first_message(socket)
         sandbox = self._sandbox(identity.principal, first)
-        machine = Machine(socket, sandbox=sandbox, unit=await self._joining().unit(sandbox), runtime=first.runtime)
+        unit = await self._joining.unit(sandbox)
+        machine = Machine(socket, sandbox=sandbox, unit=unit, runtime=first.runtime, why=self._joining.why)
         revoked: list[bool] = []
 
         def end() -> None:
@@ -176,13 +176,13 @@ class JoinEndpoint:
         if machine.problem is not None:
             raise machine.problem
         if machine.left is not None:
-            await self._joining().leave(sandbox, machine.runtime, machine.left)
+            await self._joining.leave(sandbox, machine.runtime, machine.left)
             return 1000, ""
         return AGAIN, "connect again"
 
     async def _keep(self, machine: Machine, socket: OpenSocket, identity: Identity, address: str, name: str) -> None:
         known = {"sandbox": machine.sandbox, "peer": address}
-        await self._joining().begin(machine.sandbox)
+        await self._joining.begin(machine.sandbox)
         machine.running = True
         self._provider.machines.notify()
         socket.write(encode_join(JoinAccepted(sandbox=machine.sandbox)))

@@ -32,18 +32,24 @@ class EgressFollower:
     """Follows all proxies of a provider while `run` is running.
 
     Attributes:
-        on_refusal: Called with the unit and each refusal. Must not raise.
         lost: Refusals that proxies have counted but not kept.
     """
 
-    def __init__(self, sockets: Callable[[], Mapping[str, Path]], *, poll: float = POLL) -> None:
+    def __init__(
+        self,
+        sockets: Callable[[], Mapping[str, Path]],
+        *,
+        on_refusal: OnRefusal | None = None,
+        poll: float = POLL,
+    ) -> None:
         """Create a follower.
 
         Args:
             sockets: Returns the proxies' control sockets by unit, including those of ended proxies. Blocks.
+            on_refusal: Called with the unit and each refusal. Must not raise. None ignores refusals.
             poll: Seconds between two searches.
         """
-        self.on_refusal: OnRefusal = _drop
+        self._on_refusal = on_refusal or _drop
         self._sockets = sockets
         self._poll = poll
         self._current: dict[str, Answer] = {}
@@ -95,7 +101,7 @@ class EgressFollower:
                 answer = msgspec.json.decode(await reader.readuntil(b"\n"), type=Answer)
                 self._current[unit] = answer
                 for refusal in answer.refusals:
-                    await self.on_refusal(unit, refusal)
+                    await self._on_refusal(unit, refusal)
                 ask = Ask(written=answer.last)
         except (OSError, asyncio.IncompleteReadError):
             pass

@@ -6,7 +6,6 @@ Bytes are streamed in both directions under the credit of one call, and never co
 import os
 import re
 import secrets
-from collections.abc import Callable
 from email.utils import formatdate
 from typing import Any, Final
 from urllib.parse import quote, unquote_to_bytes
@@ -33,15 +32,15 @@ _RAW = re.compile(rb"/v1/sandboxes/[^/]+/files/(.*)", re.DOTALL)
 
 
 class FileEndpoint:
-    """The handlers. `links` may be called while the application runs."""
+    """The handlers."""
 
-    def __init__(self, links: Callable[[], Links]) -> None:
+    def __init__(self, links: Links) -> None:
         self._links = links
 
     async def write(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
         """Replace the file with the body, atomically, once the whole body has arrived."""
         path = _path(http)
-        link = self._links().get(http.path_params["sandbox"])
+        link = self._links.get(http.path_params["sandbox"])
         params = {"path": path, "input": secrets.token_hex(8), "mode": _mode(http)}
         params["if_version"] = _required_version(http)
         if "parents" in http.query_params:
@@ -54,14 +53,14 @@ class FileEndpoint:
         params = {"path": _path(http), "recursive": http.query_params.get("recursive") == "true"}
         if "if-match" in http.headers or "if-none-match" in http.headers:
             raise HawseError("invalid_params", "DELETE takes neither If-Match nor If-None-Match")
-        link = self._links().get(http.path_params["sandbox"])
+        link = self._links.get(http.path_params["sandbox"])
         async with UpstreamCall(link, "file.delete", params, principal=principal, key=idempotency_key(http)) as request:
             return json_response(await unless_disconnected(http, request.result(), body_to=request))
 
     async def read(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
         """Send the file or a range of it. If its size changes in the meantime, the response is cut short."""
         path = _path(http)
-        link = self._links().get(http.path_params["sandbox"])
+        link = self._links.get(http.path_params["sandbox"])
         wanted = http.headers.get("range")
         if http.method != "HEAD" and wanted is None:
             await unless_disconnected(http, self._send_all(link, path, principal, send))

@@ -6,7 +6,6 @@ methods are at `/v1/{method}`. `hawse.api` defines the methods and their types.
 
 import asyncio
 import math
-from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -33,12 +32,12 @@ HEARTBEAT_SECONDS: Final = 15.0  # s without an event before a comment is sent
 BYTES: Final = "application/octet-stream"
 
 
-def routes(admission: RequestAdmission, links: Callable[[], Links]) -> list[Route]:
+def routes(admission: RequestAdmission, links: Links) -> list[Route]:
     """Return the routes of the HTTP API.
 
     Args:
         admission: The checks and limits of every request.
-        links: Callable while the application runs.
+        links: The links that calls are forwarded to.
     """
     rest, files = MethodEndpoint(links), FileEndpoint(links)
 
@@ -65,17 +64,16 @@ async def _describe(http: HttpRequest, principal: Principal, send: Send) -> Resp
 
 
 class MethodEndpoint:
-    """The handler of all methods. Call `links` only while the application runs."""
+    """The handler of all methods."""
 
-    def __init__(self, links: Callable[[], Links]) -> None:
+    def __init__(self, links: Links) -> None:
         self._links = links
 
     async def call(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
         """Forward the call to the sandbox in the path or, without one, to the gateway's own methods."""
         method, sandbox = http.path_params["method"], http.path_params.get("sandbox")
-        links = self._links()
-        link = links.get(sandbox)
-        specs = METHODS if sandbox is not None else links.dispatcher.methods
+        link = self._links.get(sandbox)
+        specs = METHODS if sandbox is not None else self._links.dispatcher.methods
         spec = specs.get(method)
         if spec is None:
             where = "of a sandbox" if sandbox is not None else "of the gateway"

@@ -1,7 +1,7 @@
 """`GET /v1/sandboxes/{sandbox}/recordings/{id}.cast`: stream a recording as a file."""
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any, Final, NamedTuple
 
@@ -74,14 +74,14 @@ class Download(StreamingResponse):
 
 
 class RecordingDownloads:
-    """The handler of `PATH`. Call `links` only while the application runs."""
+    """The handler of `PATH`."""
 
-    def __init__(self, links: Callable[[], Links]) -> None:
+    def __init__(self, links: Links) -> None:
         self._links = links
 
     async def read(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
         """Return the file or a range of it."""
-        link = self._links().get(http.path_params["sandbox"])
+        link = self._links.get(http.path_params["sandbox"])
         async with AsyncExitStack() as exits:
             return await self._answer(http, link, http.path_params["name"], principal, exits)
 

@@ -8,8 +8,8 @@ import asyncio
 import os
 import resource
 import time
-from collections.abc import Callable
-from typing import Final, NamedTuple, get_args
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 from starlette.requests import Request as HttpRequest
@@ -17,25 +17,15 @@ from starlette.responses import Response
 
 from hawse.api.rights import OPERATE, check
 from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
-from hawse.api.sandboxes import SandboxInfo, SandboxState
-from hawse.build import BUILD
 from hawse.wire import HawseError
-from hawse_gateway import VERSION
-from hawse_gateway.audit.trail import AuditTrail
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.principals import GATEWAY
-from hawse_gateway.connection.endpoint import ConnectEndpoint
-from hawse_gateway.egress.refusals import Counters
 from hawse_gateway.http.responses import error_response
 from hawse_gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family, Histogram
-from hawse_gateway.providers.joined.machines import Machines
-from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.upstream.call import UpstreamCall
-from hawse_gateway.upstream.links import Links
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 ANSWER_TIME: Final = 1.0  # s for a runtime to respond before it is reported as down
-STATES: Final[tuple[str, ...]] = get_args(SandboxState)
 
 # By the field of `RuntimeMetricsResult`.
 RUNTIME: Final = {
@@ -68,74 +58,40 @@ class RuntimeAnswer(NamedTuple):
 
 
 class MetricsEndpoint:
-    """The endpoint. Call `links` only while the application runs. `machines` are those that can join, if enabled."""
+    """The endpoint.
+
+    Args:
+        access_policy: Admits callers with the right `operate`.
+        collectors: Add families to the answer, in order.
+    """
 
     def __init__(
-        self,
-        access_policy: AccessPolicy,
-        sandboxes: Sandboxes,
-        connect: ConnectEndpoint,
-        links: Callable[[], Links],
-        audit: AuditTrail,
-        machines: Machines | None = None,
+        self, access_policy: AccessPolicy, collectors: Sequence[Callable[[Exposition], Awaitable[None]]]
     ) -> None:
-        self._audit = audit
-        self._machines = machines
         self._access_policy = access_policy
-        self._sandboxes = sandboxes
-        self._connect = connect
-        self._links = links
-        self._started = time.time()
+        self._collectors = collectors
 
     async def __call__(self, http: HttpRequest) -> Response:
         try:
             check(self._access_policy.admit(http.scope).principal, OPERATE)
         except HawseError as error:
             return error_response(error)
-        answers = await asyncio.gather(*map(ask, self._links().ready()))
         out = Exposition()
-        self._add_gateway(out, await self._sandboxes.list())
-        add_runtimes(out, answers)
-        self._add_process(out)
+        for collect in self._collectors:
+            await collect(out)
         return Response(out.text(), headers={"content-type": MEDIA_TYPE, "cache-control": "no-store"})
 
-    def _add_gateway(self, out: Exposition, sandboxes: list[SandboxInfo]) -> None:
-        connect, counts = self._connect, self._connect.counts
-        states: list[str] = [sandbox.state for sandbox in sandboxes]
-        channels = sum(len(client.connection.channels) for client in connect.open)
-        info = Family("hawse_info", "gauge", "The version and the build of the gateway.")
-        out.add(info, [({"version": VERSION, "build": BUILD}, 1)])
-        out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.client_count)])
-        out.add(
-            Family("hawse_connections_total", "counter", "Clients accepted since the start."), [({}, connect.accepted)]
-        )
-        out.add(Family("hawse_channels", "gauge", "Calls of clients that are open."), [({}, channels)])
-        out.add(Family("hawse_calls_total", "counter", "Calls of clients."), [({}, counts.calls)])
-        out.add(
-            Family("hawse_bytes_total", "counter", "Bytes of WebSocket messages, from clients and to them."),
-            [({"direction": "in"}, counts.bytes_in), ({"direction": "out"}, counts.bytes_out)],
-        )
-        audit = self._audit
-        out.add(
-            Family("hawse_audit_entries_total", "counter", "Entries of the audit log, by what became of them."),
-            [
-                ({"result": "written"}, audit.log.written),
-                ({"result": "lost"}, audit.log.lost),
-                ({"result": "suppressed"}, audit.suppressed),
-            ],
-        )
-        for provider in self._sandboxes.providers.values():
-            if provider.egress is not None:
-                _add_egress(out, provider.egress.follower.totals(), provider.egress.follower.lost)
-        if self._machines is not None:
-            _add_machines(out, self._machines)
-        out.add(
-            Family("hawse_sandboxes", "gauge", "Sandboxes by state."),
-            [({"state": state}, states.count(state)) for state in STATES],
-        )
 
-    def _add_process(self, out: Exposition) -> None:
-        """Add the metrics of the gateway's process, under the names that all exporters use."""
+class ProcessMetrics:
+    """The metrics of the gateway's process, under the names that all exporters use."""
+
+    def __init__(self) -> None:
+        self._started = time.time()
+
+    async def collect(self, out: Exposition) -> None:
+        self._add(out)
+
+    def _add(self, out: Exposition) -> None:
         with open("/proc/self/statm") as statm:
             memory = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         files, most = len(os.listdir("/proc/self/fd")), resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -145,33 +101,6 @@ class MetricsEndpoint:
         out.add(Family("process_open_fds", "gauge", "Its open file descriptors."), [({}, files)])
         out.add(Family("process_max_fds", "gauge", "Its maximum number of open file descriptors."), [({}, most)])
         out.add(Family("process_start_time_seconds", "gauge", "When it was started, since 1970."), [({}, since)])
-
-
-def _add_machines(out: Exposition, machines: Machines) -> None:
-    """Add the machines that have joined."""
-    connected = Family("hawse_machines", "gauge", "Machines that have joined and are connected.")
-    again = Family(
-        "hawse_machine_connections_total", "counter", "Connections of machines, the first and repeated ones."
-    )
-    first = machines.connections - machines.reconnections
-    out.add(connected, [({}, len(machines.all()))])
-    out.add(again, [({"kind": "first"}, first), ({"kind": "again"}, machines.reconnections)])
-
-
-def _add_egress(out: Exposition, totals: Counters, lost: int) -> None:
-    """Add the counters of the proxies of filtered networks."""
-    connections = Family("hawse_egress_connections", "gauge", "Connections to proxies of filtered networks.")
-    requests = Family("hawse_egress_requests_total", "counter", "Requests to these proxies, by what became of them.")
-    content = Family("hawse_egress_bytes_total", "counter", "Bytes of the content of requests and of answers.")
-    unwritten = Family("hawse_egress_refusals_lost_total", "counter", "Refusals that are not in the audit log.")
-    cpu = Family("hawse_egress_cpu_seconds_total", "counter", "Processor time of these proxies.")
-    memory = Family("hawse_egress_resident_memory_bytes", "gauge", "Their resident memory.")
-    out.add(connections, [({}, totals.connections)])
-    out.add(cpu, [({}, totals.cpu)])
-    out.add(memory, [({}, totals.memory)])
-    out.add(requests, [({"result": "passed"}, totals.requests), ({"result": "refused"}, totals.refused)])
-    out.add(content, [({"direction": "out"}, totals.sent), ({"direction": "in"}, totals.received)])
-    out.add(unwritten, [({}, lost)])
 
 
 async def ask(link: SandboxLink) -> RuntimeAnswer:

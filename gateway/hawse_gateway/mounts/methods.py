@@ -1,4 +1,4 @@
-"""The handlers of `mount.*`, and the endpoints of sandboxes with mounts."""
+"""The handlers of `mount.*`."""
 
 import posixpath
 import secrets
@@ -13,7 +13,6 @@ from typing import Any, Final
 from hawse.api.mounts import MountCreate, MountCredentials, MountDelete, MountInfo, MountList, MountListResult
 from hawse.api.paths import from_text
 from hawse.api.rights import ALL
-from hawse.api.runtime import RuntimeConfigure
 from hawse.api.spec import Nothing
 from hawse.rpc import handles
 from hawse.wire import HawseError, Principal
@@ -22,7 +21,6 @@ from hawse_gateway.mounts import squashfuse
 from hawse_gateway.mounts.keeper import MountKeeper
 from hawse_gateway.mounts.records import MountRecord, MountRecords
 from hawse_gateway.mounts.settings import MountSettings, check_named, check_prefix, given_source, read_mount_settings
-from hawse_gateway.providers.base import Endpoint, Report
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import read
 from hawse_gateway.store.base import Store, store_errors_unavailable
@@ -68,29 +66,6 @@ class MountOptions:
             images=state / "images",
             images_size=images_size,
         )
-
-
-class MountedSandboxes:
-    """Sandboxes whose mounts are ready before anything else happens in them: an `EndpointSource` of links.
-
-    Args:
-        sandboxes: The sandboxes.
-        keeper: Creates the mounts.
-    """
-
-    def __init__(self, sandboxes: Sandboxes, keeper: MountKeeper) -> None:
-        self._sandboxes = sandboxes
-        self._keeper = keeper
-
-    async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:
-        """Return the endpoint of a sandbox, like `Sandboxes.ensure`."""
-        endpoint = await self._sandboxes.ensure(sandbox, report, start=start)
-        if endpoint is not None:
-            await self._keeper.ensure(sandbox)
-        return endpoint
-
-    async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
-        return await self._sandboxes.configuration(sandbox)
 
 
 class MountMethods:

@@ -69,12 +69,12 @@ def no_tunnel() -> HawseError:
 
 
 class Visits:
-    """Connects visitors. Call `links` only while the application runs."""
+    """Connects visitors."""
 
     def __init__(
         self,
         sandboxes: Sandboxes,
-        links: Callable[[], Links],
+        links: Links,
         tunnels: TunnelTable,
         *,
         byte_rates: ByteRates | None = None,
@@ -85,7 +85,7 @@ class Visits:
 
         Args:
             sandboxes: Knows which sandboxes are running.
-            links: Returns the links to them.
+            links: The links to them.
             tunnels: The tunnels.
             byte_rates: Slows down visitors that exceed their bytes per second. None disables the limit.
             connections: Limits the visits of each visitor. None disables the limit.
@@ -137,7 +137,7 @@ class Visits:
 
     async def _link(self, visit: Visit) -> SandboxLink:
         """Return the link of a running sandbox; a visit does not start one. Raises `HawseError`."""
-        link = self._links().get(visit.sandbox)
+        link = self._links.get(visit.sandbox)
         if link.ready:
             return link
         try:

@@ -20,7 +20,7 @@ from hawse.api.sandboxes import SandboxLimits
 from hawse.wire import HawseError
 from hawse_gateway.core.keyed_locks import KeyedLocks
 from hawse_gateway.egress import control
-from hawse_gateway.egress.follower import EgressFollower
+from hawse_gateway.egress.follower import EgressFollower, OnRefusal
 from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, READY, SOCKET_NAME, Plan, Terms
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.isolation import cgroups, host_user
@@ -71,6 +71,7 @@ class EgressProcesses:
         state: The state directory.
         tree: Where proxies' cgroups can be created. If None, only their address space is limited.
         user: The user who can hand over listening sockets to all proxies, unless each sandbox has its own.
+        on_refusal: Called with the unit and each refusal. Must not raise. None ignores refusals.
     """
 
     def __init__(
@@ -80,8 +81,9 @@ class EgressProcesses:
         tree: cgroups.Tree | None = None,
         *,
         user: int | None = None,
+        on_refusal: OnRefusal | None = None,
     ) -> None:
-        self.follower = EgressFollower(lambda: control_sockets(state))
+        self.follower = EgressFollower(lambda: control_sockets(state), on_refusal=on_refusal)
         self._settings = settings
         self._state = state
         self._tree = tree

@@ -20,6 +20,7 @@ from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
 from hawse.link.sockets import accepts_connections
 from hawse.wire import HawseError
+from hawse_gateway.egress.follower import OnRefusal
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec
 from hawse_gateway.providers.bytecode import compile_runtime
@@ -72,17 +73,16 @@ class LocalProvider:
         removals: ThreadPoolExecutor | None = None,
         egress: EgressSettings | None = None,
         start_timeout: float | None = None,
+        on_refusal: OnRefusal | None = None,
     ) -> None:
         self._state, self._start_timeout = state, start_timeout or START_TIMEOUT
-        self._isolation = isolation
-        self._isolation_reason = isolation_reason
+        self._isolation, self._isolation_reason = isolation, isolation_reason
         self._system_calls = system_calls
         self._network: Network = network if isolation == "bubblewrap" else "host"
         self._cgroups = cgroups.find() if isolation == "bubblewrap" else None
         self._fixed_size = isolation == "bubblewrap" and disk_image.find_mount() is not None
-        self._runtime = list(runtime)
-        self.egress = EgressProcesses(egress or EgressSettings(), state, self._cgroups)
-        self._removals = removals or ThreadPoolExecutor(REMOVERS, "remove")
+        self.egress = EgressProcesses(egress or EgressSettings(), state, self._cgroups, on_refusal=on_refusal)
+        self._runtime, self._removals = list(runtime), removals or ThreadPoolExecutor(REMOVERS, "remove")
         self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept in order to reap them
 
     async def run(self) -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from hawse.api.sandboxes import Network
 from hawse.logs import Form
+from hawse_gateway.egress.follower import OnRefusal
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.base import Provider, ProviderError
 from hawse_gateway.providers.isolation import outer
@@ -36,6 +37,7 @@ class ProviderOptions:
         kubernetes: The file with the settings of the Kubernetes provider, if given.
         egress: The operator's settings for filtered networks.
         start_timeout: The maximum seconds until a runtime accepts connections. None: the provider's default.
+        on_refusal: Called with the unit and each refusal of its filtered network. None ignores them.
     """
 
     state: StateDirectory
@@ -51,6 +53,7 @@ class ProviderOptions:
     kubernetes: Path | None = None
     egress: EgressSettings = field(default_factory=EgressSettings)
     start_timeout: float | None = None
+    on_refusal: OnRefusal | None = None
 
 
 def local(options: ProviderOptions) -> Provider:
@@ -69,6 +72,7 @@ def local(options: ProviderOptions) -> Provider:
         runtime=[*RUNTIME, *runtime_arguments(options)],
         egress=options.egress,
         start_timeout=options.start_timeout,
+        on_refusal=options.on_refusal,
     )
 
 
@@ -98,6 +102,7 @@ def docker(options: ProviderOptions) -> Provider:
         arguments=runtime_arguments(options),
         egress=options.egress,
         start_timeout=options.start_timeout,
+        on_refusal=options.on_refusal,
     )
 
 

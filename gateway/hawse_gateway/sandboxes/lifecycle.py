@@ -75,69 +75,66 @@ class Sandboxes:
             egress: The operator's settings of filtered networks. None: there are no secrets.
         """
         self.store = store
+        self.providers = providers
+        self.default = next(iter(providers))
         self.progress = ProgressTable()
         self.rows = AllRows(store)
-        self._table = SandboxTable(store, self.rows)
-        self.calls: RuntimeCalls | None = None  # set by the application: calls to runtimes
-        self.providers = providers
+        self.templates = templates or Templates()
         self._clock = clock or Clock()
         self.vacancy = Vacancy(store, self._clock)
-        self._idle_timeout = idle_timeout
-        self._holder = secrets.token_hex(8)
-        self.default = next(iter(providers))
-        self._capabilities: dict[str, Capabilities] = {}
-        self._sweep = sweep
-        self._admission = admission
-        self.templates = templates or Templates()
+        self._table = SandboxTable(store, self.rows)
         self.egress = SandboxEgress(self._table, providers, Grants(egress or EgressSettings(), self.templates))
-        self._stocks = stocks(self.templates, pool)
-        self._pool: Pool
-        self._driver: Driver
-        self._checks: RunChecks
-        self.joining: JoinedSandboxes  # what machines that join do; set while `running`
-        self._supervisor: Supervisor
+        self._idle_timeout = idle_timeout
+        self._admission = admission
+        self._capabilities: dict[str, Capabilities] = {}
+        self._calls: RuntimeCalls | None = None
+        self._tasks = asyncio.TaskGroup()
+        holder = secrets.token_hex(8)
+        self._driver = Driver(
+            store,
+            providers,
+            self._tasks,
+            clock=self._clock,
+            holder=holder,
+            report=self.progress.report,
+            admit=self._admit,
+            spec=self.egress.grants.spec,
+        )
+        self._checks = RunChecks(self._table, providers, self._driver, self._clock)
+        self.joining = JoinedSandboxes(self, self._table, self._driver, providers, self._capabilities, self._clock)
+        kinds = stocks(self.templates, pool)
+        self._pool = Pool(store, self._driver, kinds, provider=self.default, clock=self._clock)
+        self._supervisor = Supervisor(
+            store,
+            providers,
+            self._driver,
+            rows=self.rows,
+            clock=self._clock,
+            holder=holder,
+            calls=lambda: self._calls,
+            pool=self._pool,
+            interval=sweep,
+            begin=self._add_default,
+            policy=self.egress.grants.effective,
+        )
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Drive and supervise the sandboxes. Afterwards they go on running, for the next gateway."""
+    async def running(self, calls: RuntimeCalls | None = None) -> AsyncIterator[None]:
+        """Drive and supervise the sandboxes. They keep running afterwards, for the next gateway.
+
+        Args:
+            calls: Makes calls to runtimes. None: no sandbox sleeps, and none is notified of changes.
+        """
         try:
             for name, provider in self.providers.items():
                 self._capabilities[name] = await provider.capabilities()
-            async with asyncio.TaskGroup() as tasks:
+            async with self._tasks as tasks:
                 following = [tasks.create_task(self.store.run(), name="changes of the store")]
                 following += [tasks.create_task(p.run(), name=f"provider {name}") for name, p in self.providers.items()]
-                self._driver = Driver(
-                    self.store,
-                    self.providers,
-                    tasks,
-                    clock=self._clock,
-                    holder=self._holder,
-                    report=self.progress.report,
-                    admit=self._admit,
-                    spec=self.egress.grants.spec,
-                )
-                self._checks = RunChecks(self._table, self.providers, self._driver, self._clock)
-                self.joining = JoinedSandboxes(
-                    self, self._table, self._driver, self.providers, self._capabilities, self._clock
-                )
-                self._pool = Pool(self.store, self._driver, self._stocks, provider=self.default, clock=self._clock)
-                supervisor = self._supervisor = Supervisor(
-                    self.store,
-                    self.providers,
-                    self._driver,
-                    rows=self.rows,
-                    clock=self._clock,
-                    holder=self._holder,
-                    calls=lambda: self.calls,
-                    pool=self._pool,
-                    interval=self._sweep,
-                    begin=self._add_default,
-                    policy=self.egress.grants.effective,
-                )
-                await self._add_default(never=await supervisor.adopt())
-                task = tasks.create_task(supervisor.run(), name="supervise sandboxes")
+                self._calls = calls
+                await self._add_default(never=await self._supervisor.adopt())
+                following.append(tasks.create_task(self._supervisor.run(), name="supervise sandboxes"))
                 yield
-                task.cancel()
                 for each in following:
                     each.cancel()
                 self._driver.stop()
@@ -234,8 +231,8 @@ class Sandboxes:
     async def update(self, params: SandboxUpdate) -> SandboxInfo:
         """Change the environment, labels and lifetimes of a sandbox."""
         rows = await self._table.change(params.id, self.joining.change(params))
-        if params.env and self.calls is not None and rows.live is not None and rows.live.value.state == "running":
-            await self.calls.configure(params.id)
+        if params.env and self._calls is not None and rows.live is not None and rows.live.value.state == "running":
+            await self._calls.configure(params.id)
         return self.describe(rows)
 
     def filling(self, sandbox: str) -> AbstractAsyncContextManager[object]:

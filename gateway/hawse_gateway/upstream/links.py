@@ -1,7 +1,7 @@
 """The links to all sandboxes, and to the gateway's own methods, which are called in the same way."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
@@ -19,6 +19,8 @@ from hawse_gateway.upstream.observer import CallObserver
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 CONNECT_TIMEOUT: Final = 10.0  # s that a call waits for its runtime
+
+Preparation = Callable[[str], Awaitable[None]]  # prepares a running sandbox, by its id, for calls
 
 
 class EndpointSource(Protocol):
@@ -61,6 +63,7 @@ class Links:
         machines: MachineConnector | None = None,
         alone_for: Callable[[str], Awaitable[float]] | None = None,
         shared: bool = False,
+        preparations: Sequence[Preparation] = (),
     ) -> None:
         """Create a table without links.
 
@@ -75,8 +78,11 @@ class Links:
             alone_for: Returns the seconds since another runtime was in a sandbox, or 0 if unknown. Raises `HawseError`.
                 None if it is never known.
             shared: Whether other gateways serve the same sandboxes.
+            preparations: Awaited in order before a link to a running sandbox is opened. The list may still grow.
         """
         self._alone_for = alone_for
+        self._preparations = preparations
+        self._stopped = False
         self._machines = machines
         self.keystrokes = Keystrokes()  # shared by all clients
         self._limits = limits
@@ -97,8 +103,11 @@ class Links:
     def get(self, sandbox: str | None) -> SandboxLink:
         """Return the link of a sandbox, or the gateway's own for None.
 
-        Whether the sandbox exists is checked when a call needs the link.
+        Whether the sandbox exists is checked when a call needs the link. Raises `HawseError` (`unavailable`) after
+        `stop`.
         """
+        if self._stopped:
+            raise HawseError("unavailable", "the gateway is shutting down")
         if sandbox is None:
             return self.gateway
         link = self._links.get(sandbox)
@@ -123,6 +132,7 @@ class Links:
             link.retry()
 
     def stop(self) -> None:
+        self._stopped = True
         for link in [self.gateway, *self._links.values()]:
             link.stop()
         self._server.close()
@@ -140,6 +150,8 @@ class Links:
         endpoint = await self._sandboxes.ensure(sandbox, owner.report, start=owner.starts)
         if endpoint is None:
             return None
+        for prepare in self._preparations:
+            await prepare(sandbox)
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 link = await dial(endpoint, owner, self.keystrokes, self._machines)

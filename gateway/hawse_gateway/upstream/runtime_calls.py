@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -20,9 +19,9 @@ ANSWER_TIMEOUT: Final = 5.0  # s for a runtime to respond
 
 
 class LinkedRuntimeCalls:
-    """Makes calls on links. Call `links` only while the application runs."""
+    """Makes calls on links."""
 
-    def __init__(self, links: Callable[[], Links]) -> None:
+    def __init__(self, links: Links) -> None:
         self._links = links
 
     async def activity(self, sandbox: str, sleep_after: float) -> RuntimeActivityResult | None:
@@ -34,7 +33,7 @@ class LinkedRuntimeCalls:
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
                 params = RuntimeActivity(sleep_after=sleep_after)
-                link = self._links().get(sandbox)
+                link = self._links.get(sandbox)
                 async with UpstreamCall(link, "runtime.activity", params, principal=GATEWAY) as request:
                     result = msgspec.convert(await request.result(), RuntimeActivityResult)
                 if result.asleep:
@@ -49,11 +48,10 @@ class LinkedRuntimeCalls:
 
         If there is no link, connect one: another gateway may have a link, but would not send the configuration.
         """
-        links = self._links()
-        link = links.get(sandbox)
+        link = self._links.get(sandbox)
         if not link.ready:
             await self._connect(link)  # a connection attempt may have started before the change
-        await links.configure(sandbox)
+        await self._links.configure(sandbox)
 
     async def _connect(self, link: SandboxLink) -> None:
         """Connect a link. If that fails, the next link starts with the configuration."""

@@ -137,7 +137,7 @@ async def test_credentials_created_with_a_token_end_with_it(credentials: Credent
     await credentials.revoke(session.id)
     assert credentials.find(link_secret) is not None
     ended: list[str] = []
-    credentials.on_ended.append(ended.append)
+    credentials.subscribe(ended.append)
     await credentials.revoke(row.id)
     assert [credentials.find(one) for one in (secret, session_secret, link_secret)] == [None] * 3
     assert set(ended) == {row.id, link.id}
@@ -159,7 +159,7 @@ async def test_another_gateway_follows_creation_and_revocation(
 ) -> None:
     async with another(store, clock) as other:
         gone = asyncio.Event()
-        other.on_ended.append(lambda id: gone.set())
+        other.subscribe(lambda id: gone.set())
         secret, row = await credentials.create("token", ADA, owner(credentials))
         identity = credentials.find(secret)
         await credentials.revoke(row.id)
@@ -297,7 +297,8 @@ async def test_a_revocation_missed_while_disconnected_takes_effect_on_reconnecti
     secret, row = await credentials.create("token", ADA, owner(credentials))
     ended: list[str] = []
     revoked = asyncio.Event()
-    credentials.on_ended += [ended.append, lambda id: revoked.set()]
+    credentials.subscribe(ended.append)
+    credentials.subscribe(lambda id: revoked.set())
     del store.tables[TABLE][row.id]
     assert credentials.find(secret) is not None
     store.notify(ANY_TABLE, "")

@@ -113,7 +113,7 @@ class Bench:
         self.records = records or BackupRecords(MemoryStore(), clock)
         self.reports: list[BackupProgress] = []
         self.transfers = BackupTransfers(
-            lambda: self, self.store, self.records, space=BackupSpace(self.records, total=total), **options
+            self, self.store, self.records, space=BackupSpace(self.records, total=total), **options
         )
 
     def get(self, sandbox: str | None) -> SandboxLink:

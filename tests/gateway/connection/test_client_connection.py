@@ -552,8 +552,7 @@ class Narrow:
 
 async def test_messages_taken_for_writing_are_sent_before_the_final_messages(gateway: Gateway) -> None:
     transport = Narrow(room=1)
-    assert gateway.connect.links is not None
-    client = ClientConnection(transport, gateway.connect.links, Limits(), "test", OWNER, BacklogBudget())
+    client = ClientConnection(transport, gateway.links, Limits(), "test", OWNER, BacklogBudget())
     running = asyncio.ensure_future(client.run())
 
     def ask(ch: int) -> None:
@@ -577,8 +576,7 @@ async def test_keys_of_all_clients_are_noted_and_a_flood_beside_them_comes_whole
     gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keystrokes, "TYPING", 3600.0)
-    assert gateway.connect.links is not None
-    noted = gateway.connect.links.keystrokes
+    noted = gateway.links.keystrokes
 
     async def echoed(peer: Peer, ch: int, end: int) -> None:
         while (message := await peer.receive()).type != "data" or message.offset + len(message.payload) < end:

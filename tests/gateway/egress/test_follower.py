@@ -58,8 +58,7 @@ async def following(*controls: Control) -> AsyncIterator[tuple[EgressFollower, l
     async def note(unit: str, refusal: EgressRefusal) -> None:
         seen.append((unit, refusal.host))
 
-    follower = EgressFollower(lambda: {each.path.stem: each.path for each in controls}, poll=0.01)
-    follower.on_refusal = note
+    follower = EgressFollower(lambda: {each.path.stem: each.path for each in controls}, on_refusal=note, poll=0.01)
     task = asyncio.create_task(follower.run())
     try:
         yield follower, seen

@@ -155,7 +155,7 @@ async def test_a_transfer_over_http_keeps_its_pace(runtime: FakeRuntime) -> None
     time, total = Time(), 8 * RATE
     pace = rates(time, f"user:bytes={RATE}").pace(USER, HERE)
     async with Gateway(runtime) as gateway:
-        link = gateway.connect.links.get("local")
+        link = gateway.links.get("local")
         with paced(pace):
             request = UpstreamCall(link, "flood", {"bytes": total}, principal=OWNER)
         async with request:

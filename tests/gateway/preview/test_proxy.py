@@ -9,11 +9,12 @@ import pytest
 
 import hawse
 from hawse_gateway.app import create_app
-from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.preview.proxy import AT_ONCE_EACH
 from hawse_gateway.providers.local import LocalProvider
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.settings import Settings
+from hawse_gateway.store.base import Store
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.http_clients import http_client
 from tests.support.previewed import Previewed
@@ -149,7 +150,9 @@ async def test_the_number_of_requests_of_one_preview_is_limited(preview: Preview
 async def test_a_preview_does_not_start_its_sandbox(preview: Previewed, tmp_path: Path) -> None:
     provider = LocalProvider(StateDirectory(tmp_path), "none")
     store = SqliteStore(tmp_path / "store.db")
-    app = create_app(Credentials("a token", store), Sandboxes(store, {"local": provider}))
+    sandboxes = Sandboxes(store, {"local": provider})
+    given = {StateDirectory: StateDirectory(tmp_path), Store: store, Sandboxes: sandboxes}
+    app = create_app(Settings(token="a token"), given).asgi
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:

@@ -53,7 +53,7 @@ async def visits() -> AsyncIterator[Visits]:
     store = MemoryStore()
     store.put(SANDBOXES, "box", msgspec.json.encode({"generation": "g"}))
     async with TunnelTable(cast(Store, store)).running() as table:
-        yield Visits(cast(Sandboxes, Sleeping(cast(Store, store))), lambda: cast(Links, NoLinks()), table)
+        yield Visits(cast(Sandboxes, Sleeping(cast(Store, store))), cast(Links, NoLinks()), table)
 
 
 def test_the_name_of_a_visitor_does_not_contain_the_token() -> None:
@@ -107,7 +107,7 @@ async def test_an_invented_or_revoked_preview_is_not_found_while_its_sandbox_sle
     memory.put(SANDBOXES, "box", msgspec.json.encode(record))
     store = cast(Store, memory)
     async with TunnelTable(store).running() as table:
-        visits = Visits(cast(Sandboxes, Sleeping(store)), lambda: cast(Links, NoLinks()), table)
+        visits = Visits(cast(Sandboxes, Sleeping(store)), cast(Links, NoLinks()), table)
         with pytest.raises(HawseError) as raised:
             async with visits.connected(visit_preview("box", token, None), "127.0.0.1:1"):
                 pass
@@ -144,7 +144,7 @@ async def test_a_visitor_of_a_tunnel_never_reaches_its_previous_target(monkeypat
     monkeypatch.setattr("hawse_gateway.preview.visits.PortTunnel", Connected)
     replaced = Visits(
         cast(Sandboxes, Sleeping(cast(Store, MemoryStore()))),
-        lambda: cast(Links, Ready()),
+        cast(Links, Ready()),
         cast(TunnelTable, Replaced()),
     )
     with pytest.raises(HawseError, match="no such tunnel"):

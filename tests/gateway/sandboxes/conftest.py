@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.supervisor import RuntimeCalls
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider
@@ -27,10 +28,10 @@ def begin(tmp_path: Path, provider: ModelProvider, clock: ManualClock) -> Begin:
     """Begin a gateway's sandboxes, again and again on the same store and provider."""
 
     @asynccontextmanager
-    async def running() -> AsyncIterator[Sandboxes]:
+    async def running(calls: RuntimeCalls | None = None) -> AsyncIterator[Sandboxes]:
         store = SqliteStore(tmp_path / "store.db")
         sandboxes = Sandboxes(store, {"model": provider}, clock=clock.clock, sweep=3600)
-        async with sandboxes.running():
+        async with sandboxes.running(calls):
             yield sandboxes
 
     return running

@@ -226,32 +226,33 @@ class Runtimes:
 
 
 async def test_an_idle_sandbox_sleeps_and_a_busy_one_is_asked_again_when_it_can_be_idle(
-    sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
+    begin: Begin, provider: ModelProvider, clock: ManualClock
 ) -> None:
-    sandboxes.calls = runtimes = Runtimes()
-    await sandboxes.create(SandboxCreate(id="a", idle_timeout=100.0))
-    await sandboxes.create(SandboxCreate(id="kept", keep_alive=True))
-    clock.advance(99)
-    await sandboxes.sweep()
-    assert runtimes.asked == [], "it cannot have been idle for long enough"
-    clock.advance(2)
-    runtimes.idle["a"] = 40.0
-    await sandboxes.sweep()
-    clock.advance(59)
-    await sandboxes.sweep()
-    assert runtimes.asked == [("a", 100.0)]
-    clock.advance(2)
-    runtimes.idle["a"] = None
-    await sandboxes.sweep()
-    assert await state(sandboxes, "a") == "running", "a runtime that does not answer is not known to be idle"
-    runtimes.idle["a"] = 101.0
-    await sandboxes.sweep()
-    assert await state(sandboxes, "a") == "sleeping"
-    assert await previews(sandboxes, "a") == ["digest"]
-    assert await state(sandboxes, "kept") == "running"
-    await sandboxes.ensure("a")
-    assert await state(sandboxes, "a") == "running"
-    assert await previews(sandboxes, "a") is None
+    runtimes = Runtimes()
+    async with begin(runtimes) as sandboxes:
+        await sandboxes.create(SandboxCreate(id="a", idle_timeout=100.0))
+        await sandboxes.create(SandboxCreate(id="kept", keep_alive=True))
+        clock.advance(99)
+        await sandboxes.sweep()
+        assert runtimes.asked == [], "it cannot have been idle for long enough"
+        clock.advance(2)
+        runtimes.idle["a"] = 40.0
+        await sandboxes.sweep()
+        clock.advance(59)
+        await sandboxes.sweep()
+        assert runtimes.asked == [("a", 100.0)]
+        clock.advance(2)
+        runtimes.idle["a"] = None
+        await sandboxes.sweep()
+        assert await state(sandboxes, "a") == "running", "a runtime that does not answer is not known to be idle"
+        runtimes.idle["a"] = 101.0
+        await sandboxes.sweep()
+        assert await state(sandboxes, "a") == "sleeping"
+        assert await previews(sandboxes, "a") == ["digest"]
+        assert await state(sandboxes, "kept") == "running"
+        await sandboxes.ensure("a")
+        assert await state(sandboxes, "a") == "running"
+        assert await previews(sandboxes, "a") is None
 
 
 async def test_an_idle_sandbox_sleeps_although_the_clock_of_the_gateway_that_started_it_was_ahead(
@@ -263,24 +264,25 @@ async def test_an_idle_sandbox_sleeps_although_the_clock_of_the_gateway_that_sta
     async with first.running():
         await first.create(SandboxCreate(id="a", idle_timeout=100.0))
     second = Sandboxes(SqliteStore(tmp_path / "store.db"), {"model": provider}, clock=right.clock, sweep=3600)
-    async with second.running():
-        second.calls = runtimes = Runtimes()
+    runtimes = Runtimes()
+    async with second.running(runtimes):
         runtimes.idle["a"] = 101.0
         right.advance(101.0)
         await second.sweep()
         assert await state(second, "a") == "sleeping"
 
 
-async def test_an_update_of_the_environment_is_sent_to_the_runtime(sandboxes: Sandboxes) -> None:
-    sandboxes.calls = runtimes = Runtimes()
-    await sandboxes.create(SandboxCreate(id="a"))
-    await sandboxes.update(SandboxUpdate(id="a", labels={"x": "1"}))
-    await sandboxes.update(SandboxUpdate(id="a", env={"A": "1"}))
-    assert runtimes.configured == ["a"]
-    configuration = await sandboxes.configuration("a")
-    assert configuration is not None
-    assert configuration.env == {"A": "1"}
-    assert await sandboxes.configuration("unknown") is None
+async def test_an_update_of_the_environment_is_sent_to_the_runtime(begin: Begin) -> None:
+    runtimes = Runtimes()
+    async with begin(runtimes) as sandboxes:
+        await sandboxes.create(SandboxCreate(id="a"))
+        await sandboxes.update(SandboxUpdate(id="a", labels={"x": "1"}))
+        await sandboxes.update(SandboxUpdate(id="a", env={"A": "1"}))
+        assert runtimes.configured == ["a"]
+        configuration = await sandboxes.configuration("a")
+        assert configuration is not None
+        assert configuration.env == {"A": "1"}
+        assert await sandboxes.configuration("unknown") is None
 
 
 async def test_a_paused_sandbox_whose_runtime_has_ended_is_stopped(

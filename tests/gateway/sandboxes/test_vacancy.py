@@ -72,19 +72,19 @@ class Idle:
 
 
 async def test_the_wait_for_the_end_of_a_runtime_that_goes_to_sleep_counts(
-    sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
+    begin: Begin, provider: ModelProvider, clock: ManualClock
 ) -> None:
-    sandboxes.calls = Idle()
-    await sandboxes.create(SandboxCreate(id="a", idle_timeout=60.0))
-    clock.advance(60.0)
-    hold = provider.holds["stop"] = asyncio.Event()
-    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
-        tasks.create_task(sandboxes.sweep())
-        await provider.begun("stop")
-        clock.advance(5.0)
-        hold.set()
-    clock.advance(1.0)
-    assert await sandboxes.vacancy.seconds("a") == 6.0, "it has refused calls since then"
+    async with begin(Idle()) as sandboxes:
+        await sandboxes.create(SandboxCreate(id="a", idle_timeout=60.0))
+        clock.advance(60.0)
+        hold = provider.holds["stop"] = asyncio.Event()
+        async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+            tasks.create_task(sandboxes.sweep())
+            await provider.begun("stop")
+            clock.advance(5.0)
+            hold.set()
+        clock.advance(1.0)
+        assert await sandboxes.vacancy.seconds("a") == 6.0, "it has refused calls since then"
 
 
 async def test_a_runtime_that_never_accepted_links_does_not_count(

@@ -13,7 +13,7 @@ from tests.support.waiting import Changes
 
 @pytest.fixture
 def link(gateway: Gateway) -> SandboxLink:
-    return gateway.connect.links.get("local")
+    return gateway.links.get("local")
 
 
 async def test_a_result_is_returned(link: SandboxLink, runtime: FakeRuntime) -> None:

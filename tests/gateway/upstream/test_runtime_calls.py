@@ -27,7 +27,7 @@ async def test_a_runtime_that_is_not_idle_keeps_its_link(tmp_path: Path) -> None
     async with Asked(tmp_path / "s") as runtime, asyncio.TaskGroup() as tasks:
         links = Links(FakeSandboxes(runtime.path), tasks)
         runtime.answer = {"idle": 3.0, "busy": [], "asleep": False}
-        found = await LinkedRuntimeCalls(lambda: links).activity("local", 60.0)
+        found = await LinkedRuntimeCalls(links).activity("local", 60.0)
         assert found is not None
         assert (found.idle, found.asleep) == (3.0, False)
         assert bytes(runtime.seen[0].params) == b'{"sleep_after":60.0}'
@@ -39,7 +39,7 @@ async def test_the_link_to_a_runtime_that_goes_to_sleep_is_closed(tmp_path: Path
     async with Asked(tmp_path / "s") as runtime, asyncio.TaskGroup() as tasks:
         links = Links(FakeSandboxes(runtime.path), tasks)
         runtime.answer = {"idle": 90.0, "busy": [], "asleep": True}
-        found = await LinkedRuntimeCalls(lambda: links).activity("local", 60.0)
+        found = await LinkedRuntimeCalls(links).activity("local", 60.0)
         assert found is not None
         assert found.asleep
         await runtime.until(lambda: not runtime.links)
@@ -52,7 +52,7 @@ async def test_a_runtime_that_does_not_answer_or_answers_nonsense_is_not_known_t
     monkeypatch.setattr(runtime_calls, "ANSWER_TIMEOUT", 0.05)
     async with Asked(tmp_path / "s") as runtime, asyncio.TaskGroup() as tasks:
         links = Links(FakeSandboxes(runtime.path), tasks)
-        calls = LinkedRuntimeCalls(lambda: links)
+        calls = LinkedRuntimeCalls(links)
         assert await calls.activity("local", 60.0) is None
         runtime.answer = {"idle": "long"}
         assert await calls.activity("local", 60.0) is None
@@ -65,7 +65,7 @@ async def test_a_configuration_is_sent_even_without_a_link(tmp_path: Path) -> No
     async with Asked(tmp_path / "s") as runtime, asyncio.TaskGroup() as tasks:
         runtime.answer = {"idle": 3.0, "busy": [], "asleep": False}
         links = Links(FakeSandboxes(runtime.path), tasks)
-        await LinkedRuntimeCalls(lambda: links).configure("local")
+        await LinkedRuntimeCalls(links).configure("local")
         assert [bytes(call.params) for call in runtime.seen] == [b"{}"]
         assert links.get("local").ready, "the configuration is the first message of a link"
         links.stop()

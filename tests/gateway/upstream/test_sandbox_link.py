@@ -172,8 +172,7 @@ async def test_a_goaway_of_the_runtime_ends_the_link(gateway: Gateway, runtime: 
 async def test_when_the_channel_numbers_are_used_up_there_is_a_new_link(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer() as peer:
         await peer.ask("answer")
-        assert gateway.connect.links is not None
-        link = gateway.connect.links.get("local").link
+        link = gateway.links.get("local").link
         assert link is not None
         link.connection.last_channel = CHANNEL_MAX - 1
         assert await code_of(peer.ask("hang")) == ("interrupted", "unknown", True)
@@ -223,8 +222,7 @@ async def test_a_stalled_client_that_disconnects_closes_no_channel_of_the_next_l
             await raw.hello()
             params = {"bytes": 1 << 30}
             await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
-            assert gateway.connect.links is not None
-            link = gateway.connect.links.get("local")
+            link = gateway.links.get("local")
 
             def window_is_used() -> bool:
                 connections = [link.connection for link in runtime.links]
@@ -245,8 +243,7 @@ async def test_a_stalled_client_that_disconnects_closes_no_channel_of_the_next_l
 async def test_reading_from_clients_pauses_while_a_link_is_congested(gateway: Gateway, runtime: FakeRuntime) -> None:
     async with gateway.peer() as peer:
         await peer.ask("answer")
-        assert gateway.connect.links is not None
-        link = gateway.connect.links.get("local").link
+        link = gateway.links.get("local").link
         transport = runtime.links[0].transport
         assert link is not None
         transport.pause_reading()
@@ -273,7 +270,7 @@ async def test_a_call_to_an_unknown_sandbox_is_not_found(gateway: Gateway) -> No
 
 
 async def test_links_of_unknown_sandboxes_are_not_kept(gateway: Gateway) -> None:
-    table = gateway.connect.links
+    table = gateway.links
     assert table is not None
     async with gateway.peer() as peer:
         ch = await peer.call("answer", sandbox="unknown")

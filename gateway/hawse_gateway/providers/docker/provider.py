@@ -19,6 +19,7 @@ from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Network, SandboxLimits
 from hawse.link.sockets import accepts_connections
 from hawse.wire import HawseError
+from hawse_gateway.egress.follower import OnRefusal
 from hawse_gateway.egress.plan import trusted_certificates
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec
@@ -63,6 +64,7 @@ class DockerProvider:
         grace: int = STOP_GRACE,
         egress: EgressSettings | None = None,
         start_timeout: float | None = None,
+        on_refusal: OnRefusal | None = None,
     ) -> None:
         """Create the provider without contacting the engine.
 
@@ -77,6 +79,7 @@ class DockerProvider:
             grace: Seconds from SIGTERM to SIGKILL.
             egress: The operator's settings for filtered networks. None: no secrets, and public addresses only.
             start_timeout: Seconds for a runtime to accept connections. None: START_TIMEOUT.
+            on_refusal: Called with the unit and each refusal of its proxy. None ignores them.
         """
         self._state = state
         self._engine = Engine(engine)
@@ -90,7 +93,9 @@ class DockerProvider:
         self._gateway = state.identity(GATEWAY_ID)
         self._user = os.getuid() or container.RUNTIME_USER
         self._bundle = bundle
-        self.egress = EgressProcesses(egress or EgressSettings(), state, cgroups.find(), user=self._user)
+        self.egress = EgressProcesses(
+            egress or EgressSettings(), state, cgroups.find(), user=self._user, on_refusal=on_refusal
+        )
 
     async def run(self) -> None:
         """Follow the proxies of filtered networks, and restart those that have ended."""

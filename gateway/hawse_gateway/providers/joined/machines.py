@@ -6,7 +6,7 @@ bytes of one link can never be read as part of the next.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final, Protocol, TypeVar
 
 from hawse.wire import HawseError, RemoteProtocolError
@@ -35,16 +35,20 @@ class Machine:
         sandbox: The id of the sandbox.
         unit: Its unit.
         runtime: The id of the runtime on the machine.
+        why: Returns why its sandbox ends, for the user of the machine.
         running: Whether the rows state that this runtime is the sandbox.
         ended: Set when the WebSocket should be closed, or is closed.
         left: Why the machine will not reconnect. None if it may.
         problem: A violation of the protocol, if any.
     """
 
-    def __init__(self, socket: MachineSocket, *, sandbox: str, unit: str, runtime: str) -> None:
+    def __init__(
+        self, socket: MachineSocket, *, sandbox: str, unit: str, runtime: str, why: Callable[[str], Awaitable[str]]
+    ) -> None:
         self.sandbox = sandbox
         self.unit = unit
         self.runtime = runtime
+        self.why = why
         self.running = False
         self.ended = asyncio.Event()
         self.left: str | None = None

@@ -5,7 +5,7 @@ of the gateway ends anything: calls wait for it in the meantime.
 """
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Final
 
 from hawse.wire import HawseError
@@ -39,7 +39,6 @@ class JoinedProvider:
         self.machines = Machines()
         self._clock = clock
         self._started = clock()
-        self.why: Callable[[str], Awaitable[str]] | None = None  # returns why a sandbox ends; set by the application
         self._seen: dict[str, float] = {}  # when a unit's machine was disconnected
 
     async def run(self) -> None:
@@ -67,9 +66,7 @@ class JoinedProvider:
         machine = self.machines.get(unit)
         # A machine that has just connected is not the one to stop.
         if machine is not None and machine.running and runtime in (None, machine.runtime):
-            await self.machines.quit(
-                unit, "the sandbox was stopped" if self.why is None else await self.why(machine.sandbox)
-            )
+            await self.machines.quit(unit, await machine.why(machine.sandbox))
         self._seen.pop(unit, None)
 
     async def delete(self, unit: str) -> None:

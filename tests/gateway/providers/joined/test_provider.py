@@ -48,11 +48,6 @@ async def test_a_machine_that_was_disconnected_counts_as_running_for_a_while() -
 
 async def test_a_stop_ends_the_processes_on_the_machine_and_gives_the_reason() -> None:
     provider, socket = JoinedProvider(), FakeSocket()
-
-    async def why(sandbox: str) -> str:
-        return f"{sandbox} was stopped"
-
-    provider.why = why
     one = machine(socket)
     provider.machines.add(one)
     stopping = asyncio.ensure_future(provider.stop("unit"))

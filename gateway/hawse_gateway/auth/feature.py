@@ -1,0 +1,41 @@
+"""Who may connect: credentials and what is open with them, and the methods that manage them."""
+
+import time
+
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.methods import AccessMethods
+from hawse_gateway.auth.tickets import Tickets
+from hawse_gateway.auth.uses import OpenUses
+from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.limits.quotas import HeldLimit
+from hawse_gateway.providers.state_directory import StateDirectory
+from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.settings import Settings
+from hawse_gateway.store.base import Store
+
+
+def _build(gateway: Composition) -> None:
+    settings = gateway.part(Settings)
+    credentials = gateway.ensure(
+        Credentials,
+        lambda: Credentials(settings.token or gateway.part(StateDirectory).token(), gateway.part(Store)),
+    )
+    hosts = [settings.host, *settings.hosts]
+    tickets = gateway.add(Tickets(time.monotonic))
+    guesses = gateway.part(Guesses)
+    gateway.add(AccessPolicy(credentials, tickets, hosts=hosts, origins=settings.origins, guesses=guesses))
+    uses = gateway.add(OpenUses(expiry=credentials.expiry, connections=gateway.part(HeldLimit)))
+    credentials.subscribe(uses.end)
+
+
+def _build_methods(gateway: Composition) -> None:
+    credentials = gateway.part(Credentials)
+    methods = gateway.add(AccessMethods(credentials, gateway.part(OpenUses), gateway.part(Owners).owns))
+    gateway.methods.append(methods)
+    gateway.running.append(credentials.running())
+
+
+CREDENTIALS = Feature("credentials", _build)
+ACCESS = Feature("access", _build_methods)

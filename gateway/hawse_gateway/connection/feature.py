@@ -1,0 +1,103 @@
+"""`/v1/connect` for clients and `/v1/join` for machines."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
+
+from hawse.wire import HawseError
+from hawse.wire.join import JOIN_PATH
+from hawse_gateway.audit.trail import AuditTrail
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.auth.uses import OpenUses
+from hawse_gateway.connection.endpoint import ConnectEndpoint
+from hawse_gateway.connection.join import JoinEndpoint
+from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.http.responses import error_response
+from hawse_gateway.limits.pace import ByteRates
+from hawse_gateway.metrics.prometheus_text import Exposition, Family
+from hawse_gateway.providers.joined.machines import Machines
+from hawse_gateway.providers.joined.provider import JoinedProvider
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.settings import Settings
+from hawse_gateway.upstream.links import Links
+
+PATH = "/v1/connect"
+
+
+def _build(gateway: Composition) -> None:
+    settings = gateway.part(Settings)
+    connect = gateway.add(
+        ConnectEndpoint(
+            gateway.part(AccessPolicy),
+            gateway.part(OpenUses),
+            gateway.part(Links),
+            settings.limits,
+            settings.max_connections,
+            gateway.part(AuditTrail),
+            gateway.part(ByteRates),
+        )
+    )
+    gateway.routes += [WebSocketRoute(PATH, connect), Route(PATH, _require_upgrade)]
+
+    async def collect(out: Exposition) -> None:
+        _add_clients(out, connect)
+
+    gateway.metrics.append(collect)
+
+
+def _build_join(gateway: Composition) -> None:
+    provider = gateway.find(JoinedProvider)
+    if provider is None:
+        return
+    join = JoinEndpoint(
+        gateway.part(AccessPolicy),
+        gateway.part(OpenUses),
+        provider,
+        gateway.part(Sandboxes).joining,
+        gateway.part(AuditTrail),
+        owns=gateway.part(Owners).owns,
+    )
+    gateway.routes += [WebSocketRoute(JOIN_PATH, join), Route(JOIN_PATH, _require_upgrade)]
+
+    async def collect(out: Exposition) -> None:
+        _add_machines(out, provider.machines)
+
+    gateway.metrics.append(collect)
+
+
+async def _require_upgrade(request: Request) -> Response:
+    """Answer a request that is not a WebSocket handshake (RFC 9110, 15.5.22)."""
+    response = error_response(HawseError("protocol_error", "connect with a WebSocket"))
+    response.status_code = 426
+    response.headers["upgrade"] = "websocket"
+    return response
+
+
+def _add_clients(out: Exposition, connect: ConnectEndpoint) -> None:
+    """Add the clients that are connected, and their calls."""
+    counts = connect.counts
+    channels = sum(len(client.connection.channels) for client in connect.open)
+    out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.client_count)])
+    out.add(Family("hawse_connections_total", "counter", "Clients accepted since the start."), [({}, connect.accepted)])
+    out.add(Family("hawse_channels", "gauge", "Calls of clients that are open."), [({}, channels)])
+    out.add(Family("hawse_calls_total", "counter", "Calls of clients."), [({}, counts.calls)])
+    out.add(
+        Family("hawse_bytes_total", "counter", "Bytes of WebSocket messages, from clients and to them."),
+        [({"direction": "in"}, counts.bytes_in), ({"direction": "out"}, counts.bytes_out)],
+    )
+
+
+def _add_machines(out: Exposition, machines: Machines) -> None:
+    """Add the machines that have joined."""
+    connected = Family("hawse_machines", "gauge", "Machines that have joined and are connected.")
+    again = Family(
+        "hawse_machine_connections_total", "counter", "Connections of machines, the first and repeated ones."
+    )
+    first = machines.connections - machines.reconnections
+    out.add(connected, [({}, len(machines.all()))])
+    out.add(again, [({"kind": "first"}, first), ({"kind": "again"}, machines.reconnections)])
+
+
+CONNECT = Feature("connections of clients", _build)
+JOIN = Feature("connections of machines", _build_join)

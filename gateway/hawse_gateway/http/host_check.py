@@ -1,0 +1,31 @@
+"""Refuses requests that name a host that is not this gateway, which DNS rebinding would send."""
+
+import logging
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hawse.wire import HawseError
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.http.responses import error_response
+
+log = logging.getLogger(__name__)
+
+
+class HostCheck:
+    """ASGI middleware: refuse requests whose `Host` is not a name of this gateway, except for `/healthz`."""
+
+    def __init__(self, app: ASGIApp, access_policy: AccessPolicy) -> None:
+        self._app = app
+        self._access_policy = access_policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            if scope["type"] != "lifespan" and scope["path"] != "/healthz":
+                self._access_policy.check_host(scope["headers"])
+        except HawseError as error:
+            log.info("< refused: %s", error, extra={"code": error.code})
+            if scope["type"] == "websocket":
+                await receive()
+            await error_response(error)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)

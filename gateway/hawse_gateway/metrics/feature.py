@@ -1,0 +1,63 @@
+"""`GET /metrics` for Prometheus, and spans of calls for OpenTelemetry."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import Protocol, cast
+
+from starlette.routing import Route
+
+from hawse.build import BUILD
+from hawse_gateway import VERSION
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.metrics.endpoint import MetricsEndpoint, ProcessMetrics, add_runtimes, ask
+from hawse_gateway.metrics.prometheus_text import Exposition, Family
+from hawse_gateway.settings import Settings, SettingsError
+from hawse_gateway.upstream.links import Links
+from hawse_gateway.upstream.observer import CallObserver
+
+
+class Spans(CallObserver, Protocol):
+    """Exports a span of each call (`hawse_gateway.metrics.telemetry`)."""
+
+    def close(self) -> None:
+        """Export the remaining spans, for a short time. Blocks."""
+
+
+def _build_spans(gateway: Composition) -> None:
+    if not gateway.part(Settings).otel:
+        return
+    try:
+        telemetry = import_module("hawse_gateway.metrics.telemetry")  # only then: it needs packages that are optional
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"--otel needs {error.name}: pip install 'hawse[otel]'") from error
+    spans = cast(Spans, telemetry.CallSpans())
+    gateway.observers.append(spans)
+    gateway.running.append(_exporting(spans))
+
+
+@asynccontextmanager
+async def _exporting(spans: Spans) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(spans.close)
+
+
+def _build(gateway: Composition) -> None:
+    links = gateway.part(Links)
+
+    async def collect(out: Exposition) -> None:
+        info = Family("hawse_info", "gauge", "The version and the build of the gateway.")
+        out.add(info, [({"version": VERSION, "build": BUILD}, 1)])
+        add_runtimes(out, await asyncio.gather(*map(ask, links.ready())))
+
+    gateway.metrics += [collect, ProcessMetrics().collect]
+    endpoint = MetricsEndpoint(gateway.part(AccessPolicy), gateway.metrics)
+    gateway.routes.append(Route("/metrics", endpoint.__call__, methods=["GET"]))
+
+
+SPANS = Feature("spans", _build_spans)
+METRICS = Feature("metrics", _build)

@@ -1,0 +1,47 @@
+"""Previews: programs of sandboxes in the browser, and the connections of all tunnels to their ports."""
+
+from starlette.middleware import Middleware
+
+from hawse_gateway.audit.trail import AuditTrail
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.limits.pace import ByteRates
+from hawse_gateway.limits.quotas import HeldLimit
+from hawse_gateway.preview.addresses import PreviewAddresses
+from hawse_gateway.preview.methods import GatewayMethods
+from hawse_gateway.preview.proxy import PreviewProxy
+from hawse_gateway.preview.visits import Visits
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.settings import Settings
+from hawse_gateway.store.base import Store
+from hawse_gateway.tunnels.table import TunnelTable
+from hawse_gateway.upstream.links import Links
+
+
+def _build(gateway: Composition) -> None:
+    host = gateway.part(Settings).preview_host
+    tunnels = gateway.add(TunnelTable(gateway.part(Store)))
+    visits = gateway.add(
+        Visits(
+            gateway.part(Sandboxes),
+            gateway.part(Links),
+            tunnels,
+            byte_rates=gateway.part(ByteRates),
+            connections=gateway.part(HeldLimit),
+            audit=gateway.part(AuditTrail),
+        )
+    )
+    gateway.methods.append(GatewayMethods(preview_host=host))
+    gateway.running.append(tunnels.running())
+    gateway.middleware.append(
+        Middleware(
+            PreviewProxy,
+            access_policy=gateway.part(AccessPolicy),
+            visits=visits,
+            tunnels=tunnels,
+            addresses=PreviewAddresses(host),
+        )
+    )
+
+
+PREVIEWS = Feature("previews", _build)

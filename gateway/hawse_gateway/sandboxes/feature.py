@@ -1,0 +1,165 @@
+"""Sandboxes: their providers and links, and `sandbox.*`, `egress.*`, `template.*` and `image.*`."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import get_args
+
+from hawse.api.egress import EgressRefusal
+from hawse.api.sandboxes import SandboxState
+from hawse_gateway.audit.trail import AuditTrail
+from hawse_gateway.auth.methods import AccessMethods
+from hawse_gateway.backups.methods import BackupMethods
+from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.egress.follower import OnRefusal
+from hawse_gateway.egress.refusals import Counters
+from hawse_gateway.egress.settings import EgressSettings, read_egress_settings
+from hawse_gateway.limits.calls import CallLimits
+from hawse_gateway.limits.quotas import Quotas
+from hawse_gateway.metrics.prometheus_text import Exposition, Family
+from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
+from hawse_gateway.providers.registry import ProviderOptions, create_providers
+from hawse_gateway.providers.state_directory import StateDirectory
+from hawse_gateway.sandboxes.admission import Admission, Capacity
+from hawse_gateway.sandboxes.egress_methods import EgressMethods
+from hawse_gateway.sandboxes.feed import SandboxFeed
+from hawse_gateway.sandboxes.image_methods import ImageMethods
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.methods import SandboxMethods
+from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.sandboxes.records import RUNS, read_run
+from hawse_gateway.sandboxes.templates import read_templates
+from hawse_gateway.settings import Settings
+from hawse_gateway.store.base import ANY_TABLE, Store, StoreError
+from hawse_gateway.upstream.links import Links
+from hawse_gateway.upstream.observer import Observers
+from hawse_gateway.upstream.runtime_calls import LinkedRuntimeCalls
+
+
+def _build(gateway: Composition) -> None:
+    sandboxes = gateway.ensure(Sandboxes, lambda: _sandboxes(gateway))
+    store = gateway.part(Store)
+    owners = gateway.add(Owners(store))
+    tasks = gateway.add(asyncio.TaskGroup())
+    joined = sandboxes.providers.get(JOINED)
+    machines = gateway.add(joined).machines if isinstance(joined, JoinedProvider) else None
+    links = gateway.add(
+        Links(
+            sandboxes,
+            tasks,
+            observer=Observers(gateway.observers),
+            owns=owners.owns,
+            limits=gateway.part(CallLimits),
+            machines=machines,
+            alone_for=sandboxes.vacancy.seconds,
+            shared=store.limits is not None,
+            preparations=gateway.preparations,
+        )
+    )
+    gateway.running.append(_running(gateway, links))
+    gateway.running.append(owners.running())
+
+
+def _sandboxes(gateway: Composition) -> Sandboxes:
+    settings, state = gateway.part(Settings), gateway.part(StateDirectory)
+    egress = EgressSettings() if settings.egress is None else read_egress_settings(settings.egress)
+    options = ProviderOptions(
+        state=state,
+        isolation=settings.isolation,
+        image=settings.image,
+        oci_runtime=settings.oci_runtime,
+        network=settings.network,
+        quota=settings.quota,
+        log_format=settings.log_format,
+        max_contexts=settings.max_contexts,
+        max_terminals=gateway.part(Quotas).number("user", "terminals"),
+        code_pool=settings.code_pool,
+        kubernetes=settings.kubernetes,
+        start_timeout=settings.start_timeout,
+        egress=egress,
+        on_refusal=_refusals(gateway.part(Store), gateway.part(AuditTrail)),
+    )
+    return Sandboxes(
+        gateway.part(Store),
+        create_providers(settings.provider, options, alone=settings.store is None),
+        idle_timeout=settings.idle_timeout,
+        pool=settings.pool,
+        templates=None if settings.templates is None else read_templates(settings.templates),
+        egress=egress,
+        admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
+    )
+
+
+def _refusals(store: Store, audit: AuditTrail) -> OnRefusal:
+    """Return what writes the refusals of filtered networks to the audit log."""
+
+    async def note(unit: str, refusal: EgressRefusal) -> None:
+        try:
+            run = await read_run(store, unit)
+        except StoreError:
+            run = None
+        audit.egress(unit if run is None else run.value.sandbox, refusal)
+
+    return note
+
+
+@asynccontextmanager
+async def _running(gateway: Composition, links: Links) -> AsyncIterator[None]:
+    """Run the sandboxes, their links, and the tasks of the gateway's methods."""
+    sandboxes, store = gateway.part(Sandboxes), gateway.part(Store)
+    async with sandboxes.running(LinkedRuntimeCalls(links)), gateway.part(asyncio.TaskGroup):
+        stop_listening = store.listen(lambda name, key: links.retry_waiting() if name in (RUNS, ANY_TABLE) else None)
+        yield
+        stop_listening()
+        links.stop()
+
+
+def _build_methods(gateway: Composition) -> None:
+    settings, tasks = gateway.part(Settings), gateway.part(asyncio.TaskGroup)
+    sandboxes = gateway.part(Sandboxes)
+    feed = SandboxFeed(sandboxes)
+    networks = settings.user_networks or None
+    gateway.methods.append(
+        SandboxMethods(
+            sandboxes,
+            feed,
+            gateway.part(Owners),
+            limit=gateway.part(Quotas).number("user", "sandboxes"),
+            end_links=gateway.part(AccessMethods).end_links,
+            snapshots=gateway.find(BackupMethods),
+            user_networks=networks,
+        )
+    )
+    gateway.methods.append(EgressMethods(sandboxes.egress, tasks, user_networks=networks))
+    gateway.methods.append(ImageMethods(sandboxes, tasks))
+    gateway.run(feed.run, "sandbox.watch")
+
+    async def collect(out: Exposition) -> None:
+        for provider in sandboxes.providers.values():
+            if provider.egress is not None:
+                _add_egress(out, provider.egress.follower.totals(), provider.egress.follower.lost)
+        states: list[str] = [sandbox.state for sandbox in await sandboxes.list()]
+        family = Family("hawse_sandboxes", "gauge", "Sandboxes by state.")
+        out.add(family, [({"state": state}, states.count(state)) for state in get_args(SandboxState)])
+
+    gateway.metrics.append(collect)
+
+
+def _add_egress(out: Exposition, totals: Counters, lost: int) -> None:
+    """Add what the proxies of filtered networks have done."""
+    connections = Family("hawse_egress_connections", "gauge", "Connections to proxies of filtered networks.")
+    requests = Family("hawse_egress_requests_total", "counter", "Requests to these proxies, by what became of them.")
+    content = Family("hawse_egress_bytes_total", "counter", "Bytes of the content of requests and of answers.")
+    unwritten = Family("hawse_egress_refusals_lost_total", "counter", "Refusals that are not in the audit log.")
+    cpu = Family("hawse_egress_cpu_seconds_total", "counter", "Processor time of these proxies.")
+    memory = Family("hawse_egress_resident_memory_bytes", "gauge", "Their resident memory.")
+    out.add(connections, [({}, totals.connections)])
+    out.add(cpu, [({}, totals.cpu)])
+    out.add(memory, [({}, totals.memory)])
+    out.add(requests, [({"result": "passed"}, totals.requests), ({"result": "refused"}, totals.refused)])
+    out.add(content, [({"direction": "out"}, totals.sent), ({"direction": "in"}, totals.received)])
+    out.add(unwritten, [({}, lost)])
+
+
+SANDBOXES = Feature("sandboxes", _build)
+SANDBOX_METHODS = Feature("sandbox methods", _build_methods)

@@ -1,0 +1,49 @@
+"""Sign-in of users by an OpenID provider, or by a reverse proxy that has authenticated them."""
+
+from contextlib import AbstractAsyncContextManager
+from importlib import import_module
+from typing import Protocol
+
+from starlette.routing import Route
+
+from hawse_gateway.audit.trail import AuditTrail
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.settings import Settings, SettingsError
+from hawse_gateway.sign_on.proxy import ProxySignOn
+
+
+class SignOn(Protocol):
+    """An identity provider: an OpenID provider or a proxy."""
+
+    @property
+    def name(self) -> str | None:
+        """Its name for people; None: it signs no browsers in."""
+
+    def routes(self, access_policy: AccessPolicy, audit: AuditTrail) -> list[Route]:
+        """Return the routes of its login."""
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Follow its keys."""
+
+
+def _build(gateway: Composition) -> None:
+    settings, credentials = gateway.part(Settings), gateway.part(Credentials)
+    sign_on: SignOn
+    if settings.proxy_user_header is not None:
+        sign_on = ProxySignOn(settings.proxy_roles, credentials)
+    elif settings.oidc.issuer is not None:
+        try:
+            service = import_module("hawse_gateway.sign_on.oidc.service")  # only then: its packages are optional
+        except ModuleNotFoundError as error:
+            raise SettingsError(f"--oidc-issuer needs {error.name}: pip install 'hawse[oidc]'") from error
+        sign_on = service.SingleSignOn(settings.oidc, credentials)
+    else:
+        return
+    gateway.add(sign_on, SignOn)
+    gateway.routes += sign_on.routes(gateway.part(AccessPolicy), gateway.part(AuditTrail))
+    gateway.running.append(sign_on.running())
+
+
+SIGN_ON = Feature("sign-on", _build)

@@ -1,0 +1,27 @@
+"""The store: SQLite in the state directory, or Redis."""
+
+from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.providers.state_directory import StateDirectory
+from hawse_gateway.settings import Settings, SettingsError
+from hawse_gateway.store.base import Store
+from hawse_gateway.store.sqlite import SqliteStore
+
+
+def _build(gateway: Composition) -> None:
+    """The sandboxes run the store and close it."""
+    url = gateway.part(Settings).store
+    gateway.ensure(
+        Store, lambda: SqliteStore(gateway.part(StateDirectory).root / "store.db") if url is None else _redis(url)
+    )
+
+
+def _redis(url: str) -> Store:
+    from hawse_gateway.store.redis import RedisStore  # 0.25 s of processor time, and most gateways are alone
+
+    try:
+        return RedisStore(url)
+    except ValueError as error:
+        raise SettingsError(f"--store: {error}") from error  # without the URL, which may have a password
+
+
+STORE = Feature("store", _build)
