@@ -48,7 +48,7 @@ class RuntimeActivityResult(Reply, frozen=True, kw_only=True):
         idle: Seconds since the last activity; 0 while active.
         busy: Current activities, such as `process server`; at most 16 entries.
         asleep: Whether the runtime refuses calls from now on, because it was idle for `sleep_after`.
-        previews: If it is asleep, the digests of its previews' tokens (`hawse.api.ports.preview_digest`).
+        previews: The digests of its previews' tokens (`hawse.api.ports.preview_digest`).
     """
 
     idle: float

@@ -72,11 +72,11 @@ class ActivityMethods:
             ended += [last] if last is not None else []
         if self._open:
             busy.append(f"{self._open} calls")
+        previews = self._previews()
         if busy:
             self._last = self._clock()
-            return RuntimeActivityResult(idle=0.0, busy=busy[:BUSY_MAX], asleep=False)
+            return RuntimeActivityResult(idle=0.0, busy=busy[:BUSY_MAX], asleep=False, previews=previews)
         self._last = max(ended)
         idle = max(self._clock() - self._last, 0.0)
         self._asleep = self._asleep or (params.sleep_after is not None and idle >= params.sleep_after)
-        previews = self._previews() if self._asleep else None
         return RuntimeActivityResult(idle=idle, busy=[], asleep=self._asleep, previews=previews)

@@ -60,7 +60,7 @@ async def test_a_runtime_that_goes_to_sleep_refuses_every_other_call(client: Cli
     await client.ask("file.stat", path=".")
     token = (await client.ask("port.expose", port=80))["token"]
     awake = await activity(client, sleep_after=3600.0)
-    assert (awake["asleep"], awake.get("previews")) == (False, None)
+    assert (awake["asleep"], awake["previews"]) == (False, [preview_digest(token)])
     asleep = await activity(client, sleep_after=0.0)
     assert (asleep["asleep"], asleep["previews"]) == (True, [preview_digest(token)])
     refused = await client.refused("file.stat", path=".")

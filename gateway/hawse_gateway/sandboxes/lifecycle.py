@@ -29,7 +29,7 @@ from hawse_gateway.sandboxes.pool import MEMBER, Pool, stocks
 from hawse_gateway.sandboxes.progress import ProgressTable
 from hawse_gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
 from hawse_gateway.sandboxes.run_checks import RunChecks
-from hawse_gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor
+from hawse_gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor, previews_before_end
 from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.sandboxes.templates import Templates
 from hawse_gateway.sandboxes.vacancy import Vacancy
@@ -372,19 +372,19 @@ class Sandboxes:
         rows = await self._table.read(id)
         if rows.sandbox is None or rows.sandbox.value.generation != generation or rows.sandbox.value.made:
             return
-        try:
+        with suppress(ConflictError):
             await self._table.write(rows.sandbox.put(msgspec.structs.replace(rows.sandbox.value, wanted="deleted")))
-        except ConflictError:
-            return
-        await asyncio.shield(self._driver.settle(id))
+            await asyncio.shield(self._driver.settle(id))
 
     async def _bring(self, sandbox: str, wanted: Wanted, reason: str | None = None) -> Rows:
         """Write what is wanted, and wait until nothing more can be done now. Returns the rows after it."""
+        stops = wanted in ("stopped", "paused")
+        previews = await previews_before_end(await self._table.read(sandbox), self.calls) if stops else None
 
         def want(record: SandboxRecord) -> SandboxRecord:
             if record.wanted == wanted:
                 return record
-            return msgspec.structs.replace(record, wanted=wanted, reason=reason, failure=None, previews=None)
+            return msgspec.structs.replace(record, wanted=wanted, reason=reason, failure=None, previews=previews)
 
         await self._table.change(sandbox, want)
         await asyncio.shield(self._driver.settle(sandbox))

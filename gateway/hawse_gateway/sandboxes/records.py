@@ -67,7 +67,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         grants: Why it may use secrets of the gateway, by their names (`hawse_gateway.sandboxes.grants`).
         labels: What clients select it by.
         ports: Its ports that have a preview from the beginning.
-        previews: While it sleeps, the digests of the tokens of its previews. None: they are not known.
+        previews: While it does not run, the digests of its previews' tokens. None: unknown.
         expires: When it is deleted. None: never.
         idle_timeout: Seconds without activity after which it sleeps. None: it never sleeps.
         sleeps_after: The last `idle_timeout` that it had or was given: it applies again when `keep_alive` ends. None:

@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 SWEEP: Final = 5.0  # s between comparisons
 LEASE_MARGIN: Final = 15.0  # s beyond the interval, after which another gateway supervises
 ORPHAN_GRACE: Final = 30.0  # s that what no row knows may run: a row may be about to be written
+LAST_ANSWER: Final = 1.0  # s for the last answer of a runtime: one that hangs must not delay its own end for longer
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # its runtime has ended
 ADOPTED: Final = "adopted"  # the row of table `meta` that says that the units of an earlier version have rows
 
@@ -38,16 +39,26 @@ ADOPTED: Final = "adopted"  # the row of table `meta` that says that the units o
 class RuntimeCalls(Protocol):
     """Calls to runtimes."""
 
-    async def activity(self, sandbox: str, sleep_after: float) -> RuntimeActivityResult | None:
-        """Ask a runtime for how long it has been idle; one that is idle for `sleep_after` seconds refuses calls then.
+    async def activity(
+        self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ...
+    ) -> RuntimeActivityResult | None:
+        """Ask a runtime for its activity and its previews. One that is idle for `sleep_after` seconds refuses calls.
 
-        Returns None if it did not answer.
+        Returns None if it did not answer within `timeout` seconds.
         """
         ...
 
     async def configure(self, sandbox: str) -> None:
         """Send the configuration of a sandbox that runs to its runtime. Raises `HawseError`."""
         ...
+
+
+async def previews_before_end(rows: Rows, calls: RuntimeCalls | None) -> list[str] | None:
+    """Return the digests of the preview tokens of a sandbox that is about to stop; None if they are unknown."""
+    if rows.live is None or rows.live.value.state != "running" or calls is None:
+        return rows.sandbox.value.previews if rows.sandbox is not None else None
+    answer = await calls.activity(rows.id, timeout=LAST_ANSWER)
+    return None if answer is None else answer.previews
 
 
 class Supervisor:

@@ -64,7 +64,7 @@ class SandboxTable:
 
 
 async def read_previews(store: Store, sandbox: str) -> list[str] | None:
-    """Return the digests of the tokens of a sandbox's previews while it sleeps; None if they are not known.
+    """Return the digests of the preview tokens of a sandbox that does not run; None if they are unknown.
 
     Raises:
         HawseError: `unavailable` if the store cannot be used.

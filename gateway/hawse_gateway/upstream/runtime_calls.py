@@ -24,14 +24,21 @@ class LinkedRuntimeCalls:
     def __init__(self, links: Links) -> None:
         self._links = links
 
-    async def activity(self, sandbox: str, sleep_after: float) -> RuntimeActivityResult | None:
-        """Ask a runtime how long it has been idle. If idle for at least `sleep_after`, it refuses calls from then on.
+    async def activity(
+        self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ANSWER_TIMEOUT
+    ) -> RuntimeActivityResult | None:
+        """Ask a runtime for its activity and its previews.
+
+        Args:
+            sandbox: The id of the sandbox.
+            sleep_after: Seconds; a runtime that has been idle for this long refuses calls from now on.
+            timeout: Seconds to wait for the answer.
 
         Returns:
             None if it did not respond.
         """
         try:
-            async with asyncio.timeout(ANSWER_TIMEOUT):
+            async with asyncio.timeout(timeout):
                 params = RuntimeActivity(sleep_after=sleep_after)
                 link = self._links.get(sandbox)
                 async with UpstreamCall(link, "runtime.activity", params, principal=GATEWAY) as request:

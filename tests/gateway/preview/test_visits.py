@@ -90,7 +90,7 @@ async def test_a_visit_starts_no_sandbox(visits: Visits) -> None:
         ([], "secret", "not_found"),
     ],
 )
-async def test_an_invented_or_revoked_preview_is_not_found_while_its_sandbox_sleeps(
+async def test_an_unknown_preview_is_not_found_while_its_sandbox_does_not_run(
     known: list[str] | None, token: str, code: str
 ) -> None:
     memory, digests = MemoryStore(), None if known is None else [preview_digest(one) for one in known]

@@ -211,15 +211,18 @@ class Runtimes:
 
     def __init__(self) -> None:
         self.idle: dict[str, float | None] = {}
-        self.asked: list[tuple[str, float]] = []
+        self.asked: list[tuple[str, float | None]] = []
         self.configured: list[str] = []
 
-    async def activity(self, sandbox: str, sleep_after: float) -> RuntimeActivityResult | None:
+    async def activity(
+        self, sandbox: str, sleep_after: float | None = None, *, timeout: float = 0.0
+    ) -> RuntimeActivityResult | None:
         self.asked.append((sandbox, sleep_after))
         idle = self.idle.get(sandbox, 0.0)
         if idle is None:
             return None
-        return RuntimeActivityResult(idle=idle, busy=[], asleep=idle >= sleep_after, previews=["digest"])
+        asleep = sleep_after is not None and idle >= sleep_after
+        return RuntimeActivityResult(idle=idle, busy=[], asleep=asleep, previews=["digest"])
 
     async def configure(self, sandbox: str) -> None:
         self.configured.append(sandbox)
@@ -253,6 +256,23 @@ async def test_an_idle_sandbox_sleeps_and_a_busy_one_is_asked_again_when_it_can_
         await sandboxes.ensure("a")
         assert await state(sandboxes, "a") == "running"
         assert await previews(sandboxes, "a") is None
+
+
+@pytest.mark.parametrize("answers", [True, False])
+async def test_the_previews_of_a_stopped_or_paused_sandbox_are_known_if_its_runtime_answered(
+    sandboxes: Sandboxes, answers: bool
+) -> None:
+    sandboxes.calls = runtimes = Runtimes()
+    known = ["digest"] if answers else None
+    for end in (sandboxes.stop, sandboxes.pause):
+        await sandboxes.create(SandboxCreate(id=end.__name__))
+        runtimes.idle[end.__name__] = 0.0 if answers else None
+        await end(end.__name__)
+        assert await previews(sandboxes, end.__name__) == known
+    await sandboxes.stop("pause")  # its runtime cannot be asked
+    assert await previews(sandboxes, "pause") == known
+    await sandboxes.start("pause")
+    assert await previews(sandboxes, "pause") is None
 
 
 async def test_an_idle_sandbox_sleeps_although_the_clock_of_the_gateway_that_started_it_was_ahead(

@@ -65,8 +65,10 @@ async def test_the_wait_for_the_end_of_a_runtime_does_not_count(
 class Idle:
     """All runtimes go to sleep when they are asked."""
 
-    async def activity(self, sandbox: str, sleep_after: float) -> RuntimeActivityResult:
-        return RuntimeActivityResult(idle=sleep_after, busy=[], asleep=True)
+    async def activity(
+        self, sandbox: str, sleep_after: float | None = None, *, timeout: float = 0.0
+    ) -> RuntimeActivityResult:
+        return RuntimeActivityResult(idle=sleep_after or 0.0, busy=[], asleep=True)
 
     async def configure(self, sandbox: str) -> None: ...
 

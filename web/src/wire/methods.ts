@@ -2923,7 +2923,7 @@ export interface RuntimeActivityResult {
   busy: string[];
   /** Whether the runtime refuses calls from now on, because it was idle for `sleep_after`. */
   asleep: boolean;
-  /** If it is asleep, the digests of its previews' tokens (`hawse.api.ports.preview_digest`). */
+  /** The digests of its previews' tokens (`hawse.api.ports.preview_digest`). */
   previews?: string[] | null;
 }
 
