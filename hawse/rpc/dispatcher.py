@@ -210,8 +210,9 @@ class Dispatcher:
         outcome = self._idempotency.join(key, digest, None if again else call.age)
         if outcome is not None:
             outcome.notify(call.result, call.error)
-            if isinstance(outcome.work, _Waiting):
-                outcome.work.add(call)
+            waiting = self._idempotency.work(key)
+            if isinstance(waiting, _Waiting):
+                waiting.add(call)
             return
         outcome = self._idempotency.begin(key, digest)
         outcome.notify(call.result, call.error)
@@ -219,8 +220,9 @@ class Dispatcher:
         try:
             task = self._run(handler, (params, call.principal), outcome.succeed, fail)
             if handler.stops and task is not None:
-                outcome.work = _Waiting(task, self._stop_delay)
-                outcome.work.add(call)
+                waiting = _Waiting(task, self._stop_delay)
+                waiting.add(call)
+                self._idempotency.keep_work(key, waiting)
         except Exception as error:
             fail(typed(error, subject_of(params)))
 

@@ -58,12 +58,9 @@ def fingerprint(method: str, params: bytes) -> bytes:
 class Outcome:
     """The outcome of one key: pending, or settled with a value or an error."""
 
-    def __init__(
-        self, digest: bytes, work: Any, on_done: Callable[["Outcome"], None], *, key: str | None = None
-    ) -> None:
+    def __init__(self, digest: bytes, on_done: Callable[["Outcome"], None], *, key: str | None = None) -> None:
         self.key = key  # None for a call without a key, which cannot be repeated
         self.digest = digest
-        self.work = work  # the object that serves repeats, if a value does not suffice (a process, an upload)
         self.done = False
         self.done_at = 0.0
         self.error: HawseError | None = None
@@ -118,6 +115,9 @@ class IdempotencyTable:
         self._alone_since = math.inf if shared else self._clock()
         self._running: dict[str, Outcome] = {}
         self._done: OrderedDict[str, Outcome] = OrderedDict()  # the oldest first
+        # What serves repeats of a key, where a value does not: a process, an upload. Work refers to its outcome; if
+        # outcomes referred to their work, only the garbage collector would free both, and the journals of a process.
+        self._work: dict[str, Any] = {}
         self._used = UsedKeys(limits.used_keys)
 
     def join(self, key: str, digest: bytes, age: float | None = None) -> Outcome | None:
@@ -146,9 +146,18 @@ class IdempotencyTable:
             raise HawseError("key_conflict", "the key belongs to another call")
         return outcome
 
-    def begin(self, key: str, digest: bytes, work: Any = None) -> Outcome:
-        outcome = self._running[key] = Outcome(digest, work, lambda outcome: self._settled(key, outcome), key=key)
+    def begin(self, key: str, digest: bytes) -> Outcome:
+        outcome = self._running[key] = Outcome(digest, lambda outcome: self._settled(key, outcome), key=key)
         return outcome
+
+    def work(self, key: str) -> Any:
+        """Return the work that serves repeats of a key; None if there is none."""
+        return self._work.get(key)
+
+    def keep_work(self, key: str, work: Any) -> None:
+        """Keep the work that serves repeats of a key for as long as its outcome."""
+        if key in self._running or key in self._done:
+            self._work[key] = work
 
     def attach_or_start(self, call: KeyedCall, params: Any, start: Callable[[Outcome], T]) -> T:
         """Return the work of an earlier call with this call's key, or start it.
@@ -164,21 +173,22 @@ class IdempotencyTable:
         """
         digest = fingerprint(call.method, msgspec.json.encode(params))
         if call.key is None:
-            return start(Outcome(digest, None, lambda outcome: None))
+            return start(Outcome(digest, lambda outcome: None))
         key = own_key(call.principal, call.key)
         known = self.join(key, digest, call.age)
         if known is not None:
             if known.error is not None:
                 raise known.error
-            work: T = known.work
+            work: T = self._work[key]
             return work
         outcome = self.begin(key, digest)
         outcome.key = call.key
         try:
-            outcome.work = work = start(outcome)
+            work = start(outcome)
         except BaseException:
             self._running.pop(key, None)
             raise
+        self.keep_work(key, work)
         return work
 
     def _settled(self, key: str, outcome: Outcome) -> None:
@@ -187,10 +197,13 @@ class IdempotencyTable:
             outcome.done_at = self._clock()
             self._done[key] = outcome
             self._forget()
+        else:
+            self._work.pop(key, None)
 
     def _forget(self) -> None:
         limits = self._limits
         oldest = self._clock() - limits.age
         while self._done and (len(self._done) > limits.outcomes or next(iter(self._done.values())).done_at < oldest):
             key, _ = self._done.popitem(last=False)
+            self._work.pop(key, None)
             self._used.add(key)

@@ -1,5 +1,7 @@
 """A keyed call runs once; its outcome is kept for a while, and that the key was used for longer."""
 
+import gc
+import weakref
 from typing import Any, NamedTuple
 
 import pytest
@@ -45,11 +47,12 @@ def table(clock: Clock) -> IdempotencyTable:
 
 def test_a_repeat_joins_the_running_call_and_later_gets_the_stored_outcome(table: IdempotencyTable) -> None:
     assert table.join("k", DIGEST) is None
-    outcome = table.begin("k", DIGEST, work="the work")
+    outcome = table.begin("k", DIGEST)
+    table.keep_work("k", "the work")
     caller, late = Caller(), Caller()
     joined = table.join("k", DIGEST)
     assert joined is outcome
-    assert joined.work == "the work"
+    assert table.work("k") == "the work"
     joined.notify(*caller)
     assert not caller.values
     outcome.succeed(7)
@@ -154,6 +157,26 @@ def test_work_is_started_once_for_a_key_and_each_time_without_one(table: Idempot
     for outcome in started:
         outcome.succeed()
     assert table.attach_or_start(Call("k"), {"a": 1}, start) == 1
+
+
+def test_work_is_freed_with_its_outcome_without_the_garbage_collector(table: IdempotencyTable) -> None:
+    class Work:
+        def __init__(self, outcome: Outcome) -> None:
+            self.outcome = outcome
+
+    gc.disable()
+    try:
+        started = weakref.ref(table.attach_or_start(Call("first"), {}, Work))
+        kept = started()
+        assert kept is not None
+        kept.outcome.succeed()
+        del kept
+        assert started() is not None, "it serves repeats"
+        for number in range(LIMITS.outcomes):
+            table.begin(f"later {number}", DIGEST).succeed()
+        assert started() is None
+    finally:
+        gc.enable()
 
 
 def test_the_same_key_of_another_principal_is_another_key(table: IdempotencyTable) -> None:

@@ -18,6 +18,9 @@ TRICKLE = 1 << 10  # bytes: a reader that has read less does not rest
 WRITE_LIMIT = 1 << 20  # bytes queued for a program that does not read
 
 
+def _ignore(*_: object) -> None: ...
+
+
 class FdReader:
     """Reads the output of a program.
 
@@ -75,6 +78,7 @@ class FdReader:
         if not self.closed:
             self.pause()
             self.ended = self.closed = True
+            self._on_data = self._on_end = _ignore  # they may refer to the owner, which refers to this
             os.close(self.fd)
 
     def _read(self) -> None:

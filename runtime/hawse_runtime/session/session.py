@@ -18,6 +18,7 @@ from hawse.api.types import Exit
 from hawse.rpc import typed
 from hawse.wire import HawseError
 from hawse_runtime.core.remove_tree import remove_tree
+from hawse_runtime.core.weak_callback import WeakCallback
 from hawse_runtime.posix.process_table import PROCESS_MARK
 from hawse_runtime.process.process import TIMED_OUT, ProcessContext
 from hawse_runtime.session.command import SessionCommand
@@ -93,7 +94,7 @@ class Session:
         options = msgspec.structs.replace(options, env={**options.env, PROCESS_MARK: self.instance})
         options.folder.mkdir(mode=0o700)
         try:
-            self._shell = Shell(options, on_message=self._receive, on_exit=self._exited)
+            self._shell = Shell(options, on_message=WeakCallback(self._receive), on_exit=WeakCallback(self._exited))
         except BaseException:
             remove_tree(options.folder)
             raise

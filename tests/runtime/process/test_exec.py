@@ -1,11 +1,13 @@
 """`exec`: a key runs once, its repeats resume it, and the output of ended commands is bounded."""
 
+import gc
+
 import pytest
 
 from hawse.rpc.idempotency import IdempotencyLimits
-from hawse_runtime.journal.journal import LEAST_CAPACITY
+from hawse_runtime.journal.journal import LEAST_CAPACITY, Journal
 from hawse_runtime.journal.limits import FlowLimits, JournalLimits
-from hawse_runtime.process.process import ProcessLimits
+from hawse_runtime.process.process import Process, ProcessLimits
 from hawse_runtime.settings import RuntimeLimits
 from tests.support import processes
 from tests.support.runtime import Client, Served, alive
@@ -49,6 +51,27 @@ async def test_a_key_whose_outcome_is_no_longer_kept_never_runs_again(client: Cl
         await client.execute(f"echo {number} >> ran", key=f"k{number}").result()
     assert (await client.execute("echo 0 >> ran", key="k0").refusal()).code == "outcome_unknown"
     assert (served.workspace / "ran").read_text() == "0\n1\n2\n3\n"
+
+
+@pytest.mark.parametrize(
+    "limits", [RuntimeLimits(idempotency=IdempotencyLimits(outcomes=2), programs=ProcessLimits(ended_execs=1))]
+)
+async def test_commands_whose_outcomes_are_no_longer_kept_are_freed_without_the_garbage_collector(
+    client: Client,
+) -> None:
+    def kept() -> int:
+        return sum(isinstance(each, Process | Journal) for each in gc.get_objects())
+
+    counts = []
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(12):
+            await client.execute("echo", key=f"k{number}").result()
+            counts.append(kept())
+    finally:
+        gc.enable()
+    assert max(counts[4:]) <= max(counts[:4])
 
 
 @pytest.mark.parametrize("limits", [RuntimeLimits(programs=ProcessLimits(ended_execs=1))])
