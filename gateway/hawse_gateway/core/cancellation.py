@@ -1,12 +1,15 @@
 """Cancellation that is not lost. For tasks that go on after errors, and use code which may lose a cancellation."""
 
 import asyncio
+import logging
 import os
 import signal
 from asyncio.subprocess import Process
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -34,14 +37,26 @@ def cancellation_kept() -> Iterator[None]:
         raise asyncio.CancelledError
 
 
-async def in_thread(work: Callable[[], T]) -> T:
-    """Do work that blocks in a thread. A cancellation waits until it has ended, so that nothing it uses is closed."""
-    running = asyncio.get_running_loop().run_in_executor(None, work)
+async def finished(work: Awaitable[T]) -> T:
+    """Return the result of work that has to end, such as a clean-up. A cancellation waits until it has ended.
+
+    Its error is logged if the task was cancelled.
+
+    Raises:
+        asyncio.CancelledError: The task was cancelled, once or several times.
+    """
+    running = asyncio.ensure_future(work)  # noqa: TID251  # this call is its parent, which ends after it in any case
     cancelled = await _done(running)
     if cancelled is not None:
-        running.exception()  # the cancellation matters more
+        if not running.cancelled() and (error := running.exception()) is not None:
+            log.warning("! after a cancellation: %r", error)
         raise cancelled
     return running.result()
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Do work that blocks in a thread. A cancellation waits until it has ended, so that nothing it uses is closed."""
+    return await finished(asyncio.get_running_loop().run_in_executor(None, work))
 
 
 async def start_process(*command: str, **options: Any) -> Process:

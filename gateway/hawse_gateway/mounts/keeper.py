@@ -6,8 +6,8 @@ share the state directory: each mount has a lock there.
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,12 +16,14 @@ import msgspec
 from hawse.api.mounts import MountInfo, MountState
 from hawse.rpc.fair_turns import FairTurns
 from hawse.wire import HawseError
+from hawse_gateway.core.cancellation import finished
 from hawse_gateway.mounts import rclone
 from hawse_gateway.mounts.locks import MountLocks
 from hawse_gateway.mounts.plan import Inside
 from hawse_gateway.mounts.processes import MountProcesses
 from hawse_gateway.mounts.records import TABLE, MountRecord, MountRecords
 from hawse_gateway.mounts.settings import MountSettings, Source, given_source, named_source
+from hawse_gateway.mounts.source_probes import SourceProbes
 from hawse_gateway.providers.base import MountPlace, Provider
 from hawse_gateway.sandboxes.records import RUNS, SANDBOXES, Run, read
 from hawse_gateway.store.base import ANY_TABLE, Store, StoreError, store_errors_unavailable
@@ -67,10 +69,9 @@ class MountKeeper:
         self._settings = settings
         self._locks = MountLocks(locks)
         self._images = images
-        self._probe = probe
         self._starts = FairTurns(AT_ONCE)  # a store that does not answer keeps a place for long
         self._failures: dict[str, tuple[str, float]] = {}  # why a mount has failed, and when it is tried again
-        self._probed: dict[str, float] = {}  # when a mount's bucket was last seen
+        self._probes = SourceProbes(self._probe, probe)
         self._wake = asyncio.Event()
         self._changed = asyncio.Condition()
 
@@ -79,16 +80,15 @@ class MountKeeper:
         tables = (TABLE, RUNS, SANDBOXES, ANY_TABLE)
         stop = self._store.listen(lambda table, key: self._wake.set() if table in tables else None)
         try:
-            while True:
-                self._wake.clear()
-                busy = await self._look_at_all()
-                async with self._changed:
-                    self._changed.notify_all()
-                try:
-                    async with asyncio.timeout(POLL if busy else None):
-                        await self._wake.wait()
-                except TimeoutError:
-                    pass
+            async with asyncio.TaskGroup() as probes:
+                while True:
+                    self._wake.clear()
+                    busy = await self._look_at_all(probes)
+                    async with self._changed:
+                        self._changed.notify_all()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(POLL if busy else None):
+                            await self._wake.wait()
         finally:
             stop()
 
@@ -124,16 +124,16 @@ class MountKeeper:
                 if (run := await self._run_of(record)) is None:
                     raise HawseError("unavailable", f"sandbox {record.info.sandbox!r} does not run")
                 await self._start(record, run, check=True)
-                self._probed[record.info.id] = asyncio.get_running_loop().time()
+                self._probes.note_seen(record.info.id)
             except BaseException as error:
-                tail = await asyncio.to_thread(self._processes.tail, record.info.id)
-                log.warning("! mount of %s was not made: %s: %s", record.info.source, error, tail)
-                await asyncio.shield(self._undo(record))
+                await finished(self._undo(record, error))
                 self._locks.remove(record.info.id)
                 raise
 
-    async def _undo(self, record: MountRecord) -> None:
-        """Remove what a creation that has failed has left."""
+    async def _undo(self, record: MountRecord, error: BaseException) -> None:
+        """Remove what is left of a creation that failed with `error`."""
+        tail = await asyncio.to_thread(self._processes.tail, record.info.id)
+        log.warning("! mount of %s was not made: %s: %s", record.info.source, error, tail)
         with suppress(HawseError):
             if record.info.backup is not None and (run := await self._run_of(record)) is not None:
                 await self._remove(record, run, force=True)
@@ -189,7 +189,7 @@ class MountKeeper:
 
     # ---- one mount
 
-    async def _look_at_all(self) -> bool:
+    async def _look_at_all(self, probes: asyncio.TaskGroup) -> bool:
         """Do what has to be done for each mount. Return whether some have to be looked at again soon."""
         try:
             found = await self._records.all()
@@ -199,28 +199,35 @@ class MountKeeper:
         left = [id for id in await asyncio.to_thread(self._processes.ids) if id not in found and not id.startswith(".")]
         async with asyncio.TaskGroup() as tasks:
             for id in (*found, *left):
-                tasks.create_task(self._look_at(id, probe=True), name=f"mount {id}")
-        for kept in (self._failures, self._probed):
-            for id in kept.keys() - found.keys():
-                del kept[id]
+                tasks.create_task(self._look_at(id, probes), name=f"mount {id}")
+        for id in self._failures.keys() - found.keys():
+            del self._failures[id]
+        self._probes.keep(found)
         return bool(found or left)
 
-    async def _look_at(self, id: str, *, probe: bool = False) -> None:
+    async def _look_at(self, id: str, probes: asyncio.TaskGroup | None = None) -> None:
         """Do what has to be done for one mount. What fails is logged, and tried again.
 
         Args:
             id: The mount.
-            probe: Whether to look for its bucket as well, without the lock: a store may take long to answer.
+            probes: Runs the probe of its bucket. None: it is not probed.
         """
         failed = self._failures.get(id)
         if failed is not None and asyncio.get_running_loop().time() < failed[1]:
             return
-        try:
+        async with self._failure_noted(id):
             async with self._locks.exclusive(id):
                 record = await self._settle(id)
-            if probe and record is not None:
-                await self._check_source(record)
-            self._failures.pop(id, None)
+            if probes is not None and record is not None and self._probes.due(record):
+                self._probes.start(record, probes)
+            else:
+                self._failures.pop(id, None)
+
+    @asynccontextmanager
+    async def _failure_noted(self, id: str) -> AsyncIterator[None]:
+        """Log why work for a mount fails, and let it be tried again later."""
+        try:
+            yield
         except (HawseError, OSError, StoreError) as error:
             text = error.message if isinstance(error, HawseError) else str(error)
             tail = await asyncio.to_thread(self._processes.tail, id)
@@ -330,22 +337,18 @@ class MountKeeper:
             text = f"{cached.size} bytes are written but not uploaded yet, which exceeds the limit of the cache"
             raise HawseError("no_space", text)
 
-    async def _check_source(self, record: MountRecord) -> None:
+    async def _probe(self, record: MountRecord) -> None:
         """Report a bucket or directory that was deleted: to programs it looks empty, and nothing is uploaded.
 
         The mount stays as it is, with what it has not uploaded, in case that the bucket is created again.
-
-        Raises:
-            HawseError: `unavailable`.
         """
-        id, now = record.info.id, asyncio.get_running_loop().time()
-        if record.info.backup is not None or now < self._probed.get(id, now - self._probe) + self._probe:
-            return
-        if not await asyncio.to_thread(self._processes.alive, id):
-            return
-        if (missing := await self._processes.missing(self._source(record))) is not None:
-            raise HawseError("unavailable", f"{missing}; nothing is uploaded until it exists again")
-        self._probed[id] = now
+        id = record.info.id
+        async with self._failure_noted(id):
+            if await asyncio.to_thread(self._processes.alive, id):
+                if (missing := await self._processes.missing(self._source(record))) is not None:
+                    raise HawseError("unavailable", f"{missing}; nothing is uploaded until it exists again")
+                self._probes.note_seen(id)
+            self._failures.pop(id, None)
 
     # ---- what it needs
 

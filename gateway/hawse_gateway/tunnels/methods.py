@@ -23,6 +23,7 @@ from hawse.api.tunnels import (
 )
 from hawse.rpc import handles
 from hawse.wire import HawseError, Principal
+from hawse_gateway.core.cancellation import finished
 from hawse_gateway.store.base import ConflictError
 from hawse_gateway.tunnels.options import PUBLISHED_MAX, TunnelOptions
 from hawse_gateway.tunnels.providers import Provider
@@ -202,7 +203,7 @@ class TunnelMethods:
             if publication.url is None:
                 raise _disabled(f"{record.provider} assigned no address: {publication.problem}")
         except BaseException:
-            await asyncio.shield(self._table.remove(record))
+            await finished(self._table.remove(record))
             raise
 
     def _name(self, params: TunnelCreate, kind: TunnelKind) -> str:

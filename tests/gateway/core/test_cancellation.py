@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from hawse_gateway.core.cancellation import cancellation_kept, in_thread, kill_process, start_process
+from hawse_gateway.core.cancellation import cancellation_kept, finished, in_thread, kill_process, start_process
 from tests.support.waiting import TIMEOUT
 
 
@@ -98,6 +98,46 @@ async def test_a_cancellation_waits_for_the_thread() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ended.is_set()
+
+
+async def test_a_clean_up_ends_also_if_its_task_is_cancelled_again_and_its_error_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cleaning, go = asyncio.Event(), asyncio.Event()
+
+    async def clean_up() -> None:
+        cleaning.set()
+        await go.wait()
+        raise OSError("not removed")
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await finished(clean_up())
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(0)  # it waits
+    task.cancel()
+    await cleaning.wait()
+    task.cancel()
+    await asyncio.sleep(0)
+    assert not task.done()
+    go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert "not removed" in caplog.text
+
+
+async def test_the_error_and_the_result_of_finished_work_are_passed_on() -> None:
+    async def work(error: Exception | None) -> int:
+        if error is not None:
+            raise error
+        return 7
+
+    assert await finished(work(None)) == 7
+    with pytest.raises(OSError, match="not removed"):
+        await finished(work(OSError("not removed")))
 
 
 @pytest.mark.parametrize("turns", range(4))
