@@ -205,11 +205,12 @@ class BackgroundLoop:
                 for context in reversed(list(self._held)):
                     context.cancel()
                     await asyncio.gather(context, return_exceptions=True)
-        rest = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in rest:
-            task.cancel()
-        if rest:
-            await asyncio.wait(rest, timeout=EXIT_TIMEOUT)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(EXIT_TIMEOUT):
+                while rest := asyncio.all_tasks() - {asyncio.current_task()}:  # a task that ends may start another
+                    for task in rest:
+                        task.cancel()
+                    await asyncio.wait(rest)
 
 
 class EnteredContext:

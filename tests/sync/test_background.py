@@ -215,6 +215,26 @@ def test_a_program_ends_although_work_is_in_progress() -> None:
     assert (run.returncode, run.stderr) == (0, "")
 
 
+def test_a_task_that_another_one_starts_at_its_end_is_ended_too() -> None:
+    program = """if True:
+        import asyncio
+        from hawse.sync.background import DEFAULT
+        loop = DEFAULT.get()
+        async def forever(then):
+            try:
+                await asyncio.Event().wait()
+            finally:
+                if then:
+                    loop.tasks = [asyncio.create_task(forever(then - 1))]
+        async def start():
+            loop.tasks = [asyncio.create_task(forever(2))]
+            await asyncio.sleep(0)
+        loop.run(start())
+    """
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 def test_a_forked_process_gets_a_loop_of_its_own_and_cannot_use_the_old_one() -> None:
     program = """if True:
         import os
