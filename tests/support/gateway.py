@@ -505,10 +505,10 @@ class RawSocket:
     async def __aexit__(self, *_: object) -> None:
         self.socket.close()
 
-    async def upgrade(self) -> None:
+    async def upgrade(self, target: str = "/v1/connect") -> None:
         key = base64.b64encode(os.urandom(16)).decode()
         await self.send(
-            f"GET /v1/connect HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: hawse.v1\r\n"
             f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()
         )

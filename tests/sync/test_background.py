@@ -225,9 +225,9 @@ def test_a_task_that_another_one_starts_at_its_end_is_ended_too() -> None:
                 await asyncio.Event().wait()
             finally:
                 if then:
-                    loop.tasks = [asyncio.create_task(forever(then - 1))]
+                    asyncio.create_task(forever(then - 1))
         async def start():
-            loop.tasks = [asyncio.create_task(forever(2))]
+            asyncio.create_task(forever(2))
             await asyncio.sleep(0)
         loop.run(start())
     """

@@ -19,6 +19,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 
 from hawse_gateway.transport.message_socket import MessageSocket, Receiver
+from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
 WRITE_BUFFER: Final = 128 << 10  # bytes in the transport: with more, every channel would wait behind them
 PONG_BUFFER: Final = 256 << 10  # bytes in the transport before a peer that pings but does not read is disconnected
@@ -128,6 +129,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     async def run_asgi(self) -> None:
         self.scope["extensions"][SOCKET] = self.messages  # type: ignore[assignment]
+        if self.request.path.endswith("?"):  # `query_string` is empty, as it is without one
+            self.scope["extensions"][EMPTY_QUERY] = {}
         await super().run_asgi()
         self._abort_later()
 

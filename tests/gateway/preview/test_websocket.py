@@ -17,7 +17,7 @@ from websockets.server import ServerProtocol
 
 from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Cancel, Connection, Credit, Data, HawseError, Kind, Message
-from tests.support.gateway import FakeRuntime, Gateway
+from tests.support.gateway import FakeRuntime, Gateway, RawSocket
 from tests.support.previewed import Previewed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -150,6 +150,7 @@ class Played(FakeRuntime):
         self.pieces: deque[bytes] = deque()  # that are due
         self.offset = 0
         self.observed: list[str] = []  # what the program saw
+        self.targets: list[str] = []  # of the requests
         self.server = ServerProtocol()
 
     def _call(self, link: StreamLink, call: Call) -> None:
@@ -178,6 +179,7 @@ class Played(FakeRuntime):
 
     def _receive(self, received: object) -> None:
         if isinstance(received, Request):
+            self.targets.append(received.path)
             self.server.send_response(self.server.accept(received))
             self.pieces.extend(self.cut(b"".join(self.server.data_to_send()) + self.greeting))
         elif isinstance(received, Frame):
@@ -218,6 +220,14 @@ async def played(program: Played, **options: Any) -> AsyncIterator[ClientConnect
         url = f"ws://127.0.0.1:{gateway.port}/p/local/{'a' * 32}/"
         async with connect(url, proxy=None, compression=None, **options) as socket:
             yield socket
+
+
+@pytest.mark.parametrize("target", ["/x?", "/x", "/x?a"])
+async def test_the_program_gets_the_query_also_an_empty_one(tmp_path: Path, target: str) -> None:
+    program = Played(tmp_path / "s", b"", whole)
+    async with program, Gateway(program) as gateway, asyncio.timeout(TIMEOUT), RawSocket(gateway) as raw:
+        await raw.upgrade(f"/p/local/{'a' * 32}{target}")
+    assert program.targets == [target]
 
 
 @pytest.mark.parametrize("last", ["", "end", "result", "error"])
