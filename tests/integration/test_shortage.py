@@ -251,6 +251,23 @@ async def test_a_program_that_takes_all_memory_is_ended_and_nothing_else_of_its_
         assert (await sandbox.runtime()).runtime == before.runtime
 
 
+@pytest.mark.parametrize("folder", ["/tmp", "/dev/shm"])
+@pytest.mark.skipif(cgroups.find() is None, reason="no cgroup can be made here")
+async def test_a_program_whose_files_take_all_memory_is_ended_and_the_runtime_can_delete_them(
+    tmp_path: Path, folder: str
+) -> None:
+    async with (
+        Stack(tmp_path / "state", isolation="bubblewrap") as stack,
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandboxes.create("small", limits=SandboxLimits(memory=128 << 20)) as sandbox,
+        asyncio.timeout(3 * WAIT),
+    ):
+        ended = await sandbox.exec(f"head -c 200M /dev/zero > {folder}/large", timeout=WAIT)
+        assert (ended.code, ended.signal, ended.oom) == (None, "SIGKILL", True)
+        await sandbox.files.delete(f"{folder}/large")
+        await works(sandbox)
+
+
 @pytest.mark.skipif(cgroups.find() is None, reason="no cgroup can be made here")
 async def test_code_that_takes_all_memory_ends_with_its_executor_and_other_contexts_keep_their_state(
     tmp_path: Path,
