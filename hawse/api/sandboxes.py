@@ -436,8 +436,8 @@ class ImageList(ImageProvider, Params[ImageListResult], kw_only=True):
 class ImagePull(ImageTarget, Params[ImageInfo], kw_only=True):
     """Pull an image, or a newer version of an existing one.
 
-    An image that does not exist is `invalid_params`. `cancel` ends the pull; the provider keeps the downloaded parts.
-    At most 4 images are pulled at once.
+    An image that does not exist is `invalid_params`. A call for an image that is being pulled joins that pull, which
+    ends with the last of its calls; the provider keeps the downloaded parts. At most 4 images are pulled at once.
     """
 
 

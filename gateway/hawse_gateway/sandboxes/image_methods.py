@@ -1,6 +1,7 @@
 """The handlers of `image.*`."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from hawse.api.sandboxes import (
@@ -26,7 +27,7 @@ RETRY_AFTER: Final = 10.0  # s
 
 
 class ImageMethods:
-    """The methods. A pull ends with its call.
+    """The methods. A call joins the pull of its image that runs already, which may be its own before a lost connection.
 
     Args:
         sandboxes: Knows the providers.
@@ -36,7 +37,7 @@ class ImageMethods:
     def __init__(self, sandboxes: Sandboxes, tasks: asyncio.TaskGroup) -> None:
         self._sandboxes = sandboxes
         self._tasks = tasks
-        self._pulls: set[ImagePullStream] = set()
+        self._pulls: dict[tuple[str | None, str], _Pull] = {}  # by provider and image
 
     @handles(ImageList)
     async def list_(self, params: ImageList) -> ImageListResult:
@@ -44,13 +45,15 @@ class ImageMethods:
 
     @serves(ImagePull)
     def pull(self, call: ServerCall, params: ImagePull) -> None:
-        store = self._store(params)
-        if len(self._pulls) >= PULLS:
-            message = f"{PULLS} images are being pulled already"
-            raise HawseError("capacity_exceeded", message, details={"retry_after": RETRY_AFTER})
-        stream = ImagePullStream(call, self._pulls)
-        call.serve(stream)
-        stream.task = self._tasks.create_task(stream.run(store, params.image), name=f"pull {params.image}")
+        store, key = self._store(params), (params.provider, params.image)
+        pull = self._pulls.get(key)
+        if pull is None:
+            if len(self._pulls) >= PULLS:
+                message = f"{PULLS} images are being pulled already"
+                raise HawseError("capacity_exceeded", message, details={"retry_after": RETRY_AFTER})
+            pull = self._pulls[key] = _Pull(lambda: self._pulls.pop(key))
+            pull.task = self._tasks.create_task(pull.run(store, params.image), name=f"pull {params.image}")
+        call.serve(ImagePullStream(call, pull))
 
     @handles(ImageRemove)
     async def remove(self, params: ImageRemove) -> Nothing:
@@ -67,43 +70,67 @@ class ImageMethods:
         return provider.images
 
 
-class ImagePullStream(OutputOnlyStream):
-    """Serves one `image.pull`: the latest progress when there is credit, and then the result."""
+class _Pull:
+    """The pull of one image, for all calls that wait for it. It ends with the last of them."""
 
-    def __init__(self, call: ServerCall, pulls: "set[ImagePullStream]") -> None:
-        super().__init__(call)
-        pulls.add(self)
+    def __init__(self, on_end: Callable[[], object]) -> None:
+        """`on_end`: is called once, when no call can join it any more."""
         self.task: asyncio.Task[None] | None = None
-        self._pulls = pulls
-        self._latest: ImageProgress | None = None  # not sent yet
-        self._outcome: ImageInfo | HawseError | None = None
+        self.latest: ImageProgress | None = None
+        self.outcome: ImageInfo | HawseError | None = None
+        self._streams: dict[ImagePullStream, None] = {}
+        self._on_end = on_end
 
     async def run(self, store: ImageStore, image: str) -> None:
         """Pull the image."""
         try:
-            self._outcome = await store.pull(image, self._report)
+            self.outcome = await store.pull(image, self._report)
         except Exception as error:
-            self._outcome = typed(error)
-        self.wake()
+            self.outcome = typed(error)
+        if self._streams:
+            self._on_end()
+        self._wake()
+
+    def add(self, stream: "ImagePullStream") -> None:
+        self._streams[stream] = None
+
+    def remove(self, stream: "ImagePullStream") -> None:
+        del self._streams[stream]
+        if not self._streams and self.outcome is None and self.task is not None:
+            self.task.cancel()
+            self._on_end()
 
     def _report(self, progress: Progress) -> None:
-        self._latest = ImageProgress(message=progress.message, progress=progress.done)
-        self.wake()
+        self.latest = ImageProgress(message=progress.message, progress=progress.done)
+        self._wake()
+
+    def _wake(self) -> None:
+        for stream in list(self._streams):
+            stream.wake()
+
+
+class ImagePullStream(OutputOnlyStream):
+    """Serves one `image.pull`: the latest progress when there is credit, and then the result."""
+
+    def __init__(self, call: ServerCall, pull: _Pull) -> None:
+        super().__init__(call)
+        self._pull = pull
+        self._sent: ImageProgress | None = None
+        pull.add(self)
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        if self._latest is not None and connection.window(ch) > 0:
-            latest, self._latest = self._latest, None
+        latest, outcome = self._pull.latest, self._pull.outcome
+        if latest is not None and latest is not self._sent and connection.window(ch) > 0:
+            self._sent = latest
             connection.send_event(ch, "progress", latest)
-        if isinstance(self._outcome, HawseError):
-            self._call.error(self._outcome)
-        elif self._outcome is not None:
-            self._call.result(self._outcome)
+        if isinstance(outcome, HawseError):
+            self._call.error(outcome)
+        elif outcome is not None:
+            self._call.result(outcome)
         return False
 
     def detach(self) -> None:
-        self._pulls.discard(self)
-        if self.task is not None:
-            self.task.cancel()
+        self._pull.remove(self)
 
 
 def _invalid(message: str) -> HawseError:

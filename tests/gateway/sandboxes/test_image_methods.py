@@ -57,6 +57,8 @@ class PullCall:
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
         self.credit = 1000
+        self.key: str | None = None
+        self.age: float | None = None
         self.outcome: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.stream: Any = None
 
@@ -152,6 +154,31 @@ async def test_a_pull_ends_with_its_call_and_their_number_is_limited(
     await images.cancelled.wait()
     images.go.set()
     assert (await begin(methods, "one more").outcome).id == "one more"
+
+
+async def test_a_repeat_joins_the_pull_that_runs_and_counts_once(methods: ImageMethods, images: ModelImages) -> None:
+    """The gateway may not have noticed yet that the connection of the first call was lost."""
+    lost = [begin(methods, f"n{i}") for i in range(PULLS)]
+    repeats = [begin(methods, f"n{i}") for i in range(PULLS)]
+    await images.reported.wait()
+    for call in lost:
+        call.stream.detach()
+    images.go.set()
+    assert [(await call.outcome).id for call in repeats] == [f"n{i}" for i in range(PULLS)]
+    assert repeats[0].events[-1]["progress"]["progress"] == 0.5
+    assert images.names == ["old", *(f"n{i}" for i in range(PULLS))], "each was pulled once"
+    assert not images.cancelled.is_set()
+
+
+async def test_a_repeat_of_a_pull_that_has_ended_pulls_again_whatever_its_key_and_age(
+    methods: ImageMethods, images: ModelImages
+) -> None:
+    """A pull that is done twice does no harm: it is never `outcome_unknown`."""
+    images.go.set()
+    assert (await begin(methods, "new").outcome).id == "new"
+    repeat = PullCall()
+    repeat.key, repeat.age = "k", 3600.0
+    assert (await begin(methods, "new", repeat).outcome).id == "new"
 
 
 @pytest.mark.parametrize("provider", ["plain", "unknown"])

@@ -2127,7 +2127,7 @@ export interface ImageProgress {
 /**
  * Pull an image, or a newer version of an existing one.
  *
- * An image that does not exist is `invalid_params`. `cancel` ends the pull; the provider keeps the downloaded parts. At most 4 images are pulled at once.
+ * An image that does not exist is `invalid_params`. A call for an image that is being pulled joins that pull, which ends with the last of its calls; the provider keeps the downloaded parts. At most 4 images are pulled at once.
  */
 export interface ImagePull {
   /** Name of the provider; null means the default one. A provider without images is `invalid_params`. */
