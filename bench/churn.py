@@ -31,7 +31,11 @@ from tests.support.stack import Stack, free_port
 
 KIB = 1 << 10
 NICENESS = 5  # of the client: the servers are measured as they are
-KINDS = {"hawse_runtime.screen.emulator.process": "screen", "hawse_runtime.code.host": "host", "runtime": "runtime"}
+KINDS = {
+    "hawse_runtime.screen.emulator.process": "screen",
+    "hawse_runtime.code.host": "host",
+    "hawse_runtime": "runtime",
+}
 SERVER = (
     "import http.server as h;h.ThreadingHTTPServer(('127.0.0.1',{port}),h.SimpleHTTPRequestHandler).serve_forever()"
 )

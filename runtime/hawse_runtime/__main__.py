@@ -61,6 +61,7 @@ def main() -> None:
     _default_signals()
     keep_descriptors()
     linux.deny_dumps()
+    linux.keep_heap_compact()
     token = os.environ.pop(TOKEN_VARIABLE, None)
     certificate = os.environ.pop(CERTIFICATE_VARIABLE, None)
     if args.listen is not None and not token:

@@ -23,6 +23,8 @@ MS_REC: Final = 0x4000
 MS_PRIVATE: Final = 0x40000
 SEALED: Final = MS_NOSUID | MS_NODEV | MS_NOEXEC
 
+_M_MMAP_THRESHOLD: Final = -3
+_M_ARENA_MAX: Final = -8
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_SECCOMP: Final = 22
@@ -123,6 +125,17 @@ def new_session_keyring() -> None:
     number = _SYS_KEYCTL.get(os.uname().machine)
     if number is not None:
         _libc.syscall(ctypes.c_long(number), ctypes.c_long(_KEYCTL_JOIN_SESSION_KEYRING), None)
+
+
+def keep_heap_compact() -> None:
+    """Let glibc return freed memory: blocks of 128 KiB and more come from the kernel, the others from two heaps.
+
+    By default glibc raises that size when such a block is freed, to 32 MiB at most (mallopt(3)). Large buffers then lie
+    between small ones, and leave holes that stay resident.
+    """
+    if hasattr(_libc, "mallopt"):  # musl has none
+        _libc.mallopt(_M_MMAP_THRESHOLD, 128 << 10)
+        _libc.mallopt(_M_ARENA_MAX, 2)
 
 
 def is_single_threaded() -> bool:

@@ -7,7 +7,7 @@ from tests.support.outer import run_python
 
 
 def python(program: str) -> str:
-    run = run_python("-c", f"from hawse_runtime.posix.linux import *\nimport os, threading\n{program}")
+    run = run_python("-c", f"from hawse_runtime.posix.linux import *\nimport ctypes, os, threading\n{program}")
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()
 
@@ -17,6 +17,23 @@ def test_a_refused_call_raises_with_its_name() -> None:
         linux.setns(-1, linux.CLONE_NEWPID)
     with pytest.raises(OSError, match="mount /nowhere: No such file or directory"):
         linux.mount("none", "/nowhere", "tmpfs")
+
+
+def test_large_blocks_stay_outside_of_the_heap_after_a_larger_one_was_freed() -> None:
+    program = """
+class Counts(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd a b c d e".split()]
+
+mallinfo = ctypes.CDLL(None).mallinfo2
+mallinfo.restype = Counts
+keep_heap_compact()
+large = bytearray(8 << 20)
+del large
+before = mallinfo().hblks
+kept = bytearray(1 << 20)
+print(mallinfo().hblks - before)
+"""
+    assert python(program) == "1"
 
 
 def test_a_mount_in_a_namespace_of_its_own() -> None:
