@@ -152,7 +152,7 @@ class Visits:
         return link
 
     async def _check_preview(self, visit: Visit) -> None:
-        """Raise `HawseError` (`not_found`) if a stopped or sleeping sandbox has no such preview, as its runtime would."""
+        """Raise `HawseError` (`not_found`) if a sandbox that does not run has no such preview."""
         if isinstance(visit.place, int):
             return
         previews = await read_previews(self._sandboxes.store, visit.sandbox)
