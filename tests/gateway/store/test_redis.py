@@ -41,7 +41,7 @@ async def test_one_of_several_gateways_gets_a_lease(tmp_path: Path) -> None:
 
 async def test_operations_wait_for_a_connection_when_there_are_many(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as url:
-        store = RedisStore(url)
+        store = RedisStore(url, timeout=TIMEOUT)  # the last ones wait for all others
         version = await store.write(Put("t", "a", b"1"))
         found = await asyncio.gather(*(store.get("t", "a") for _ in range(2000)))
         assert set(found) == {(b"1", version)}
