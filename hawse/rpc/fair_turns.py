@@ -39,7 +39,7 @@ class FairTurns:
         """
         waiting = self._waiting.get(user, ())
         if self._waiting_each is not None and len(waiting) >= self._waiting_each:
-            message = f"{self._waiting_each} calls of {user!r} wait for long work, which is the limit"
+            message = f"{self._waiting_each} calls of {user!r} are waiting for long work, which is the limit"
             raise HawseError("limit_exceeded", message)
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(user, deque()).append(granted)

@@ -107,6 +107,6 @@ async def test_the_waiting_work_of_one_user_is_limited() -> None:
         for _ in range(2):
             tasks.create_task(work("a"))
         await asyncio.sleep(0)
-        with pytest.raises(HawseError, match="2 calls of 'a' wait"):
+        with pytest.raises(HawseError, match="2 calls of 'a' are waiting"):
             await work("a")
         tasks.create_task(work("b"))

@@ -102,8 +102,8 @@ class DirectorySwap:
         """Replace the old directory with the new one.
 
         Raises:
-            HawseError: `conflict` if something has appeared at the path, or in the directory, meanwhile. Entries that
-                could not be put back because of that stay beside; the message names the place.
+            HawseError: `conflict` if something has appeared at the path or in the directory. Entries that then
+                cannot be restored stay beside it; the message names their directory.
             OSError: The replacement failed. Nothing has changed.
         """
         if self._old is None:
@@ -111,7 +111,9 @@ class DirectorySwap:
                 with self._target.parent() as (fd, name):
                     move_entry(NEW, self._holder.fd, fd, name)
             except FileExistsError:
-                raise HawseError("conflict", f"{self._target.path} was created meanwhile", admitted="yes") from None
+                raise HawseError(
+                    "conflict", f"{self._target.path} was created in the meantime", admitted="yes"
+                ) from None
         elif not self._exchanged(self._old, exchange):
             self._holder.move_into(self._old)
             self._rename_entries(self._old, move or move_entry)
@@ -165,10 +167,12 @@ class DirectorySwap:
                 os.rename(GONE, OLD, src_dir_fd=holder.fd, dst_dir_fd=holder.fd)
             self._stays = not _move_back(moved, aside, old, move)
             if self._stays:
-                text = f"files were created meanwhile: what could not be put back is in {holder.name}/{OLD}"
+                text = (
+                    f"files were created in the meantime: entries that could not be restored are in {holder.name}/{OLD}"
+                )
                 raise HawseError("conflict", text, admitted="yes") from error
             if isinstance(error, FileExistsError):
-                raise HawseError("conflict", "a file was created meanwhile", admitted="yes") from None
+                raise HawseError("conflict", "a file was created in the meantime", admitted="yes") from None
             raise
         finally:
             os.close(aside)
@@ -194,7 +198,7 @@ def replacing(
     Args:
         target: The directory to replace, which need not exist.
         kept: Names in it to keep if it is replaced entry by entry.
-        in_place: Whether the directory itself has to stay, because programs run in it or it is watched.
+        in_place: Whether the directory itself must stay, because programs run in it or it is watched.
 
     Raises:
         HawseError: `not_directory`.

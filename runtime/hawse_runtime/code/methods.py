@@ -330,7 +330,7 @@ class CodeMethods:
         limit = self._limits.contexts
         same = sum(context.describe().language == language for context in self.contexts)
         if limit is not None and same + self._creating[language] > limit:
-            raise HawseError("limit_exceeded", f"there are {limit} contexts of {language}, which is the limit")
+            raise HawseError("limit_exceeded", f"context limit reached: {limit} of {language}")
 
     async def _start_executor(self, options: ExecutorOptions) -> Executor:
         async with self._starting:
@@ -344,7 +344,7 @@ class CodeMethods:
         if self.host is None:
             if not _kernels_are_supported():
                 message = (
-                    "the runtime of this sandbox has no jupyter_client, so code contexts are not available in it: "
+                    "the runtime of this sandbox has no jupyter_client, so code contexts are unavailable: "
                     "install ipykernel where the gateway is installed, or run an interpreter with `exec`, in a session "
                     "or in a terminal"
                 )

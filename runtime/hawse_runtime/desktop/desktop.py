@@ -228,7 +228,7 @@ class Desktop:
         """Restart the window manager, unless it has ended too often. Programs keep their windows without it."""
         now = time.monotonic()
         if len(self._restarts) == RESTARTS and now - self._restarts[0] < RESTART_WINDOW:
-            log.error("! the window manager of the desktop %s ends again and again: it is not started again", self.id)
+            log.error("! the window manager of the desktop %s keeps ending: it is not restarted", self.id)
             return
         self._restarts.append(now)
         try:

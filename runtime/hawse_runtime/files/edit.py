@@ -20,7 +20,7 @@ BLOCK: Final = 1 << 20  # bytes read at a time
 def edit(place: RootedPath, params: FileEdit, quota: Quota) -> FileEditResult:
     """Change the file. Raises `conflict` if a text or hunk is missing or ambiguous, or the version differs."""
     if (params.edits is None) == (params.patch is None):
-        raise HawseError("invalid_params", "exactly one of `edits` and `patch` has to be given")
+        raise HawseError("invalid_params", "give exactly one of `edits` and `patch`")
     content, version = _read(place)
     if params.if_version not in (None, version):
         raise HawseError("conflict", "the file has changed", details={"version": version})
@@ -87,4 +87,4 @@ def _encoded(text: str, path: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise HawseError("invalid_params", "a text has a surrogate", details={"path": path}) from error
+        raise HawseError("invalid_params", "the text contains a lone surrogate", details={"path": path}) from error

@@ -145,4 +145,4 @@ def _sides(line: bytes, old: list[bytes], new: list[bytes], at: int) -> tuple[li
             return (old,)
         case b"+":
             return (new,)
-    raise _invalid(f"a line of the hunk at line {at + 1} begins with none of ' ', '+', '-'")
+    raise _invalid(f"a line of the hunk at line {at + 1} starts with none of ' ', '+', '-'")

@@ -117,7 +117,7 @@ class GitMethods:
         if params.staged:
             arguments.append("--cached")
         if params.target is not None and params.base is None:
-            raise HawseError("invalid_params", "`target` without `base`", details={"path": "$.target"})
+            raise HawseError("invalid_params", "`target` requires `base`", details={"path": "$.target"})
         named = [("$.base", params.base), ("$.target", params.target)]
         arguments += ["--end-of-options", *(revision(text, field) for field, text in named if text is not None)]
         ran = await self._run(params, *arguments, *paths(params.paths), limit=params.limit)
@@ -162,7 +162,11 @@ class GitMethods:
         env = {}
         if author is not None:
             if any(char in author.name + author.email for char in "<>\n\0"):
-                raise HawseError("invalid_params", "`<`, `>` or a control in a name", details={"path": "$.author"})
+                raise HawseError(
+                    "invalid_params",
+                    "the name or address contains `<`, `>`, LF or NUL",
+                    details={"path": "$.author"},
+                )
             who = {"NAME": author.name, "EMAIL": author.email}
             env = {f"GIT_{role}_{what}": text for role in ("AUTHOR", "COMMITTER") for what, text in who.items()}
         await self._run(params, *arguments, stdin=params.message.encode(), env=env)
@@ -204,7 +208,9 @@ class GitMethods:
     async def _pull(self, params: api.GitPull) -> api.GitHead:
         arguments = ["pull", "--quiet", "--no-edit"]
         if params.rebase and params.ff_only:
-            raise HawseError("invalid_params", "either `rebase` or `ff_only`", details={"path": "$.rebase"})
+            raise HawseError(
+                "invalid_params", "give either `rebase` or `ff_only`, not both", details={"path": "$.rebase"}
+            )
         arguments += ["--rebase"] if params.rebase else ["--no-rebase", "--ff-only" if params.ff_only else "--ff"]
         if params.branch is not None or params.remote is not None:
             arguments += ["--", remote(params.remote or "origin")]

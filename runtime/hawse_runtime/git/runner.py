@@ -149,7 +149,7 @@ class Running:
             stdin: Its input; None for /dev/null.
             extra: A descriptor to pass as EXTRA_FD, if any.
             on_stdout: Called with each part of stdout.
-            on_stderr: Is called with each part of stderr.
+            on_stderr: Called with each part of stderr.
             enough: Set when it has ended.
 
         Raises:
@@ -235,7 +235,7 @@ class GitRunner:
             env: Variables to add to its environment.
             timeout: Time limit in seconds; the process tree is then ended.
             limit: Bytes of stdout to keep. Git is ended when it prints more.
-            on_stderr: Is called with each part of stderr.
+            on_stderr: Called with each part of stderr.
             on_start: Called when it has been started.
             accept: Exit codes that are not failures.
 

@@ -320,7 +320,7 @@ class Presence:
         leaving = next((participant for participant in counted if participant.leaving is not None), None)
         if leaving is None:
             kind = "read-only viewers" if read_only else "viewers"
-            raise HawseError("limit_exceeded", f"{limit} {kind} are attached to this terminal, which is the limit")
+            raise HawseError("limit_exceeded", f"limit reached: {limit} {kind} are attached to this terminal")
         self._remove(leaving)
 
     def _colors(self) -> list[str]:

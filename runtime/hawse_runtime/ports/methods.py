@@ -163,7 +163,7 @@ class PortMethods:
         if same is not None and same.principal == call.principal.id:  # its connection was lost but is not closed yet
             same.cut(HawseError("conflict", "a later call of the same user listens on the port", admitted="yes"))
         if len(self._listeners) >= LISTENERS_LIMIT:
-            raise HawseError("limit_exceeded", f"{LISTENERS_LIMIT} ports are open, which is the limit")
+            raise HawseError("limit_exceeded", f"port limit reached: {LISTENERS_LIMIT} are open")
         listener = PortListener(call, params.port, self._tasks, self._listeners.remove)
         self._listeners.append(listener)
         call.serve(listener)
@@ -174,7 +174,7 @@ class PortMethods:
         found = (one.take(params.connection) for one in self._listeners)
         waiting = next((one for one in found if one is not None), None)
         if waiting is None:
-            raise HawseError("not_found", "the connection was taken, or has waited for too long")
+            raise HawseError("not_found", "the connection was already accepted, or has waited too long")
         tunnel = TunnelStream(call, waiting.port, waiting.take(), self._tasks, self._tunnels.pop)
         self._tunnels[tunnel] = None
         call.serve(tunnel)

@@ -43,7 +43,7 @@ class Environment:
         env |= {name: value for name, value in self.configured.items() if name not in _NOT_CONFIGURED}
         for name, value in (extra or {}).items():
             if "=" in name or not name:
-                text = f"an environment variable has the name {name!r}: it must not be empty, or contain `=`"
+                text = f"invalid environment variable name {name!r}: it must not be empty or contain `=`"
                 raise HawseError("invalid_params", text)
             if "\0" in name or "\0" in (value or ""):
                 raise HawseError("invalid_params", "env must not contain NUL bytes")

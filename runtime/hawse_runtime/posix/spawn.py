@@ -23,7 +23,7 @@ ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, si
 ARGV_LIMIT = 128 << 10  # bytes: a program's description must fit into a control message, however it is escaped
 EXTRA_FD = 3
 NO_PROCESS = (
-    "no process can be started: the sandbox (`limits.processes`), or its user on the machine, has as many as it may. "
+    "cannot start a process: the sandbox (`limits.processes`) or its user on the machine has reached its limit. "
     "End some of them, or all with `sandbox.stop` and `sandbox.start`"
 )
 TIOCGPTN = 0x80045430  # ioctl_tty(2): the number of a PTY; os.ttyname needs a /proc that contains this process

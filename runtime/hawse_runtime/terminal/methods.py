@@ -143,7 +143,7 @@ class TerminalMethods:
         if self._of_each is None or ALL in caller.rights:
             return
         if sum(one.creator == caller.id for one in self if one.exit is None) >= self._of_each:
-            text = f"{self._of_each} terminals that {caller.id!r} has created are running, which is the limit"
+            text = f"{caller.id!r} has {self._of_each} running terminals, which is the limit"
             raise HawseError("limit_exceeded", text)
 
     def _recording(self, policy: RecordOptions | bool | None) -> Callable[[Terminal], None] | None:

@@ -172,7 +172,7 @@ def test_an_entry_whose_name_was_taken_meanwhile_is_not_lost(tmp_path: Path) -> 
 
     with (
         no_fd_leaked(),
-        pytest.raises(HawseError, match="what could not be put back") as raised,
+        pytest.raises(HawseError, match="entries that could not be restored") as raised,
         replacing(RootedPath(str(tmp_path / "t")), frozenset({"c"}), in_place=True) as swap,
     ):
         fill(swap.new)

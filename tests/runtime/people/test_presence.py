@@ -198,7 +198,7 @@ async def test_the_number_of_participants_is_limited_and_one_without_viewers_mak
 async def test_read_only_viewers_leave_room_for_viewers_that_may_write(room: Room) -> None:
     for _ in range(READ_ONLY_LIMIT):
         room.presence.join(object(), read_only=True)
-    with pytest.raises(HawseError, match=f"limit_exceeded: {READ_ONLY_LIMIT} read-only viewers"):
+    with pytest.raises(HawseError, match=f"limit reached: {READ_ONLY_LIMIT} read-only viewers"):
         room.presence.join(object(), read_only=True)
     for _ in range(PARTICIPANTS_LIMIT - READ_ONLY_LIMIT):
         room.presence.join(object())

@@ -44,7 +44,7 @@ def test_only_a_terminal_says_what_terminal_it_is(environment: Environment, monk
 
 @pytest.mark.parametrize("name", ["", "A=B"])
 def test_an_invalid_name_is_refused(environment: Environment, name: str) -> None:
-    with pytest.raises(HawseError, match=r"invalid_params: an environment variable has the name .* must not"):
+    with pytest.raises(HawseError, match=r"invalid_params: invalid environment variable name .* must not"):
         environment.build({name: "x"}, cwd="/")
 
 
