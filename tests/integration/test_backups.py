@@ -135,7 +135,7 @@ async def test_a_damaged_archive_changes_nothing(stack: Stack) -> None:
         with pytest.raises(hawse.HawseError, match="io_error: the archive is damaged"):
             await hw.backups.restore(backup.id)
         path.unlink()
-        with pytest.raises(hawse.HawseError, match="io_error: the archive is missing"):
+        with pytest.raises(hawse.HawseError, match="io_error: archive not found"):
             await hw.backups.restore(backup.id)
         assert seen(workspace(stack)) == before
         await hw.backups.delete(backup.id)

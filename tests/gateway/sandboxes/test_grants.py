@@ -36,7 +36,7 @@ def test_a_secret_is_allowed_for_a_reason() -> None:
     assert grants(["ann"]).check(POLICY, ANN, None) == {"api": "ann"}
     assert grants([]).check(POLICY, OWNER, None) == {"api": OPERATOR}
     assert grants([], template=POLICY).check(POLICY, ANN, "t") == {}
-    with pytest.raises(HawseError, match="no secret 'api' that you may use"):
+    with pytest.raises(HawseError, match="no secret 'api' that you can use"):
         grants(["bob"]).check(POLICY, ANN, None)
 
 

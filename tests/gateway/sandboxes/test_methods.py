@@ -214,7 +214,7 @@ async def test_rules_of_a_user_do_not_get_the_secrets_of_a_template(tmp_path: Pa
     methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store))
     async with sandboxes.running():
         wider = EgressPolicy(allow=["*"], secrets=["api"])
-        with pytest.raises(HawseError, match="no secret 'api' that you may use"):
+        with pytest.raises(HawseError, match="no secret 'api' that you can use"):
             await methods.create(SandboxCreate(template="t", egress=wider), TENANT)
         assert (await methods.create(SandboxCreate(template="t"), TENANT)).state == "running"
 
