@@ -14,7 +14,18 @@ from tests.screens.generated import Case as GeneratedCase, make_case as make_gen
 OFFSETS = int(os.environ.get("HAWSE_SCREEN_OFFSETS", "12"))
 
 GENERATED = 60
-KNOWN_GENERATED = {"shell 2"}  # `python -m tests.screens.generated` counts more
+FORGOTTEN_LINK = "xterm.js forgets a link when the rows that show it are erased or moved"
+# The cases that differ, with the reason (docs/screens.md); `python -m tests.screens.generated` counts more.
+KNOWN_GENERATED = {
+    "shell 2": "libghostty forgets a column left empty at the margin if the row below had a wide character in column 1",
+    "program 14": FORGOTTEN_LINK,
+    "program 30": "libghostty keeps the alternate screen after CSI ? 1049 l",
+    "program 34": "whether rows of the alternate screen wrap depends on its former sizes",
+    "program 39": FORGOTTEN_LINK,
+    "program 43": FORGOTTEN_LINK,
+    "program 47": "libghostty prints blanks for wide characters in DEC's graphics set",
+    "program 56": FORGOTTEN_LINK,
+}
 
 SEQUENCES = {
     "soft reset": "\x1b[3;4r\x1b[?6h\x1b[4h\x1b[?1h\x1b[31m\x1b(0\x1b[?25l\x1b[?7l\x1b7\x1b[!p",
@@ -62,6 +73,9 @@ SEQUENCES = {
     "a row deleted below a row that wraps": "aaaaaaaaaaaa\x1b[M",
     "a region that a line feed scrolls": "\x1b[2;4r" + "aaaaaaaaaaaa\r\n" * 3,
     "a region at the top that a line feed scrolls": "\x1b[1;3r" + "aaaaaaaaaaaa\r\n" * 3,
+    "a row erased up to its last column before a wide character": "aaaaaaaaa漢\x1b[1;10H\x1b[1K",
+    "the screen erased below a row that wraps": "a" * 51 + "\x1b[2J",
+    "the screen erased up to the cursor below a row that wraps": "a" * 51 + "\x1b[3;3H\x1b[1J",
     "a region of the other screen that is scrolled": "\x1b[?1049h\x1b[1;3r" + "a" * 45 + "\x1b[S",
 }
 
@@ -74,6 +88,14 @@ RESIZED = {
     "the hidden cursor of another screen": ("\x1b[5;6H\x1b[?1047h\x1b[H", [], [(8, 3)]),
     "a pending wrap of the hidden cursor": ("aaaaaaaaaa\x1b[?47h\x1b[H", [], [(6, 5)]),
     "a row that was erased after a wrap, then blank rows": ("aaaaaaaaaab\x1b[1K\x1b[5;3H", [(6, 4)], []),
+    "a row inserted below a row that wraps, wider": ("aaaaaaaaaaaa\x1b[L", [], [(20, 5)]),
+    "the screen erased below a row that wraps, wider": ("a" * 51 + "\x1b[2J", [], [(20, 5)]),
+    "a row erased up to its last column before a wide character, wider": (
+        "aaaaaaaaa漢\x1b[1;10H\x1b[1K",
+        [(20, 5)],
+        [],
+    ),
+    "a wide character that a resize cuts, under the cursor": ("\x1b[?1049h漢漢漢漢漢", [(7, 5)], []),
     "erased rows above the cursor": (" -l abcdefghijklm\r\n\r\nabcdefghijklmn\x1b[1J", [(20, 4)], []),
 }
 
@@ -94,9 +116,10 @@ def test_xterm_shows_the_same_after_a_snapshot_wherever_a_recording_is_cut() -> 
     assert not found, "\n".join(found[:20])
 
 
-def test_xterm_shows_the_same_after_a_snapshot_wherever_the_output_of_a_shell_is_resized() -> None:
-    cases = [make_generated(number, ("shell",)) for number in range(GENERATED)]
-    assert names_of_different(cases) <= KNOWN_GENERATED
+@pytest.mark.parametrize("kind", ["shell", "program"])
+def test_xterm_shows_the_same_after_a_snapshot_wherever_generated_output_is_resized(kind: str) -> None:
+    cases = [make_generated(number, (kind,)) for number in range(GENERATED)]
+    assert names_of_different(cases) <= KNOWN_GENERATED.keys()
 
 
 AFTER = "Xq漢#\x1b[2;2Hy".encode()

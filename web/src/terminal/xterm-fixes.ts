@@ -24,7 +24,7 @@ import {
 } from "./xterm-cursor-fixes";
 import { correctPrinting } from "./xterm-printing";
 import { type ResizableBuffer, resizeBuffer } from "./xterm-resize";
-import { keepWrap } from "./xterm-rows";
+import { continues, forgetSpace, keepWrap } from "./xterm-rows";
 import { correctScrolling, shiftRows } from "./xterm-wraps";
 
 /** Control functions with a repeat count, by final byte. */
@@ -148,9 +148,12 @@ function eraseInLine(
   if (how > 2) return false;
   const buffer = buffers.active;
   endPendingWrap(buffer, cols);
-  if (how === 1) return false;
-  unwrap(buffer);
   const row = buffer.lines.get(buffer.ybase + buffer.y);
+  if (how === 1) {
+    if (row && buffer.x >= cols - 1) forgetSpace(row);
+    return false;
+  }
+  unwrap(buffer);
   if (!row?.isWrapped || (how === 0 && buffer.x > 0)) return false;
   _inputHandler.eraseInLine({ params: [how] }, keepProtected);
   row.isWrapped = true;
@@ -173,13 +176,20 @@ function eraseInDisplay(
     row.isWrapped = true;
     return true;
   }
-  if (how !== 1 || buffer.x < cols - 1) return false;
-  // In the last column xterm.js accesses the wrong row, or one that does not exist.
-  _inputHandler.eraseInLine({ params: [1] }, keepProtected);
-  buffer.x--;
-  _inputHandler.eraseInDisplay({ params: [1] }, keepProtected);
-  buffer.x++;
-  return true;
+  if (how !== 1) return false;
+  const last = buffer.x >= cols - 1;
+  return keepFirst(
+    buffer,
+    () => {
+      // In the last column xterm.js accesses the wrong row, or one that does not exist.
+      if (last) _inputHandler.eraseInLine({ params: [1] }, keepProtected);
+      if (last && row) forgetSpace(row);
+      buffer.x -= Number(last);
+      _inputHandler.eraseInDisplay({ params: [1] }, keepProtected);
+      buffer.x += Number(last);
+    },
+    buffer.y === 0,
+  );
 }
 
 function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: number): boolean {
@@ -197,12 +207,16 @@ function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: n
   return true;
 }
 
-/** Calls `run`, after which the first row continues the scrollback if it did so before: this does not erase that. */
-function keepFirst(buffer: Buffer, run: () => unknown): true {
-  const wraps = buffer.lines.get(buffer.ybase)?.isWrapped;
-  run();
+/**
+ * Calls `run`, which erases rows. The scrollback wraps into the first one if it did so before.
+ *
+ * `attached`: the first row continues the scrollback then, as only a part of it is erased.
+ */
+function keepFirst(buffer: Buffer, run: () => unknown, attached = false): true {
   const first = buffer.lines.get(buffer.ybase);
-  if (first && wraps) keepWrap(first);
+  const [wrapped, continued] = [first?.isWrapped, first && continues(first)];
+  run();
+  if (first && wrapped) keepWrap(first, attached && continued);
   return true;
 }
 

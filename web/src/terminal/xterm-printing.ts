@@ -11,7 +11,7 @@
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { ResizableBuffer } from "./xterm-resize";
-import { forgetSpace, noteWraps } from "./xterm-rows";
+import { forgetSpace, type Line, noteWraps } from "./xterm-rows";
 
 export interface Attributes {
   fg: number;
@@ -51,7 +51,7 @@ export function correctPrinting(parser: Terminal["parser"], core: PrintingCore):
   let last: number | undefined;
   const printCells = (data: Uint32Array, start: number, end: number) => {
     last = data[end - 1];
-    const done = beforePrinting(core);
+    const done = beforePrinting(core, end - start);
     print.call(handler, data, start, end);
     done();
   };
@@ -102,8 +102,11 @@ export function correctPrinting(parser: Terminal["parser"], core: PrintingCore):
   return disposables;
 }
 
-/** Erases the half of a wide character that is about to be overwritten. Returns what has to be done afterwards. */
-function beforePrinting({ buffers: { active }, _inputHandler: handler }: PrintingCore): () => void {
+/** Erases the half of a wide character that `count` characters will overwrite. Returns a function to call afterwards. */
+function beforePrinting(
+  { buffers: { active }, _inputHandler: handler }: PrintingCore,
+  count: number,
+): () => void {
   const row = active.ybase + active.y;
   const [line, above] = [active.lines.get(row), active.y > 0 ? active.lines.get(row - 1) : undefined];
   const over = active.x <= 1 && line?.getWidth(0) === 2 ? active.x : -1;
@@ -114,11 +117,18 @@ function beforePrinting({ buffers: { active }, _inputHandler: handler }: Printin
     if (above && (over === 1 || (over === 0 && line?.getWidth(0) !== 2))) forgetSpace(above);
     const now = active.lines.get(active.ybase + active.y);
     const { _curAttrData: pen } = handler;
-    if (line && now !== line) noteWraps(active, line, pen.extended.urlId ? withoutLink(pen) : undefined);
+    const first = line && count < line.length ? line : undefined; // after more text, it may be another row
+    const restyle = (row: Line, x: number, attributes: Attributes) => {
+      if (row.getFg(x) === pen.fg && row.getBg(x) === pen.bg) row.setCellFromCodepoint(x, 0, 1, attributes);
+    };
+    if (now !== first) {
+      noteWraps(active, first, spaced => {
+        if (pen.extended.urlId) restyle(spaced, spaced.length - 1, withoutLink(pen));
+      });
+    }
     const { x } = active;
-    if (!now || x >= now.length || now.hasContent(x) || now.getWidth(x) !== 1) return;
-    if (now.getFg(x) === pen.fg && now.getBg(x) === pen.bg) {
-      now.setCellFromCodepoint(x, 0, 1, handler._eraseAttrData());
+    if (now && x < now.length && !now.hasContent(x) && now.getWidth(x) === 1) {
+      restyle(now, x, handler._eraseAttrData());
     }
   };
 }

@@ -45,12 +45,12 @@ export const noteSpace = (line: Line): unknown => spaced.add(line);
 /**
  * Notes which rows from `first` to the cursor's wrap before a wide character. Called after text was printed there.
  *
- * `attributes`: of the column that stays empty then, unless it already has them.
+ * `noted` is called with each of them.
  */
 export function noteWraps(
   { lines, ybase, y }: { lines: { get(index: number): Line | undefined }; ybase: number; y: number },
-  first: Line,
-  attributes?: unknown,
+  first: Line | undefined,
+  noted: (line: Line) => void = () => undefined,
 ): void {
   // `first` may have moved up, or away.
   for (let row = ybase + y; row > 0 && lines.get(row) !== first; row--) {
@@ -60,17 +60,17 @@ export function noteWraps(
     const last = line.length - 1;
     if (next.getWidth(0) !== 2 || line.hasContent(last) || line.getWidth(last) === 0) continue;
     spaced.add(line);
-    if (attributes) line.setCellFromCodepoint(last, 0, 1, attributes);
+    noted(line);
   }
 }
 
 /** Rows of which the row above has not lost its wrap, though they have been erased. */
 const detached = new WeakSet<Line>();
 
-/** A row has been erased, but not the row above, which wraps into it. */
-export function keepWrap(line: Line): void {
+/** Notes that the row above wraps into `line`, which continues it only if it is still `attached`. */
+export function keepWrap(line: Line, attached = false): void {
   line.isWrapped = true;
-  detached.add(line);
+  if (!attached) detached.add(line);
 }
 
 /** Whether a row continues the row above, which wraps into it. */

@@ -167,7 +167,7 @@ class RowRenderer:
                 self._set()
                 self._parts.append(b"\r\n")
             continues = bool(row & WRAPS) if y < last else wraps
-            self._row(y, joined=joined, wraps=continues)
+            self._row(y, joined=joined, detached=not row & CONTINUES, wraps=continues)
             joined = continues
         for y, end in self._mends.items():
             self._mend(y, end)
@@ -176,15 +176,19 @@ class RowRenderer:
         self._parts, self._mends = [], {}
         return painted
 
-    def _row(self, y: int, *, joined: bool, wraps: bool) -> None:
+    def _row(self, y: int, *, joined: bool, detached: bool, wraps: bool) -> None:
+        """Render row `y`. If it is `joined`, the row before wraps into it; a `detached` row was erased since then."""
         ref = at(self._terminal, 0, y)
         styles = self._styles.setdefault(page_of(ref), {0: b""})
         x = skipped = 0
         cells = self._cells(ref, y)
-        if joined and not self._cleared and (unpack(cells[0]).blank or self._coloured(y)):
+        if joined and not self._cleared and (unpack(cells[0]).blank or self._coloured(y) or detached):
             # Only a written character wraps, and if it scrolls, its background fills the new row.
             self._set()
             self._parts.append(b" \r\x1b[X")
+        if joined and detached:
+            self._set()
+            self._parts.append(b"\x1b[L")  # inserts a row that does not continue the one above; the rest is blank
         self._cleared = False
         for packed, run in groupby(cells):
             size, looks = len(list(run)), unpack(packed)

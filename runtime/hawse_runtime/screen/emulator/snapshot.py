@@ -110,8 +110,12 @@ def erase_cut_characters(terminal: Terminal) -> None:
         return
     modes = extra(terminal, _MODES)
     origin = _ORIGIN in modes
-    erase = b"".join(b"\x1b[%d;%dH\x1b[X" % (y + 1, get(terminal, "COLS", "uint16_t")) for y in cut)
-    restore = (_ORIGIN if origin else b"") + _cursor(terminal, modes=modes)
+    cols = get(terminal, "COLS", "uint16_t")
+    erase = b"".join(b"\x1b[%d;%dH\x1b[X" % (y + 1, cols) for y in cut)
+    place = _place(terminal)
+    restore = (_ORIGIN if origin else b"") + _cursor(
+        terminal, modes=modes, erased=place.x == cols - 1 and place.y in cut
+    )
     feed(terminal, _PLAIN + (b"\x1b[?6l" if origin else b"") + erase + restore)
 
 
@@ -235,10 +239,16 @@ def _place(terminal: Terminal) -> Place:
     return Place(x, y, get(terminal, "CURSOR_PENDING_WRAP", "bool"))
 
 
-def _cursor(terminal: Terminal, place: Place | None = None, modes: bytes = b"") -> bytes:
+def _cursor(terminal: Terminal, place: Place | None = None, modes: bytes = b"", *, erased: bool = False) -> bytes:
     """Place the cursor with its style. A pending wrap is recreated by printing the last character again.
 
     A cell without one gets a space: a cursor that waits to wrap is carried over to the other screen.
+
+    Args:
+        terminal: Where the characters and the style are read.
+        place: The position; by default that of the cursor.
+        modes: The modes that are set before, with the scroll region.
+        erased: Whether the cell at the position has no character any more.
     """
     x, y, pending_wrap = place or _place(terminal)
     region = _REGION.search(modes)
@@ -247,7 +257,7 @@ def _cursor(terminal: Terminal, place: Place | None = None, modes: bytes = b"") 
     if pending_wrap:
         if _is_second_half(terminal, x, y):
             x -= 1
-        last = format_vt(terminal, at_cell=(x, y)) or b" "
+        last = b" " if erased else format_vt(terminal, at_cell=(x, y)) or b" "
         if link := link_at(at(terminal, x, y)):
             last = b"\x1b]8;;%b\x1b\\%b\x1b]8;;\x1b\\" % (link, last)
     pen = with_short_colours(extra(terminal, _PEN))
