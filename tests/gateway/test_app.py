@@ -1,11 +1,30 @@
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
 import httpx
 import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
+from hawse.api.ports import PreviewHost, PreviewHostResult
+from hawse.rpc import handles
 from hawse_gateway import VERSION
+from hawse_gateway.app import FEATURES, create_app
 from hawse_gateway.auth.principals import OWNER
 from hawse_gateway.auth.tickets import OUTSTANDING
+from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.http.feature import HTTP
+from hawse_gateway.metrics.prometheus_text import Exposition, Family
+from hawse_gateway.preview.feature import PREVIEWS
+from hawse_gateway.providers.state_directory import StateDirectory
+from hawse_gateway.settings import Settings
+from hawse_gateway.store.base import Store
+from hawse_gateway.tunnels.feature import TUNNELS
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
 from tests.support.http_clients import http_client
+from tests.support.stores import MemoryStore
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -90,3 +109,51 @@ async def test_connect_without_an_upgrade_requires_one(gateway: Gateway) -> None
         "websocket",
         "protocol_error",
     )
+
+
+class Greetings:
+    """A capability: a method, a route, a metric, and something that runs."""
+
+    def __init__(self) -> None:
+        self.runs = False
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        self.runs = True
+        yield
+        self.runs = False
+
+    @handles(PreviewHost)
+    async def host(self, params: PreviewHost) -> PreviewHostResult:
+        return PreviewHostResult(host="hello.example")
+
+    async def greet(self, request: Request) -> Response:
+        return PlainTextResponse("hello")
+
+    async def collect(self, out: Exposition) -> None:
+        out.add(Family("hawse_greeting", "gauge", "A greeting."), [({}, int(self.runs))])
+
+
+def greetings(gateway: Composition) -> None:
+    made = gateway.add(Greetings())
+    gateway.methods.append(made)
+    gateway.routes.append(Route("/greeting", made.greet))
+    gateway.metrics.append(made.collect)
+    gateway.running.append(made.running())
+
+
+async def test_a_capability_is_one_feature_in_the_list(tmp_path: Path) -> None:
+    features = [feature for feature in FEATURES if feature not in (PREVIEWS, TUNNELS, HTTP)]
+    given = {StateDirectory: StateDirectory(tmp_path), Store: MemoryStore()}
+    settings = Settings(state=tmp_path, token=TOKEN, isolation="none")
+    app = create_app(settings, given, [*features, Feature("greetings", greetings), HTTP])
+    made = app.composition.part(Greetings)
+    transport = httpx.ASGITransport(app.asgi)
+    async with (
+        app.asgi.router.lifespan_context(app.asgi),
+        httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=BEARER) as http,
+    ):
+        assert (await http.get("/greeting")).text == "hello"
+        assert (await http.post("/v1/preview.host")).json() == {"host": "hello.example"}
+        assert "hawse_greeting 1" in (await http.get("/metrics")).text
+    assert not made.runs
