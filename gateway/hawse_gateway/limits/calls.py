@@ -44,7 +44,7 @@ class CallRates:
                 raise limit_exceeded(f"the {who} {name!r} calls too often", self.tables[who].wait(name))
 
 
-class Origin(Protocol):
+class CallOrigin(Protocol):
     """The source of a call."""
 
     @property
@@ -61,7 +61,7 @@ class LimitedCall(Protocol):
     def principal(self) -> Principal: ...
 
     @property
-    def context(self) -> Origin: ...
+    def context(self) -> CallOrigin: ...
 
 
 class CallLimits:

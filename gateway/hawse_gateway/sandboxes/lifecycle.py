@@ -379,7 +379,7 @@ class Sandboxes:
     async def _bring(self, sandbox: str, wanted: Wanted, reason: str | None = None) -> Rows:
         """Write what is wanted, and wait until nothing more can be done now. Returns the rows after it."""
         stops = wanted in ("stopped", "paused")
-        previews = await previews_before_end(await self._table.read(sandbox), self.calls) if stops else None
+        previews = await previews_before_end(await self._table.read(sandbox), self._calls) if stops else None
 
         def want(record: SandboxRecord) -> SandboxRecord:
             if record.wanted == wanted:

@@ -27,7 +27,7 @@ from hawse_gateway.sign_on.oidc.users import RoleRule, Users
 LIFETIME: Final = 12 * 3600.0  # s until a user has to sign in again, which reads the groups again
 
 
-class LoginAudit(Protocol):
+class ProxyLoginAudit(Protocol):
     """The audit log."""
 
     def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
@@ -55,9 +55,9 @@ class ProxySignOn:
             raise SettingsError(f"--proxy-role {error}") from error
         self._users = Users(rules)
         self._credentials = credentials
-        self._audit: LoginAudit
+        self._audit: ProxyLoginAudit
 
-    def routes(self, access_policy: AccessPolicy, audit: LoginAudit) -> list[Route]:
+    def routes(self, access_policy: AccessPolicy, audit: ProxyLoginAudit) -> list[Route]:
         """Return the route of the login."""
         self._audit = audit
         return [Route("/v1/login", self._login, methods=["GET"])]

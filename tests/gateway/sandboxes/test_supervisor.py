@@ -260,19 +260,20 @@ async def test_an_idle_sandbox_sleeps_and_a_busy_one_is_asked_again_when_it_can_
 
 @pytest.mark.parametrize("answers", [True, False])
 async def test_the_previews_of_a_stopped_or_paused_sandbox_are_known_if_its_runtime_answered(
-    sandboxes: Sandboxes, answers: bool
+    begin: Begin, answers: bool
 ) -> None:
-    sandboxes.calls = runtimes = Runtimes()
-    known = ["digest"] if answers else None
-    for end in (sandboxes.stop, sandboxes.pause):
-        await sandboxes.create(SandboxCreate(id=end.__name__))
-        runtimes.idle[end.__name__] = 0.0 if answers else None
-        await end(end.__name__)
-        assert await previews(sandboxes, end.__name__) == known
-    await sandboxes.stop("pause")  # its runtime cannot be asked
-    assert await previews(sandboxes, "pause") == known
-    await sandboxes.start("pause")
-    assert await previews(sandboxes, "pause") is None
+    runtimes = Runtimes()
+    async with begin(runtimes) as sandboxes:
+        known = ["digest"] if answers else None
+        for end in (sandboxes.stop, sandboxes.pause):
+            await sandboxes.create(SandboxCreate(id=end.__name__))
+            runtimes.idle[end.__name__] = 0.0 if answers else None
+            await end(end.__name__)
+            assert await previews(sandboxes, end.__name__) == known
+        await sandboxes.stop("pause")  # its runtime cannot be asked
+        assert await previews(sandboxes, "pause") == known
+        await sandboxes.start("pause")
+        assert await previews(sandboxes, "pause") is None
 
 
 async def test_an_idle_sandbox_sleeps_although_the_clock_of_the_gateway_that_started_it_was_ahead(
