@@ -146,7 +146,7 @@ def _item_type(cls: type) -> str:
         if isinstance(base, ast.Subscript) and ast.unparse(base.value) == "StreamHandle":
             assert isinstance(base.slice, ast.Tuple)
             return ast.unparse(base.slice.elts[-1])
-        if isinstance(base, ast.Subscript) and ast.unparse(base.value) == "ByteStreamHandle":
+        if isinstance(base, ast.Subscript) and ast.unparse(base.value) in ("ByteStream", "ByteStreamHandle"):
             return "bytes"
     return ""
 

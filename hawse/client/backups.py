@@ -3,7 +3,7 @@
 import asyncio
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import msgspec
 
@@ -49,6 +49,53 @@ class BackupCall(ClientCall):
             self._on_progress(progress)
 
 
+class BackupOptions(TypedDict, total=False):
+    """Options for a backup: the keyword arguments of `Backups.create` and `SandboxBackups.create`.
+
+    Args:
+        name: A name for people.
+        ttl: Seconds until it is deleted; by default never.
+        exclude: Globs of files to exclude.
+        gitignore: Whether to exclude files that git ignores.
+        compression: The compression; by default zstd if the sandbox has it, otherwise gzip.
+        overlay: Whether to prepare restores with the mode `overlay`. Otherwise, the first one is slow.
+        on_progress: Is called from the event loop; it must return soon.
+    """
+
+    name: str | None
+    ttl: float | None
+    exclude: Sequence[str]
+    gitignore: bool
+    compression: BackupCompression | None
+    overlay: bool
+    on_progress: OnProgress | None
+
+
+def _create_call(
+    sandbox: str,
+    path: PathLike,
+    *,
+    name: str | None = None,
+    ttl: float | None = None,
+    exclude: Sequence[str] = (),
+    gitignore: bool = False,
+    compression: BackupCompression | None = None,
+    overlay: bool = False,
+    on_progress: OnProgress | None = None,
+) -> BackupCall:
+    params = BackupCreate(
+        sandbox=sandbox,
+        path=wire_path(path),
+        name=name,
+        ttl=ttl,
+        exclude=[to_text(glob) for glob in exclude] or None,
+        gitignore=gitignore,
+        compression=compression,
+        overlay=overlay,
+    )
+    return BackupCall(params, on_progress)
+
+
 class Backups:
     """The backups of a gateway. Needs no closing.
 
@@ -58,47 +105,19 @@ class Backups:
     def __init__(self, calls: CallTable) -> None:
         self._calls = calls
 
-    async def create(
-        self,
-        sandbox: str,
-        path: PathLike = ".",
-        *,
-        name: str | None = None,
-        ttl: float | None = None,
-        exclude: Sequence[str] = (),
-        gitignore: bool = False,
-        compression: BackupCompression | None = None,
-        overlay: bool = False,
-        on_progress: OnProgress | None = None,
-    ) -> BackupInfo:
+    async def create(self, sandbox: str, path: PathLike = ".", **options: Unpack[BackupOptions]) -> BackupInfo:
         """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
 
         Args:
             sandbox: The id of the sandbox.
             path: The directory; relative to the workspace.
-            name: A name for people.
-            ttl: Seconds until it is deleted; None means never.
-            exclude: Globs of files to exclude.
-            gitignore: Whether to exclude files that git ignores.
-            compression: The compression; None means zstd if the sandbox has it, otherwise gzip.
-            overlay: Whether to prepare restores with the mode `overlay`. Otherwise, the first one is slow.
-            on_progress: Is called from the event loop; it must return soon.
+            options: See `BackupOptions`.
 
         Raises:
             HawseError: `not_found`, `not_directory`, `permission_denied` for a file that cannot be read
                 (`details["entry"]`), `no_space`, `limit_exceeded`.
         """
-        params = BackupCreate(
-            sandbox=sandbox,
-            path=wire_path(path),
-            name=name,
-            ttl=ttl,
-            exclude=[to_text(glob) for glob in exclude] or None,
-            gitignore=gitignore,
-            compression=compression,
-            overlay=overlay,
-        )
-        return _decoded(await self._perform(params, on_progress))
+        return _decoded(await _performed(self._calls, _create_call(sandbox, path, **options)))
 
     async def restore(
         self,
@@ -174,45 +193,18 @@ class SandboxBackups:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of sandbox {self._sandbox!r}>"
 
-    async def create(
-        self,
-        path: PathLike = ".",
-        *,
-        name: str | None = None,
-        ttl: float | None = None,
-        exclude: Sequence[str] = (),
-        gitignore: bool = False,
-        compression: BackupCompression | None = None,
-        overlay: bool = False,
-        on_progress: OnProgress | None = None,
-    ) -> BackupInfo:
+    async def create(self, path: PathLike = ".", **options: Unpack[BackupOptions]) -> BackupInfo:
         """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
 
         Args:
             path: The directory; relative to the workspace.
-            name: A name for people.
-            ttl: Seconds until it is deleted; None means never.
-            exclude: Globs of files to exclude.
-            gitignore: Whether to exclude files that git ignores.
-            compression: The compression; None means zstd if the sandbox has it, otherwise gzip.
-            overlay: Whether to prepare restores with the mode `overlay`. Otherwise, the first one is slow.
-            on_progress: Is called from the event loop; it must return soon.
+            options: See `BackupOptions`.
 
         Raises:
             HawseError: `not_found`, `not_directory`, `permission_denied` for a file that cannot be read
                 (`details["entry"]`), `no_space`, `limit_exceeded`.
         """
-        return await self._backups.create(
-            self._sandbox,
-            path,
-            name=name,
-            ttl=ttl,
-            exclude=exclude,
-            gitignore=gitignore,
-            compression=compression,
-            overlay=overlay,
-            on_progress=on_progress,
-        )
+        return await self._backups.create(self._sandbox, path, **options)
 
     async def restore(
         self,

@@ -38,23 +38,18 @@ from hawse.api.desktops import (
 )
 from hawse.api.people import LeaseAction, ViewerProfile, WriterLease
 from hawse.api.processes import ProcessInfo
-from hawse.client.base.errors import TruncatedError
 from hawse.client.base.results import represent
 from hawse.client.base.surroundings import Env
+from hawse.client.calls.byte_stream import ByteStream, ByteStreamCall
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.input_stream import BytesLike, InputStream
-from hawse.client.calls.offset_cursor import OffsetCursor
-from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange, ReceiveBuffer
 from hawse.client.calls.sandbox_part import SandboxPart
-from hawse.client.calls.stream_handle import ByteStreamHandle
 from hawse.client.process.program import Command, program
-from hawse.wire import Data, Event, Kind, Limits, RemoteProtocolError
+from hawse.wire import Data, Event, Kind, RemoteProtocolError
 
 if TYPE_CHECKING:
     from hawse.client.terminal.recording import Recording
 
-LANE = "desktop"
 IMAGE_MAX = 256 << 20  # bytes of an image; the largest desktop has 25 MB of pixels
 
 
@@ -90,15 +85,14 @@ class ScreenshotCall(ClientCall):
         return Screenshot(data=bytes(self.image), format=done.format, width=done.width, height=done.height)
 
 
-class DesktopAttachCall(ClientCall):
+class DesktopAttachCall(ByteStreamCall):
     """`desktop.attach`. It is not resumed: a lost connection ends it with `interrupted`."""
 
+    subject = "the desktop"
+
     def __init__(self, params: DesktopAttach, *, sandbox: str, window: int) -> None:
-        super().__init__(params, sandbox=sandbox, repeats=False)
-        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
-        self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
+        super().__init__(params, sandbox=sandbox, window=window)
         self.info: DesktopOpened | None = None  # since `opened`
-        self._cursor = OffsetCursor(0)
 
     def receive_event(self, event: Event) -> None:
         match self.decode(event):
@@ -107,13 +101,8 @@ class DesktopAttachCall(ClientCall):
                 self.mark_opened()
         self.spend(event_cost(event))
 
-    def receive_data(self, data: Data) -> None:
-        if data.kind is not Kind.OUTPUT:
-            raise RemoteProtocolError(f"a data frame of kind {data.kind.name} from desktop.attach")
-        self.receive_buffer.put_bytes(LANE, data.offset, self._cursor.accept(data.offset, data.payload))
 
-
-class DesktopConnection(ByteStreamHandle[DesktopAttachCall]):
+class DesktopConnection(ByteStream[DesktopAttachCall]):
     """`async with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
 
     Entering raises `not_found` without such a desktop. Iterating and writing raise `interrupted` when the client's
@@ -125,24 +114,6 @@ class DesktopConnection(ByteStreamHandle[DesktopAttachCall]):
         """The desktop and its viewers, as they were at the start."""
         assert self._call.info is not None
         return self._call.info
-
-    async def read(self) -> bytes:
-        """Return some bytes; none when the desktop has ended."""
-        try:
-            return await self._next()
-        except StopAsyncIteration:
-            return b""
-
-    async def write(self, data: BytesLike) -> None:
-        """Send. Waits while the desktop does not read."""
-        await self._call.input_stream.write(data)
-
-    async def _receive(self) -> bytes:
-        _, item = await self._call.receive_buffer.get(LANE)
-        if isinstance(item, DiscardedRange):
-            raise TruncatedError("the desktop", item.size)
-        assert isinstance(item, BufferedChunk)
-        return bytes(item.data)
 
 
 class Desktop(SandboxPart):

@@ -23,19 +23,14 @@ from hawse.api.ports import (
     PortWatch,
     PreviewHost,
 )
-from hawse.client.base.errors import TruncatedError
-from hawse.client.calls.call import ClientCall, event_cost
+from hawse.client.calls.byte_stream import ByteStream, ByteStreamCall
+from hawse.client.calls.call import event_cost
 from hawse.client.calls.call_table import CallTable
-from hawse.client.calls.input_stream import BytesLike, InputStream
-from hawse.client.calls.offset_cursor import OffsetCursor
-from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange, ReceiveBuffer
 from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.calls.state_stream import StateStream, StateStreamCall
-from hawse.client.calls.stream_handle import ByteStreamHandle
 from hawse.client.port_listener import PortListenCall, PortListener
-from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
+from hawse.wire import Event, HawseError
 
-LANE = "port"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 LABEL_MAX = 63  # characters of one label of a name (RFC 1035)
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
@@ -51,15 +46,14 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None = None
 
 
-class PortConnectCall(ClientCall):
+class PortConnectCall(ByteStreamCall):
     """`port.connect` or `port.accept`. It is not resumed: a lost connection ends it with `interrupted`."""
 
+    subject = "the port"
+
     def __init__(self, params: PortConnect | PortAccept, *, sandbox: str, window: int) -> None:
-        super().__init__(params, sandbox=sandbox, repeats=False)
-        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
-        self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
+        super().__init__(params, sandbox=sandbox, window=window)
         self.address = ""
-        self._cursor = OffsetCursor(0)
 
     def receive_event(self, event: Event) -> None:
         match self.decode(event):
@@ -70,30 +64,14 @@ class PortConnectCall(ClientCall):
                 self.receive_buffer.finish(None)
         self.spend(event_cost(event))
 
-    def receive_data(self, data: Data) -> None:
-        if data.kind is not Kind.OUTPUT:
-            raise RemoteProtocolError(f"a data frame of kind {data.kind.name} from port.connect")
-        self.receive_buffer.put_bytes(LANE, data.offset, self._cursor.accept(data.offset, data.payload))
 
-
-class PortConnection(ByteStreamHandle[PortConnectCall]):
+class PortConnection(ByteStream[PortConnectCall]):
     """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it, unless it has ended.
 
     Entering raises `unavailable` if no program listens, `forbidden` if the port is not the sandbox's, and `not_found`.
     Iterating and writing raise `interrupted` when the client's connection is lost, `io_error` when the TCP connection
     breaks.
     """
-
-    async def read(self) -> bytes:
-        """Return some bytes; none when the other end has closed its half."""
-        try:
-            return await self._next()
-        except StopAsyncIteration:
-            return b""
-
-    async def write(self, data: BytesLike) -> None:
-        """Send. Waits while the other end does not read."""
-        await self._call.input_stream.write(data)
 
     async def flush(self) -> None:
         """Wait until the sandbox has passed all written bytes to the TCP connection."""
@@ -108,13 +86,6 @@ class PortConnection(ByteStreamHandle[PortConnectCall]):
         await self.end()
         with self._call.receive_buffer.without_readers():
             await self._calls.outcome(self._call)
-
-    async def _receive(self) -> bytes:
-        _, item = await self._call.receive_buffer.get(LANE)
-        if isinstance(item, DiscardedRange):
-            raise TruncatedError("the port", item.size)
-        assert isinstance(item, BufferedChunk)
-        return bytes(item.data)
 
 
 class Ports(SandboxPart):

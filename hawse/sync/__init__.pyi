@@ -16,7 +16,6 @@ from hawse.api.access import ShareCreateResult
 from hawse.api.access import ShareInfo
 from hawse.api.access import TokenCreateResult
 from hawse.api.access import TokenInfo
-from hawse.api.backups import BackupCompression
 from hawse.api.backups import BackupInfo
 from hawse.api.backups import BackupRestoreResult
 from hawse.api.backups import BackupUsageResult
@@ -87,6 +86,7 @@ from hawse.api.types import StreamName
 from hawse.api.watches import WatchChangesResult
 from hawse.api.watches import WatchRescan
 from hawse.api.watches import WatchedChange
+from hawse.client.backups import BackupOptions
 from hawse.client.backups import OnProgress
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
@@ -197,19 +197,13 @@ class Backups:
 
     Methods raise `HawseError`: `not_found` for a backup that does not exist or that the caller may not use.
     """
-    def create(self, sandbox: str, path: PathLike='.', *, name: str | None=None, ttl: float | None=None, exclude: Sequence[str]=..., gitignore: bool=False, compression: BackupCompression | None=None, overlay: bool=False, on_progress: OnProgress | None=None) -> BackupInfo:
+    def create(self, sandbox: str, path: PathLike='.', **options: Unpack[BackupOptions]) -> BackupInfo:
         """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
 
         Args:
             sandbox: The id of the sandbox.
             path: The directory; relative to the workspace.
-            name: A name for people.
-            ttl: Seconds until it is deleted; None means never.
-            exclude: Globs of files to exclude.
-            gitignore: Whether to exclude files that git ignores.
-            compression: The compression; None means zstd if the sandbox has it, otherwise gzip.
-            overlay: Whether to prepare restores with the mode `overlay`. Otherwise, the first one is slow.
-            on_progress: Is called from the event loop; it must return soon.
+            options: See `BackupOptions`.
 
         Raises:
             HawseError: `not_found`, `not_directory`, `permission_denied` for a file that cannot be read
@@ -253,18 +247,12 @@ class SandboxBackups:
     `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups of any
     sandbox.
     """
-    def create(self, path: PathLike='.', *, name: str | None=None, ttl: float | None=None, exclude: Sequence[str]=..., gitignore: bool=False, compression: BackupCompression | None=None, overlay: bool=False, on_progress: OnProgress | None=None) -> BackupInfo:
+    def create(self, path: PathLike='.', **options: Unpack[BackupOptions]) -> BackupInfo:
         """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
 
         Args:
             path: The directory; relative to the workspace.
-            name: A name for people.
-            ttl: Seconds until it is deleted; None means never.
-            exclude: Globs of files to exclude.
-            gitignore: Whether to exclude files that git ignores.
-            compression: The compression; None means zstd if the sandbox has it, otherwise gzip.
-            overlay: Whether to prepare restores with the mode `overlay`. Otherwise, the first one is slow.
-            on_progress: Is called from the event loop; it must return soon.
+            options: See `BackupOptions`.
 
         Raises:
             HawseError: `not_found`, `not_directory`, `permission_denied` for a file that cannot be read
@@ -689,10 +677,10 @@ class DesktopConnection:
         """The desktop and its viewers, as they were at the start."""
 
     def read(self) -> bytes:
-        """Return some bytes; none when the desktop has ended."""
+        """Return some bytes; none at the end of the stream."""
 
     def write(self, data: BytesLike) -> None:
-        """Send. Waits while the desktop does not read."""
+        """Send. Waits while the other end does not read."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
         """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
@@ -1310,12 +1298,6 @@ class PortConnection:
     Iterating and writing raise `interrupted` when the client's connection is lost, `io_error` when the TCP connection
     breaks.
     """
-    def read(self) -> bytes:
-        """Return some bytes; none when the other end has closed its half."""
-
-    def write(self, data: BytesLike) -> None:
-        """Send. Waits while the other end does not read."""
-
     def flush(self) -> None:
         """Wait until the sandbox has passed all written bytes to the TCP connection."""
 
@@ -1324,6 +1306,12 @@ class PortConnection:
 
     def close(self) -> None:
         """Close this half and wait until the other end closes its half. Data that arrives until then is discarded."""
+
+    def read(self) -> bytes:
+        """Return some bytes; none at the end of the stream."""
+
+    def write(self, data: BytesLike) -> None:
+        """Send. Waits while the other end does not read."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
         """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.

@@ -19,5 +19,5 @@ def test_another_form_is_refused(text: str) -> None:
 
 
 def test_a_language_is_stated_once() -> None:
-    with pytest.raises(ValueError, match="there is another value for bash"):
+    with pytest.raises(ValueError, match="there are two values for bash"):
         parse_pools(["bash:size=1", "bash:idle=2"])
