@@ -125,7 +125,8 @@ def documented() -> Iterator[tuple[str, str]]:
         text = "" if page.parent.name == "decisions" else page.read_text("utf-8")
         for block in re.findall(r"^```(?:console|sh)\n(.*?)^```", text, re.S | re.M):
             for line in block.replace("\\\n", " ").splitlines():
-                for part in re.split(r" [|;>] |&&", line.removeprefix("$ ").partition(" # ")[0]):
+                command = re.sub(r"'[^']*'", "'…'", line.removeprefix("$ ").partition(" # ")[0])
+                for part in re.split(r" [|;>] |&&", command):
                     if part.startswith("hawse ") and "$" not in part:
                         yield page.name, part
         for found in re.findall(r"`(hawse [^`]*)`", re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M)):
