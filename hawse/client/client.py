@@ -189,7 +189,7 @@ class Client:
             timeout: Seconds.
 
         Raises:
-            HawseError: The call's error, and what closed the client.
+            HawseError: The call's error, and the error that closed the client.
         """
         call = ClientCall(method, params, sandbox=sandbox, key=key, timeout=timeout, window=RAW_WINDOW)
         return await self._calls.perform(call)

@@ -73,7 +73,8 @@ class CallTable:
         """Make a call and wait for its outcome. If the caller is cancelled, so is the call.
 
         Raises:
-            HawseError: The call's error; `deadline_exceeded` after the call's timeout; what closed the client.
+            HawseError: The call's error; `deadline_exceeded` after the call's timeout; the error that closed the
+                client.
         """
         try:
             async with deadline(call):
@@ -126,7 +127,7 @@ class CallTable:
         """Open a stream, and wait until the server has accepted it. The caller must `abandon` it.
 
         Raises:
-            HawseError: The call's error, and what closed the client.
+            HawseError: The call's error, and the error that closed the client.
         """
         self.submit(call)
         try:

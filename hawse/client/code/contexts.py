@@ -77,7 +77,7 @@ class Code(SandboxPart):
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
         Raises:
-            HawseError: `language_unavailable`, `spawn_failed`, and what closed the client.
+            HawseError: `language_unavailable`, `spawn_failed`, and the error that closed the client.
         """
         callbacks = declared_callbacks(callbacks, Callbacks, "run", awaited=("on_input",))
         stdin = "on_input" in callbacks or None

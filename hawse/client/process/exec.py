@@ -184,7 +184,7 @@ async def run_to_end(
 
     Raises:
         CommandError: If `check`.
-        HawseError: The call's error, `deadline_exceeded`, and what closed the client.
+        HawseError: The call's error, `deadline_exceeded`, and the error that closed the client.
         Exception: A callback's exception.
     """
     try:

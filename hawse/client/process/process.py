@@ -156,7 +156,8 @@ class Process(ProcessOutput):
 
         Raises:
             HawseError: `exited` if the process ends without a match (`details["exit"]` is the `Exit`),
-                `deadline_exceeded`, `invalid_params`, `not_found`, `stale_handle`, and what closed the client.
+                `deadline_exceeded`, `invalid_params`, `not_found`, `stale_handle`, and the error that closed the
+                client.
         """
         given = None if since is None else Since(stdout=since.get("stdout"), stderr=since.get("stderr"))
         log = LogCondition(text=text, pattern=pattern, stream=stream, since=given)

@@ -38,7 +38,7 @@ class Processes(SandboxPart):
 
         Raises:
             HawseError: When awaited: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and
-                what closed the client.
+                the error that closed the client.
         """
         return ProcessStarting(self, start_fields(command, **options))
 
@@ -53,7 +53,8 @@ class Processes(SandboxPart):
             since: The offset in each stream to start at; None means all kept output.
 
         Raises:
-            HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
+            HawseError: `not_found`, `stale_handle` if the process is another instance, and the error that closed the
+                client.
         """
         return await self._attach(id, instance=instance, since=since, stdin=True, owned=False)
 
@@ -86,7 +87,8 @@ class Processes(SandboxPart):
             session: Without `id`, the id of a session: only processes that it started. None means all.
 
         Raises:
-            HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and what closed the client.
+            HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and the error that closed the
+                client.
         """
         return (await self._request(ProcessRemove(id=id, instance=instance, session=session))).removed
 

@@ -66,7 +66,7 @@ class Reread:
         Raises:
             TruncatedError: Bytes are no longer kept; the next call continues after them.
             BusyError: Another task is reading.
-            HawseError: The call's error, and what closed the client.
+            HawseError: The call's error, and the error that closed the client.
         """
         if self._busy:
             raise BusyError

@@ -149,7 +149,7 @@ class Session(CreatedHandle):
             grace: Seconds from TERM to KILL.
 
         Raises:
-            HawseError: `not_found`, `stale_handle`; what closed the client.
+            HawseError: `not_found`, `stale_handle`; the error that closed the client.
         """
         await self._request(SessionCancel(**self._handle(), key=key, grace=grace))
 

@@ -66,7 +66,8 @@ class Terminal(Automation):
         """Create the terminal if that was asked for, and attach. Does nothing if this handle has been awaited.
 
         Raises:
-            HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and what closed the client.
+            HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and the error that closed the
+                client.
         """
         if self._attached:
             return self

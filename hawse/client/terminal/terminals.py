@@ -73,7 +73,7 @@ class Terminals(SandboxPart):
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
-            HawseError: When awaited: `spawn_failed`, `limit_exceeded`, and what closed the client.
+            HawseError: When awaited: `spawn_failed`, `limit_exceeded`, and the error that closed the client.
         """
         wanted = TerminalCreate(
             id=id,

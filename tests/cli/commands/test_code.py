@@ -87,7 +87,7 @@ def test_code_is_entered_on_a_terminal_line_by_line(gateway: Stack) -> None:
     repl.expect("KeyboardInterrupt")
     repl.expect(">>> ")
     repl.sendline("import os; os._exit(1)")
-    repl.expect("started again")
+    repl.expect("restarted")
     repl.expect(">>> ")
     repl.sendeof()
     repl.expect(pexpect.EOF)
