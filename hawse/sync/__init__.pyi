@@ -108,7 +108,7 @@ from hawse.client.files.tree import OnFailure
 from hawse.client.files.tree_transfer import TreeResult
 from hawse.client.ports import Preview
 from hawse.client.process.program import Command
-from hawse.client.process.program import OutputCallbacks
+from hawse.client.process.program import ExecOptions
 from hawse.client.process.program import StartFields
 from hawse.client.process.program import StartOptions
 from hawse.client.process.session import SessionResult
@@ -361,7 +361,7 @@ class Client:
             timeout: Seconds.
 
         Raises:
-            HawseError: The call's error, and what closed the client.
+            HawseError: The call's error, and the error that closed the client.
         """
 
     @property
@@ -522,7 +522,7 @@ class Code:
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
         Raises:
-            HawseError: `language_unavailable`, `spawn_failed`, and what closed the client.
+            HawseError: `language_unavailable`, `spawn_failed`, and the error that closed the client.
         """
 
     def get(self, id: str) -> CodeContextInfo:
@@ -1458,7 +1458,8 @@ class Process:
 
         Raises:
             HawseError: `exited` if the process ends without a match (`details["exit"]` is the `Exit`),
-                `deadline_exceeded`, `invalid_params`, `not_found`, `stale_handle`, and what closed the client.
+                `deadline_exceeded`, `invalid_params`, `not_found`, `stale_handle`, and the error that closed the
+                client.
         """
 
     def wait_for_port(self, port: int, *, path: str | None=None, status: tuple[int, int]=..., timeout: float=30.0) -> int | None:
@@ -1525,7 +1526,7 @@ class Processes:
 
         Raises:
             HawseError: When awaited: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and
-                what closed the client.
+                the error that closed the client.
         """
 
     def attach(self, id: str, *, instance: str | None=None, since: Mapping[StreamName, int] | None=None) -> Process:
@@ -1537,7 +1538,8 @@ class Processes:
             since: The offset in each stream to start at; None means all kept output.
 
         Raises:
-            HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
+            HawseError: `not_found`, `stale_handle` if the process is another instance, and the error that closed the
+                client.
         """
 
     def get(self, id: str) -> ProcessInfo:
@@ -1565,7 +1567,8 @@ class Processes:
             session: Without `id`, the id of a session: only processes that it started. None means all.
 
         Raises:
-            HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and what closed the client.
+            HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and the error that closed the
+                client.
         """
 
     def list(self, *, session: str | None=None) -> list[ProcessInfo]:
@@ -1586,7 +1589,7 @@ class Session:
     Leaving deletes the created session and all processes that it started, unless `detach` was called. Commands of a
     session run one at a time, in the order of the calls of all clients; sessions run in parallel.
     """
-    def exec(self, command: str, *, cwd: Directory | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> SessionResult:
+    def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
         """Run a command in the session's shell after all earlier ones, and return its exit and its output.
 
         Its effects on the shell persist. If the caller is cancelled, the command is removed from the queue or, if it is
@@ -1594,16 +1597,9 @@ class Session:
 
         Args:
             command: A shell command.
-            cwd: The working directory of this command only, relative to the session's.
-            env: Variables to add to the environment of this command only; None unsets one.
-            stdin: The whole input; None means the command reads from /dev/null.
-            timeout: Time limit in seconds, from the start of the command; None means the session's `command_timeout`.
-                Then, the processes of the command are killed and the shell skips its rest: the code is 124 and the
-                result is `timed_out`; the session continues.
-            check: Whether to raise an error for an exit code other than 0, or truncated output.
-            key: Another call with the same key, from any client, joins the same run.
-            max_output: Number of bytes to keep of each stream; if there are more, the result is `truncated`.
-            callbacks: `on_stdout` and `on_stderr` are called with all output as it arrives: see `OutputCallbacks`.
+            options: See `ExecOptions`. `cwd` and `env` are for this command only. `timeout` starts with the command,
+                and is by default the session's `command_timeout`. Then, the processes of the command are killed and the
+                shell skips its rest: the code is 124, and the session continues.
 
         Raises:
             CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
@@ -1624,7 +1620,7 @@ class Session:
             grace: Seconds from TERM to KILL.
 
         Raises:
-            HawseError: `not_found`, `stale_handle`; what closed the client.
+            HawseError: `not_found`, `stale_handle`; the error that closed the client.
         """
 
     def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
@@ -1879,21 +1875,14 @@ class Sandbox:
     def call(self, method: str, params: dict[str, Any] | None=None, *, key: str | None=None, timeout: float | None=None) -> Any:
         """Call any method of this sandbox by its name: see `Client.call`."""
 
-    def exec(self, command: Command, *, cwd: Directory | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> CommandResult:
+    def exec(self, command: Command, **options: Unpack[ExecOptions]) -> CommandResult:
         """Run a command to its end, and return its exit and its output.
 
         If the caller is cancelled, the command is ended, unless the call has a `key`.
 
         Args:
             command: A sequence is an argv; a string is for the shell.
-            cwd: The working directory.
-            env: Variables to add to the environment; None unsets one.
-            stdin: The whole input; None means the command reads from /dev/null.
-            timeout: Time limit in seconds; then, the whole process tree is killed and the result is `timed_out`.
-            check: Whether to raise an error for an exit code other than 0, or truncated output.
-            key: Another call with the same key, from any client, joins the same run.
-            max_output: Number of bytes to keep of each stream; if there are more, the result is `truncated`.
-            callbacks: `on_stdout` and `on_stderr` are called with all output as it arrives: see `OutputCallbacks`.
+            options: See `ExecOptions`. After its `timeout`, the whole process tree is killed.
 
         Raises:
             CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
@@ -1992,7 +1981,8 @@ class Terminal:
         """Create the terminal if that was asked for, and attach. Does nothing if this handle has been awaited.
 
         Raises:
-            HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and what closed the client.
+            HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and the error that closed the
+                client.
         """
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -2258,7 +2248,7 @@ class Terminals:
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
-            HawseError: When awaited: `spawn_failed`, `limit_exceeded`, and what closed the client.
+            HawseError: When awaited: `spawn_failed`, `limit_exceeded`, and the error that closed the client.
         """
 
     def attach(self, id: str, *, instance: str | None=None, since: int | None=None, **viewer: Unpack[ViewerOptions]) -> Terminal:

@@ -25,12 +25,13 @@ from hawse.api.sessions import SessionExec, SessionExecOpened
 from hawse.api.types import StreamName
 from hawse.client.base.causes import OutcomeUnknownError
 from hawse.client.base.errors import CommandError, TruncatedError
+from hawse.client.base.keywords import declared_callbacks
 from hawse.client.base.results import CommandResult
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable, deadline
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.offset_cursor import OffsetCursor
-from hawse.client.process.program import OutputCallbacks
+from hawse.client.process.program import OUTPUT_LIMIT, ExecOptions, OutputCallbacks
 from hawse.wire import Data, Event, HawseError, Kind, Limits
 
 STREAMS: dict[Kind, StreamName] = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
@@ -164,21 +165,47 @@ class ExecCall(ClientCall):
         return self._result_type(**fields)
 
 
-async def run_to_end(
-    calls: CallTable,
-    call: ExecCall,
-    stdin: BytesLike | None,
+def exec_call(
+    params: Exec | SessionExec,
+    options: ExecOptions,
     *,
-    check: bool,
-    give_up: Callable[[ExecCall], None],
+    sandbox: str,
+    window: int,
+    timeout: float | None = None,
+    result: type[CommandResult] = CommandResult,
+) -> ExecCall:
+    """Return the call of a command. For the arguments and errors see `ExecCall`.
+
+    Raises:
+        TypeError: A callback is not a plain function.
+    """
+    given: OutputCallbacks = {}
+    if "on_stdout" in options:
+        given["on_stdout"] = options["on_stdout"]
+    if "on_stderr" in options:
+        given["on_stderr"] = options["on_stderr"]
+    return ExecCall(
+        params,
+        sandbox=sandbox,
+        key=options.get("key"),
+        stdin="stdin" in options,
+        window=window,
+        limit=options.get("max_output", OUTPUT_LIMIT),
+        timeout=timeout,
+        result=result,
+        callbacks=declared_callbacks(given, OutputCallbacks, "exec"),
+    )
+
+
+async def run_to_end(
+    calls: CallTable, call: ExecCall, options: ExecOptions, *, give_up: Callable[[ExecCall], None]
 ) -> Any:
-    """Perform the call, send `stdin`, and return its result, a `CommandResult`.
+    """Perform the call, send its input, and return its result, a `CommandResult`.
 
     Args:
         calls: The calls of the client.
-        call: The call, with an input stream if there is `stdin`.
-        stdin: All of the input.
-        check: Whether to raise for a command that failed, or printed more than is kept.
+        call: The call.
+        options: The options that it was created with.
         give_up: Is called at the end, to abandon a call that has not settled because the caller was cancelled or the
             call's timeout has passed.
 
@@ -190,7 +217,7 @@ async def run_to_end(
     try:
         async with deadline(call):
             calls.submit(call)
-            if stdin is not None:
+            if (stdin := options.get("stdin")) is not None:
                 await _write_stdin(call, stdin)
             await asyncio.wait((call.done, call.callback_failed), return_when=asyncio.FIRST_COMPLETED)
             if call.callback_failed.done():
@@ -198,7 +225,7 @@ async def run_to_end(
             result: CommandResult = await calls.outcome(call)
     finally:
         give_up(call)
-    if check and (not result.ok or result.truncated):
+    if options.get("check") and (not result.ok or result.truncated):
         raise CommandError.of(result)
     return result
 

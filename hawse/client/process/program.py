@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 from hawse.client.base.causes import InvalidParamsError
 from hawse.client.base.surroundings import Directory, Env, directory, environment
 from hawse.client.base.timeouts import check_timeout
+from hawse.client.calls.input_stream import BytesLike
 
 Command = str | Sequence[str | os.PathLike[str]]
 
@@ -23,6 +24,28 @@ class OutputCallbacks(TypedDict, total=False):
 
     on_stdout: Callable[[bytes], object]
     on_stderr: Callable[[bytes], object]
+
+
+class ExecOptions(OutputCallbacks, total=False):
+    """Options for running a command: the keyword arguments of `Sandbox.exec` and `Session.exec`.
+
+    Args:
+        cwd: The working directory; a relative one starts at the workspace, or at the session's directory.
+        env: Variables to add to the environment; None unsets one.
+        stdin: The whole input; by default, the command reads from /dev/null.
+        timeout: Time limit in seconds; then, the command is killed and the result is `timed_out`.
+        check: Whether to raise an error for an exit code other than 0, or truncated output.
+        key: Another call with the same key, from any client, joins the same run.
+        max_output: Number of bytes to keep of each stream; if there are more, the result is `truncated`.
+    """
+
+    cwd: Directory | None
+    env: Env | None
+    stdin: BytesLike | None
+    timeout: float | None
+    check: bool
+    key: str | None
+    max_output: int
 
 
 class StartOptions(TypedDict, total=False):

@@ -17,16 +17,15 @@ from hawse.api.sessions import (
     SessionWatchResult,
 )
 from hawse.api.types import Exit, StreamName
-from hawse.client.base.keywords import declared_callbacks
+from hawse.client.base.keywords import declared
 from hawse.client.base.results import CommandResult
-from hawse.client.base.surroundings import Directory, Env, directory, environment
+from hawse.client.base.surroundings import directory, environment
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.created_handle import CreatedHandle
-from hawse.client.calls.input_stream import BytesLike
-from hawse.client.process.exec import ExecCall, run_to_end
+from hawse.client.process.exec import ExecCall, exec_call, run_to_end
 from hawse.client.process.process import Process
-from hawse.client.process.program import OUTPUT_LIMIT, Command, OutputCallbacks, StartOptions, start_fields
+from hawse.client.process.program import Command, ExecOptions, StartOptions, start_fields
 
 
 class SessionResult(CommandResult, frozen=True):
@@ -83,19 +82,7 @@ class Session(CreatedHandle):
 
     # ---- commands
 
-    async def exec(
-        self,
-        command: str,
-        *,
-        cwd: Directory | None = None,
-        env: Env | None = None,
-        stdin: BytesLike | None = None,
-        timeout: float | None = None,
-        check: bool = False,
-        key: str | None = None,
-        max_output: int = OUTPUT_LIMIT,
-        **callbacks: Unpack[OutputCallbacks],
-    ) -> SessionResult:
+    async def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
         """Run a command in the session's shell after all earlier ones, and return its exit and its output.
 
         Its effects on the shell persist. If the caller is cancelled, the command is removed from the queue or, if it is
@@ -103,16 +90,9 @@ class Session(CreatedHandle):
 
         Args:
             command: A shell command.
-            cwd: The working directory of this command only, relative to the session's.
-            env: Variables to add to the environment of this command only; None unsets one.
-            stdin: The whole input; None means the command reads from /dev/null.
-            timeout: Time limit in seconds, from the start of the command; None means the session's `command_timeout`.
-                Then, the processes of the command are killed and the shell skips its rest: the code is 124 and the
-                result is `timed_out`; the session continues.
-            check: Whether to raise an error for an exit code other than 0, or truncated output.
-            key: Another call with the same key, from any client, joins the same run.
-            max_output: Number of bytes to keep of each stream; if there are more, the result is `truncated`.
-            callbacks: `on_stdout` and `on_stderr` are called with all output as it arrives: see `OutputCallbacks`.
+            options: See `ExecOptions`. `cwd` and `env` are for this command only. `timeout` starts with the command,
+                and is by default the session's `command_timeout`. Then, the processes of the command are killed and the
+                shell skips its rest: the code is 124, and the session continues.
 
         Raises:
             CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
@@ -121,21 +101,17 @@ class Session(CreatedHandle):
                 deleted; `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist;
                 the error that closed the client.
         """
+        options = declared(options, ExecOptions, "exec")
         params = SessionExec(
-            **self._handle(), command=command, cwd=directory(cwd), env=environment(env), timeout=timeout
+            **self._handle(),
+            command=command,
+            cwd=directory(options.get("cwd")),
+            env=environment(options.get("env")),
+            timeout=options.get("timeout"),
         )
-        call = ExecCall(
-            params,
-            sandbox=self._sandbox,
-            key=key,
-            stdin=stdin is not None,
-            window=self._window,
-            limit=max_output,
-            result=SessionResult,
-            callbacks=declared_callbacks(callbacks, OutputCallbacks, "exec"),
-        )
-        give_up = self._cancel if key is None else self._calls.abandon
-        result: SessionResult = await run_to_end(self._calls, call, stdin, check=check, give_up=give_up)
+        call = exec_call(params, options, sandbox=self._sandbox, window=self._window, result=SessionResult)
+        give_up = self._calls.abandon if "key" in options else self._cancel
+        result: SessionResult = await run_to_end(self._calls, call, options, give_up=give_up)
         return result
 
     async def cancel(self, key: str | None = None, *, grace: float | None = None) -> None:

@@ -198,7 +198,7 @@ async def test_closing_waits_until_it_is_known_which_command_to_end() -> None:
 
 async def attempt(calls: CallTable, call: ExecCall) -> Exception | None:
     try:
-        await run_to_end(calls, call, None, check=False, give_up=partial(kill, calls))
+        await run_to_end(calls, call, {}, give_up=partial(kill, calls))
     except Exception as error:
         return error
     return None
