@@ -37,7 +37,7 @@ INTERNAL = {
         "Lifecycle",
     ),
     *("FileChanges", "FileListing", "FileLooking", "LocalPlace", "RemotePlace", "TreeTransfer"),
-    *("ByteStreamHandle", "LineReader", "Options", "OutputRange", "ProcessOutput"),
+    *("ByteStream", "ByteStreamHandle", "LineReader", "Options", "OutputRange", "ProcessOutput"),
     *("ReceiveBuffer", "Reconnector", "Reread", "ResumableUpload", "StreamHandle"),
     "ProcessStarting",  # a `Process` stands for what it starts
     "SandboxOpening",  # `OpenedSandbox` stands for what it finds
