@@ -5,7 +5,9 @@ of several modules together are in `tests/integration/`, tests of the repository
 Adapters of frameworks, which `make test-apps` installs, are tested in `e2e/apps/adapters/`.
 """
 
+import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 from tests.support import packages
@@ -14,6 +16,7 @@ from tests.support.packages import PACKAGES, ROOT
 TESTS = ROOT / "tests"
 MODULE_LINES = 400
 DECLARATION_LINES = 800  # of a module of hawse/api, which is a table of structs: one module for each surface
+FOLDER_FILES = 25  # of a folder of hawse
 
 # Tests of the repository itself. Every other test_*.py outside tests/integration/ belongs to one module.
 HOUSE = {TESTS / f"test_{name}.py" for name in ("arrows", "docs", "english", "generated", "house", "isolation", "map")}
@@ -64,6 +67,24 @@ def test_no_module_has_more_than_400_lines_or_800_of_declarations() -> None:
     """A longer one holds two concepts. About 250 lines are usual."""
     long = {path for path in modules() if len(path.read_text("utf-8").splitlines()) > most_lines(path)}
     assert not long, f"modules of more than {MODULE_LINES} lines, or {DECLARATION_LINES} in hawse/api: {names(long)}"
+
+
+def test_no_folder_of_hawse_has_more_than_25_modules() -> None:
+    folders = Counter(path.parent for path in packages.modules() if (ROOT / "hawse") in path.parents)
+    full = {str(folder.relative_to(ROOT)): count for folder, count in folders.items() if count > FOLDER_FILES}
+    assert not full, f"folders with more than {FOLDER_FILES} modules, which hold several concepts: {full}"
+
+
+def test_public_classes_of_hawse_have_unique_names() -> None:
+    """`hawse.sync` has its own `Client` and `Sandbox`, which stand for the asynchronous classes."""
+    found = Counter(
+        node.name
+        for path in packages.modules()
+        if (ROOT / "hawse") in path.parents and (ROOT / "hawse" / "sync") not in path.parents
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert sorted(name for name, count in found.items() if count > 1) == []
 
 
 def test_no_test_file_is_imported() -> None:
