@@ -1,4 +1,4 @@
-"""What a program reads that imports an adapter without its framework."""
+"""The error of importing an adapter without its framework."""
 
 import importlib
 import sys

@@ -12,7 +12,7 @@ from hawse.api.documentation import documentation, struct_types
 
 
 class Base(msgspec.Struct):
-    """What several structs share.
+    """Fields that several structs share.
 
     Args:
         path: The file.

@@ -13,7 +13,7 @@ from tests.support.stack import Stack
 
 
 def completed(*words: str, **environment: str) -> list[str]:
-    """What the script of a shell gets for the last of `words`."""
+    """The completions of the last of `words`, as a shell script gets them."""
     variables = {
         "_HAWSE_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join(words),

@@ -1,4 +1,4 @@
-"""Each test runs in an interpreter of its own: what it imports must not be loaded before."""
+"""Each test runs in a separate interpreter, because its modules must not be loaded before."""
 
 import subprocess
 import sys

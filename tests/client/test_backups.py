@@ -51,7 +51,7 @@ class Recorded:
         return BackupListResult(backups=[SENT]) if isinstance(params, BackupList) else SENT
 
     async def perform(self, call: BackupCall) -> Any:
-        assert call.repeats, "it goes on after a lost connection"
+        assert call.repeats, "it continues after a lost connection"
         self.requests.append(call.params())
         if self.cancelled:
             raise asyncio.CancelledError

@@ -61,7 +61,7 @@ async def test_a_client_is_shown_with_its_address_and_state_and_without_its_toke
     assert "secret" not in repr(client)
 
 
-@pytest.mark.async_only("the bridge has representations of its own")
+@pytest.mark.async_only("the bridge has different representations")
 async def test_an_open_client_is_shown_as_such(hw: hawse.Client) -> None:
     assert " open>" in repr(hw)
 

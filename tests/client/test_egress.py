@@ -1,4 +1,4 @@
-"""What a client makes of the events of `egress.watch`."""
+"""The client's items for events of `egress.watch`."""
 
 import msgspec
 

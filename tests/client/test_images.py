@@ -23,7 +23,7 @@ class Recorded:
         return ImageListResult(images=[INFO])
 
     async def perform(self, call: ImagePullCall) -> Any:
-        assert call.repeats, "it goes on after a lost connection"
+        assert call.repeats, "it continues after a lost connection"
         self.requests.append(call.params())
         call.receive_event(Event(ch=1, name="progress", value=to_raw(ImageProgress(message="m", progress=0.5))))
         call.receive_event(Event(ch=1, name="a later event", value=to_raw({})))

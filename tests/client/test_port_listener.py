@@ -30,7 +30,7 @@ async def test_programs_of_the_sandbox_reach_the_client_and_reach_it_again_after
         for cut in (False, True, True):
             if cut:
                 proxy.cut()
-                await box.exec("true")  # there is a connection again, on which `port.listen` was sent before this
+                await box.exec("true")  # reconnected, and `port.listen` was sent first
             async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
                 asking = tasks.create_task(box.exec(["python3", "-c", ask, str(port)]))
                 async with box.ports.accept(await anext(found)) as stream:

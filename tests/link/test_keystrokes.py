@@ -9,7 +9,7 @@ LARGE = 96 << 10
 
 
 class Clock:
-    """Seconds that go on only when the test says so."""
+    """A clock that only the test advances."""
 
     now = 1000.0
 

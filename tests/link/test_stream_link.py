@@ -33,7 +33,7 @@ from hawse.wire.frames import HEADER_SIZE
 
 WINDOW = 4 << 20
 SOCKET_BUFFER = 64 << 10
-# What a link may hold for a peer that does not read: the transport's buffer, a batch that overshot it, one slice.
+# Maximum that a link holds for a peer that does not read: the transport's buffer, a batch that overshot it, one slice.
 HELD = WRITE_BUFFER + BATCH + Limits().payload + 4096
 
 Scenario = Callable[[], Coroutine[Any, Any, None]]

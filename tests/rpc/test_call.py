@@ -1,4 +1,4 @@
-"""What a call's params may be, and what it grants back."""
+"""Valid params of a call, and the credit that it returns."""
 
 import pytest
 

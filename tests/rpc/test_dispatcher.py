@@ -27,7 +27,7 @@ class Anything(msgspec.Struct):
 
 
 class Named(msgspec.Struct):
-    """Parameters of which one names what the method ends."""
+    """Parameters with the name of the object that the method ends."""
 
     id: str | None = None
 
@@ -53,7 +53,7 @@ class Deaf(Broken):
 
 
 class Bench:
-    """Methods of our own in a real runtime."""
+    """Test methods in a real runtime."""
 
     def __init__(self, served: Served) -> None:
         self.runs = 0

@@ -23,7 +23,7 @@ async def test_the_end_of_the_input_has_no_effect(client: Client, served: Served
 
 
 class Channel:
-    """A call and its connection, of which a stream sees no more than this."""
+    """The parts of a call and its connection that a stream uses."""
 
     method = "thing.watch"
 

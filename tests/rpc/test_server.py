@@ -28,7 +28,7 @@ HELLO = {"type": "hello", "protocol": 1, "client": "raw", "window": 1 << 20}
 
 
 class RawLink:
-    """A socket on which a test sends any bytes."""
+    """A socket for arbitrary bytes."""
 
     def __init__(self, served: Served) -> None:
         self._path = str(served.socket)
@@ -327,7 +327,7 @@ async def test_a_flood_comes_in_small_portions_while_somebody_types_on_another_l
         await shell.seen(b"ready")
         shell.send(b"k")
         await shell.seen(b"k")
-        # What was sent before the key: no more than the buffers of the socket and of the transport hold.
+        # Bytes before the key are limited to the buffers of the socket and the transport.
         sent_before = len(flood.output) + links.WRITE_BUFFER + links.BATCH + (512 << 10)
         await flood.until(lambda: len(flood.output) > sent_before)
         first = len(flood.frames)

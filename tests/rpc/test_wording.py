@@ -1,4 +1,4 @@
-"""What callers read about parameters that are not valid."""
+"""Error messages for invalid parameters."""
 
 from typing import Any, Literal
 

@@ -58,7 +58,7 @@ class Creation:
 
 
 class CreatedPart(SyncObject):
-    """What stands for a part that was created."""
+    """The synchronous object of a created part."""
 
 
 class Whole:

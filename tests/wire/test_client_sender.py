@@ -1,4 +1,4 @@
-"""What only a client sends: the handshake, calls, and how it ends their channels."""
+"""Messages of a client only: the handshake, calls, and the end of their channels."""
 
 from collections.abc import Callable
 

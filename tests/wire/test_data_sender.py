@@ -1,4 +1,4 @@
-"""What both sides send: frames within their windows, credit and pings."""
+"""Messages of both sides: frames within their windows, credit and pings."""
 
 from collections.abc import Callable
 

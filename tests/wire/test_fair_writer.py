@@ -1,4 +1,4 @@
-"""The order in which channels send: control messages first, then round robin, and no channel starves."""
+"""The order of sending: control messages first, then round robin, and no channel starves."""
 
 import gc
 import weakref
@@ -82,7 +82,7 @@ def test_channels_take_turns_of_one_slice() -> None:
     for ch in (1, 2, 3):
         writer.attach(ch, Stock(None))
     assert frames(writer.take(7 * PAYLOAD)) == [(ch, PAYLOAD) for ch in (1, 2, 3, 1, 2, 3, 1)]
-    assert frames(writer.take(2 * PAYLOAD)) == [(2, PAYLOAD), (3, PAYLOAD)]  # it goes on where it was
+    assert frames(writer.take(2 * PAYLOAD)) == [(2, PAYLOAD), (3, PAYLOAD)]  # it continues where it was
 
 
 def test_a_keystrokes_echo_waits_for_one_slice_of_each_flood_at_most() -> None:

@@ -1,4 +1,4 @@
-"""What only a server sends: the welcome, events, and the result or error that closes a channel."""
+"""Messages of a server only: the welcome, events, and the result or error that closes a channel."""
 
 from collections.abc import Callable
 

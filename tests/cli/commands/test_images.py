@@ -1,4 +1,4 @@
-"""`hawse image`, with a gateway that has no images, and what is printed of those of another."""
+"""`hawse image`, with a gateway that has no images, and the output for another one."""
 
 import json
 

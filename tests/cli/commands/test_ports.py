@@ -16,7 +16,7 @@ from hawse.cli.target import Target
 from hawse.client import Client, Sandbox
 from tests.support.stack import Stack, free_port
 
-TIMEOUT = 30.0  # s after which a test that waits has failed
+TIMEOUT = 30.0  # s until a waiting test fails
 
 
 @pytest.fixture

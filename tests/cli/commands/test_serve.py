@@ -13,7 +13,7 @@ from hawse_gateway.settings import OidcSettings, Settings
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], bool]]:
-    """What the gateway would be started with."""
+    """The settings that the gateway would get."""
     seen: list[tuple[dict[str, Any], bool]] = []
     server, settings = ModuleType("hawse_gateway.server"), ModuleType("hawse_gateway.settings")
 
@@ -33,7 +33,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], bool]]
 def test_without_options_the_gateway_listens_on_loopback(served: list[tuple[dict[str, Any], bool]]) -> None:
     assert main(["serve"]) == 7
     ((settings, verbose),) = served
-    assert settings == {}  # all defaults are those of `Settings`
+    assert settings == {}  # all defaults come from `Settings`
     assert not verbose
 
 

@@ -95,7 +95,7 @@ def test_keys_sort_and_quit_and_the_page_follows_the_size(gateway: Stack) -> Non
         top.send("n")
         top.expect_exact(": name ")
         top.setwinsize(4, 100)
-        top.expect(r"\x1b\[Hsandbox local[^\n]*\n[^\n]*\n[^\n]*\nsort by")  # three lines and that of the keys
+        top.expect(r"\x1b\[Hsandbox local[^\n]*\n[^\n]*\n[^\n]*\nsort by")  # three lines and the line of keys
         top.send("q")
         top.expect_exact("\x1b[?1049l")
         top.expect(pexpect.EOF)

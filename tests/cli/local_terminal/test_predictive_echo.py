@@ -28,7 +28,7 @@ class Play:
 
     @property
     def text(self) -> str:
-        """What the user sees, without the last empty rows."""
+        """The visible screen, without the last empty rows."""
         return screen(self.shown)[0]
 
     def check(self) -> None:

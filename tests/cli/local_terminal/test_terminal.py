@@ -37,7 +37,7 @@ async def test_reading_never_blocks_the_loop_between_two_keys(ends: tuple[int, i
         keys = local.input()
         for key in (b"a", b"b", b"c"):
             waiting = asyncio.ensure_future(anext(keys))
-            await asyncio.sleep(0)  # the loop goes on while no key arrives
+            await asyncio.sleep(0)  # the loop keeps running while no key arrives
             os.write(emulator, key)
             assert await waiting == key
 

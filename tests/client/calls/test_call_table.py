@@ -1,4 +1,4 @@
-"""The table of calls: which wait, which are open, and what happens to each when connections are made and lost."""
+"""The table of calls: waiting and open ones, when connections are established and lost."""
 
 import asyncio
 

@@ -129,7 +129,7 @@ async def test_two_readers_of_one_lane_are_one_too_many() -> None:
             await buffer.get("a")
         buffer.put("a", 1)
 
-    async with asyncio.TaskGroup() as group:  # tasks start in the order in which they are created
+    async with asyncio.TaskGroup() as group:  # tasks start in the order of their creation
         waiting = group.create_task(take(buffer, "a"))
         group.create_task(second_reader())
     assert waiting.result() == 1

@@ -14,7 +14,7 @@ from tests.support.sync_bridge import Connect
 
 @pytest.fixture
 async def stack(tmp_path: Path) -> AsyncIterator[Stack]:
-    """A gateway with a sandbox of its own."""
+    """A gateway with a separate sandbox."""
     async with Stack(tmp_path / "s") as stack:
         yield stack
 

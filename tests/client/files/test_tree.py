@@ -5,7 +5,7 @@ import pytest
 
 from hawse.client.files.tree import Link, local_tree
 
-# What is in a sandbox is read in tests/integration/test_copying.py.
+# Trees of a sandbox are tested in tests/integration/test_copying.py.
 
 
 def failing(path: str, error: Exception) -> None:

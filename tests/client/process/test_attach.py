@@ -1,4 +1,4 @@
-"""`process.attach` without a socket. What a handle does with it is in test_process.py."""
+"""`process.attach` without a socket. Its handle is tested in test_process.py."""
 
 from hawse.api.processes import ProcessAttach
 from hawse.client.base.options import Options

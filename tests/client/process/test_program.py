@@ -1,4 +1,4 @@
-"""What a caller gives to run a program."""
+"""Arguments for running a program."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sandboxes that are created or found by class methods of `Sandbox`, with a connection of their own or a client's."""
+"""Sandboxes that are created or found by class methods of `Sandbox`, with a separate connection or a client's."""
 
 from typing import Any
 

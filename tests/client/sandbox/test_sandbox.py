@@ -57,7 +57,7 @@ def test_a_handle_is_shown_with_its_id() -> None:
     assert repr(hawse.client.Sandbox(CallTable(options), "a", options)) == "<Sandbox 'a'>"
 
 
-@pytest.mark.async_only("the bridge has representations of its own")
+@pytest.mark.async_only("the bridge has different representations")
 async def test_what_a_sandbox_has_is_shown_with_the_sandbox(hw: hawse.Client) -> None:
     box = hw.sandbox("a")
     names = "processes sessions code terminals recordings files backups mounts egress git watches ports tunnels desktop"

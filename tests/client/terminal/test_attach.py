@@ -38,7 +38,7 @@ class View:
         self.connection.event("opened", {**value, **more})
 
     async def taken(self) -> list[TerminalEvent]:
-        """What a reader would get now."""
+        """The items that a reader would get now."""
         self.call.receive_buffer.put(LANE, "stop")
         items: list[Any] = []
         while (item := (await self.call.receive_buffer.get())[1]) != "stop":
