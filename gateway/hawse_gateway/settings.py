@@ -262,6 +262,9 @@ class Settings:
         ):
             if value < 1:
                 raise SettingsError(f"{option} must be at least 1, not {value}")
+        self._check_addresses()
+
+    def _check_addresses(self) -> None:
         if self.preview_host is not None and not _NAME.fullmatch(self.preview_host):
             raise SettingsError(f"--preview-host {self.preview_host}: expected a name such as previews.example.org")
         for host in self.hosts:

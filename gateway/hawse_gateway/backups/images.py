@@ -24,7 +24,7 @@ from hawse.rpc.fair_turns import SIGN, FairTurns
 from hawse.wire import HawseError
 from hawse_gateway.backups import squashfs
 from hawse_gateway.backups.space import OF_IMAGES
-from hawse_gateway.backups.squashfs import Plan
+from hawse_gateway.backups.squashfs import ImagePlan
 from hawse_gateway.backups.stores import KEEP_FREE, store_errors
 from hawse_gateway.core.cancellation import in_thread, kill_process, start_process
 
@@ -140,7 +140,7 @@ class BackupImages:
         with store_errors():
             fd, part = _create(self._root, user)
         try:
-            plan = Plan(
+            plan = ImagePlan(
                 program=program,
                 format=msgspec.convert(info.format, BackupFormat),
                 owner=OWNER,
@@ -164,7 +164,7 @@ class BackupImages:
         log.info("= image of backup %s: %d bytes", info.id, os.fstat(fd).st_size)
         return fd
 
-    async def _convert(self, info: BackupInfo, image: int, plan: Plan, report: Report, moved: Moved) -> None:
+    async def _convert(self, info: BackupInfo, image: int, plan: ImagePlan, report: Report, moved: Moved) -> None:
         """Let a process build the image from the archive, while verifying its checksum."""
         process = await start_process(
             *PROGRAM,

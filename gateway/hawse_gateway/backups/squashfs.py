@@ -40,7 +40,7 @@ TOO_LARGE: Final = 3  # the exit code for an archive whose unpacked size is too 
 NICENESS: Final = 5  # a caller waits for it, but other users' calls matter more
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class ImagePlan(msgspec.Struct, frozen=True, kw_only=True):
     """The work to do.
 
     Attributes:
@@ -76,7 +76,7 @@ def find(places: Sequence[str | None] = (None, SYSTEM)) -> str:
 
 
 def main() -> int:
-    plan = msgspec.json.decode(sys.argv[1], type=Plan)
+    plan = msgspec.json.decode(sys.argv[1], type=ImagePlan)
     os.dup2(int(sys.argv[2]), IMAGE_FD)
     os.nice(NICENESS)
     zstd.is_available()  # loads the library: afterwards nothing else can be loaded
@@ -87,7 +87,7 @@ def main() -> int:
         return TOO_LARGE
 
 
-def _make(plan: Plan) -> int:
+def _make(plan: ImagePlan) -> int:
     """Build the image and return the exit code. Raises `_TooLargeError`."""
     blocks = _bounded(decompressed(sys.stdin.buffer, plan.format), plan.unpacked)
     head = b""
@@ -148,7 +148,7 @@ def _read_tail(pipe: IO[bytes], tail: list[bytes]) -> None:
         del tail[:-LINES_KEPT]
 
 
-def arguments(plan: Plan, mode: int) -> list[str]:
+def arguments(plan: ImagePlan, mode: int) -> list[str]:
     """Return the command that reads a tar from standard input. `mode` is the top directory's."""
     owner = str(plan.owner)
     return [

@@ -41,7 +41,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     trusted: str = ""
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class EgressPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The plan of one proxy.
 
     Attributes:

@@ -174,30 +174,38 @@ def _without(schema: dict[str, Any], fields: Container[str]) -> dict[str, Any]:
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
+# The parameters and responses of the addresses of files.
+FILE_PATH: Final[dict[str, Any]] = {
+    "name": "path",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string"},
+    "description": "Relative to the workspace, or absolute if it begins with a slash. Slashes are not encoded.",
+}
+RANGE: Final[dict[str, Any]] = {"name": "Range", "in": "header", "schema": {"type": "string"}}
+MODE: Final[dict[str, Any]] = {"name": "mode", "in": "query", "schema": {"type": "string", "pattern": "^[0-7]{1,4}$"}}
+RECURSIVE: Final[dict[str, Any]] = {"name": "recursive", "in": "query", "schema": {"type": "boolean", "default": False}}
+PARENTS: Final[dict[str, Any]] = {"name": "parents", "in": "query", "schema": {"type": "boolean", "default": True}}
+IF_MATCH: Final[dict[str, Any]] = {
+    "name": "If-Match",
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": "The file's ETag.",
+}
+IF_NONE_MATCH: Final[dict[str, Any]] = {
+    "name": "If-None-Match",
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": "*: there must be no file yet.",
+}
+WHOLE_FILE: Final[dict[str, Any]] = {"200": {"description": "The file.", "content": {BYTES: {"schema": BINARY}}}}
+FILE_PART: Final[dict[str, Any]] = {
+    "206": {"description": "The requested range of the file.", "content": {BYTES: {"schema": BINARY}}},
+    "416": {"description": "The range is not within the file."},
+}
+
+
 def _files(names: dict[Any, Any]) -> dict[str, Any]:
-    path = {
-        "name": "path",
-        "in": "path",
-        "required": True,
-        "schema": {"type": "string"},
-        "description": "Relative to the workspace, or absolute if it begins with a slash. Slashes are not encoded.",
-    }
-    ranged = {"name": "Range", "in": "header", "schema": {"type": "string"}}
-    mode = {"name": "mode", "in": "query", "schema": {"type": "string", "pattern": "^[0-7]{1,4}$"}}
-    recursive = {"name": "recursive", "in": "query", "schema": {"type": "boolean", "default": False}}
-    parents = {"name": "parents", "in": "query", "schema": {"type": "boolean", "default": True}}
-    match = {"name": "If-Match", "in": "header", "schema": {"type": "string"}, "description": "The file's ETag."}
-    absent = {
-        "name": "If-None-Match",
-        "in": "header",
-        "schema": {"type": "string"},
-        "description": "*: there must be no file yet.",
-    }
-    whole = {"200": {"description": "The file.", "content": {BYTES: {"schema": BINARY}}}}
-    part = {
-        "206": {"description": "The requested range of the file.", "content": {BYTES: {"schema": BINARY}}},
-        "416": {"description": "The range is not within the file."},
-    }
     done = {"200": {"description": _text(FileTransferResult), "content": {JSON: {"schema": names[FileTransferResult]}}}}
 
     def operation(
@@ -212,22 +220,22 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
         }
 
     return {
-        "parameters": [SANDBOX, path],
+        "parameters": [SANDBOX, FILE_PATH],
         "get": operation(
-            "files.get", METHODS["file.read"], "Download a file, or a part of it.", [ranged], whole | part
+            "files.get", METHODS["file.read"], "Download a file, or a part of it.", [RANGE], WHOLE_FILE | FILE_PART
         ),
         "head": operation(
             "files.head",
             METHODS["file.stat"],
             "A file's size and version.",
-            [ranged],
+            [RANGE],
             {"200": {"description": "The file exists; the headers describe it."}},
         ),
         "put": operation(
             "files.put",
             METHODS["file.write"],
             "Replace a file with the body, atomically.",
-            [mode, parents, match, absent, KEY],
+            [MODE, PARENTS, IF_MATCH, IF_NONE_MATCH, KEY],
             done,
         )
         | {"requestBody": {"required": True, "content": {BYTES: {"schema": BINARY}}}},
@@ -235,7 +243,7 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
             "files.delete",
             METHODS["file.delete"],
             "Delete a file or a directory.",
-            [recursive, KEY],
+            [RECURSIVE, KEY],
             {"200": {"description": _text(FileDeleteResult), "content": {JSON: {"schema": names[FileDeleteResult]}}}},
         ),
     }

@@ -16,7 +16,7 @@ import msgspec
 
 from hawse_gateway.core.confinement import confine
 from hawse_gateway.mounts import namespaces, overlay
-from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD, IMAGE_FD, READY, Plan
+from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD, IMAGE_FD, READY, MountPlan
 
 FAILED = 2
 ERROR_SIZE = 4096  # bytes of a child's report
@@ -25,7 +25,7 @@ LOG_SIZE = 1 << 20  # bytes of a file that squashfuse can write: its log
 
 
 def main() -> int:
-    plan = msgspec.json.decode(sys.stdin.buffer.read(), type=Plan)
+    plan = msgspec.json.decode(sys.stdin.buffer.read(), type=MountPlan)
     try:
         if plan.action == "unmount":
             return unmount(plan)
@@ -43,7 +43,7 @@ def report(error: OSError) -> None:
     os.write(OUTPUT, f"{error.errno or errno.EIO} {error.strerror or error}"[:ERROR_SIZE].encode(errors="replace"))
 
 
-def unmount(plan: Plan) -> int:
+def unmount(plan: MountPlan) -> int:
     """Remove the mount from the sandbox, even if its process has ended. Raises `OSError`."""
     inside = plan.inside
     assert inside is not None
@@ -59,7 +59,7 @@ def unmount(plan: Plan) -> int:
     return 0
 
 
-def check(plan: Plan) -> int:
+def check(plan: MountPlan) -> int:
     """Check whether programs use the mount. Raises `OSError`: `EBUSY` if they do."""
     inside = plan.inside
     assert inside is not None
@@ -71,7 +71,7 @@ def check(plan: Plan) -> int:
     return 0
 
 
-def serve(plan: Plan) -> None:
+def serve(plan: MountPlan) -> None:
     """Become rclone or squashfuse. Raises `OSError`."""
     fds = mount(plan)
     os.dup2(fds[0], FUSE_FD)
@@ -98,7 +98,7 @@ def serve(plan: Plan) -> None:
     os.execve(plan.argv[0], plan.argv, plan.env)
 
 
-def mount(plan: Plan) -> list[int]:
+def mount(plan: MountPlan) -> list[int]:
     """Return the FUSE device and, for rclone, a descriptor that keeps the file system alive. Raises `OSError`.
 
     The child that mounted it waits until it is served, reports that, and ends.
@@ -119,7 +119,7 @@ def mount(plan: Plan) -> list[int]:
         return fds
 
 
-def _in_child(plan: Plan, parent: socket.socket) -> None:
+def _in_child(plan: MountPlan, parent: socket.socket) -> None:
     """Mount it, send the descriptors, wait until it is served, and report that. Does not return."""
     try:
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -146,7 +146,7 @@ def _in_child(plan: Plan, parent: socket.socket) -> None:
         os._exit(FAILED)
 
 
-def _make(plan: Plan) -> tuple[int, int, int]:
+def _make(plan: MountPlan) -> tuple[int, int, int]:
     """Create the FUSE file system. Raises `OSError`.
 
     Returns:

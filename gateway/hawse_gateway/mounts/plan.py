@@ -30,7 +30,7 @@ class Inside(msgspec.Struct, frozen=True, kw_only=True):
     path: str
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
     """One piece of work.
 
     Attributes:

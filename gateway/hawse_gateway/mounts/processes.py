@@ -16,7 +16,7 @@ import msgspec
 from hawse.wire import HawseError
 from hawse_gateway.core.cancellation import in_thread
 from hawse_gateway.mounts import namespaces, rclone, squashfuse
-from hawse_gateway.mounts.plan import READY, Inside, Plan
+from hawse_gateway.mounts.plan import READY, Inside, MountPlan
 from hawse_gateway.mounts.settings import MountSettings, Source
 from hawse_gateway.providers.isolation import host_user
 from hawse_gateway.providers.runtime_process import RuntimeProcess
@@ -123,7 +123,7 @@ class MountProcesses:
             HawseError: `not_found` if the bucket does not exist, `unavailable`, `conflict`, `not_directory`,
                 `permission_denied`, `io_error`, `no_space`.
         """
-        plan = Plan(id=id, action="mount", inside=inside, read_only=read_only, check=check)
+        plan = MountPlan(id=id, action="mount", inside=inside, read_only=read_only, check=check)
         try:
             if source.image is not None:
                 program = squashfuse.check_available()
@@ -186,7 +186,7 @@ class MountProcesses:
         Raises:
             HawseError: `conflict` if programs use it, else `unavailable`.
         """
-        await self._change(Plan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
+        await self._change(MountPlan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
 
     async def check_unused(self, id: str, inside: Inside) -> None:
         """Check whether a mount can be removed. Does nothing if it is not there.
@@ -198,9 +198,9 @@ class MountProcesses:
         Raises:
             HawseError: `conflict` if programs use it, else `unavailable`.
         """
-        await self._change(Plan(id=id, action="check", inside=inside), inside)
+        await self._change(MountPlan(id=id, action="check", inside=inside), inside)
 
-    async def _change(self, plan: Plan, inside: Inside) -> None:
+    async def _change(self, plan: MountPlan, inside: Inside) -> None:
         """Run a process that changes or checks an existing mount. Raises `HawseError`."""
         try:
             if not plan.discard and not await asyncio.to_thread(namespaces.mount_points, inside.pid, plan.id):
@@ -245,7 +245,7 @@ class MountProcesses:
         except OSError:
             return ""
 
-    def _start_rclone(self, program: str, plan: Plan, source: Source, runtime: str) -> None:
+    def _start_rclone(self, program: str, plan: MountPlan, source: Source, runtime: str) -> None:
         folder = self._prepared(plan.id)
         folder.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         user = None
@@ -270,7 +270,7 @@ class MountProcesses:
             runtime,
         )
 
-    def _start_image(self, program: str, plan: Plan, image: Path, runtime: str) -> None:
+    def _start_image(self, program: str, plan: MountPlan, image: Path, runtime: str) -> None:
         self._prepared(plan.id).home.mkdir(mode=0o700, parents=True, exist_ok=True)
         user = host_user.of_process(plan.id)
         self._serve(
@@ -290,7 +290,7 @@ class MountProcesses:
             earlier.wait(KILL_TIMEOUT)
         return self.folder(id)
 
-    def _serve(self, plan: Plan, runtime: str) -> None:
+    def _serve(self, plan: MountPlan, runtime: str) -> None:
         """Start the process of a mount, and wait until the mount is usable."""
         id, folder = plan.id, self.folder(plan.id)
         with folder.log.open("ab") as output:
@@ -308,7 +308,7 @@ class MountProcesses:
             folder.runtime.unlink(missing_ok=True)
             raise
 
-    def _run(self, plan: Plan) -> None:
+    def _run(self, plan: MountPlan) -> None:
         child = _popen(plan, subprocess.DEVNULL)
         try:
             _wait_until_ready(child, DISCARD_TIMEOUT if plan.discard else UNMOUNT_TIMEOUT)
@@ -317,7 +317,7 @@ class MountProcesses:
             child.wait()
 
 
-def _popen(plan: Plan, errors: int) -> subprocess.Popen[bytes]:
+def _popen(plan: MountPlan, errors: int) -> subprocess.Popen[bytes]:
     """Start the program with its plan in a file in memory, and without the gateway's variables."""
     with open(os.memfd_create("plan"), "wb+") as stdin:
         stdin.write(msgspec.json.encode(plan))

@@ -21,7 +21,7 @@ from hawse.wire import HawseError
 from hawse_gateway.core.keyed_locks import KeyedLocks
 from hawse_gateway.egress import control
 from hawse_gateway.egress.follower import EgressFollower, OnRefusal
-from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, READY, SOCKET_NAME, Plan, Terms
+from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, READY, SOCKET_NAME, EgressPlan, Terms
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.isolation import cgroups, host_user
 from hawse_gateway.providers.isolation.start import cgroup_name
@@ -293,9 +293,9 @@ class EgressProcesses:
             trusted=self._settings.trusted(),
         )
 
-    def _plan(self, paths: SandboxPaths, policy: EgressPolicy, others: Iterable[Path], cgroup: list[int]) -> Plan:
+    def _plan(self, paths: SandboxPaths, policy: EgressPolicy, others: Iterable[Path], cgroup: list[int]) -> EgressPlan:
         root = os.getuid() == 0
-        return Plan(
+        return EgressPlan(
             folder=str(paths.egress),
             socket=str(paths.run / SOCKET_NAME),
             socket_user=self._socket_user(paths, others) if root else None,
@@ -308,7 +308,7 @@ class EgressProcesses:
         return host_user.choose(paths.uid, others) if self._user is None else self._user
 
 
-def _popen(plan: Plan, paths: SandboxPaths) -> subprocess.Popen[bytes]:
+def _popen(plan: EgressPlan, paths: SandboxPaths) -> subprocess.Popen[bytes]:
     """Start a proxy with its plan in a file in memory, and without the gateway's variables."""
     fd = os.memfd_create("plan")
     with open(fd, "wb+") as stdin, (paths.egress / LOG_NAME).open("wb") as output:

@@ -29,7 +29,7 @@ NO_LINGER: Final = struct.pack("ii", 1, 0)  # closing sends RST (socket(7))
 Connect = Callable[[TunnelRecord, str, Callable[[], None]], AbstractAsyncContextManager[Channel]]
 
 
-class Place:
+class ConnectionPlace:
     """The place of one connection in the counts by tunnel."""
 
     def __init__(self, counts: Counter[str], name: str) -> None:
@@ -54,7 +54,7 @@ class Place:
             del self._counts[self._name]
 
 
-Visit = Callable[[socket.socket, str, Place], Awaitable[None]]
+Visit = Callable[[socket.socket, str, ConnectionPlace], Awaitable[None]]
 
 
 class TunnelConnections:
@@ -74,7 +74,7 @@ class TunnelConnections:
     async def serve(self, record: TunnelRecord, listener: socket.socket) -> None:
         """Connect everything that a listener accepts to a tunnel's port, until cancelled. It owns the listener."""
 
-        async def visit(connection: socket.socket, address: str, place: Place) -> None:
+        async def visit(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
             reader, writer = await streams(connection)
             try:
                 await self.pass_on(record, reader, writer, address)
@@ -94,7 +94,7 @@ class TunnelConnections:
         """
         loop = asyncio.get_running_loop()
 
-        async def serve(connection: socket.socket, address: str, place: Place) -> None:
+        async def serve(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
             try:
                 await visit(connection, address, place)
             except* (HawseError, OSError, HelloError) as errors:
@@ -116,7 +116,7 @@ class TunnelConnections:
                     if self._open.total() >= AT_ONCE or self._open[name] >= most:
                         connection.close()
                         continue
-                    place = Place(self._open, name)
+                    place = ConnectionPlace(self._open, name)
                     address = f"{peer[0]}:{peer[1]}" if peer else f"{through}:0"
                     task = tasks.create_task(serve(connection, address, place), name=f"tunnel {name}")
                     task.add_done_callback(partial(_leave, place))
@@ -142,7 +142,7 @@ class TunnelConnections:
             await relay(reader, writer, channel, first=first, idle=self._idle)
 
 
-def _leave(place: Place, _: asyncio.Task[None]) -> None:
+def _leave(place: ConnectionPlace, _: asyncio.Task[None]) -> None:
     place.leave()
 
 

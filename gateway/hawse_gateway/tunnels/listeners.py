@@ -18,7 +18,7 @@ from hawse_gateway.tunnels.client_hello import (
     record_length,
     server_name,
 )
-from hawse_gateway.tunnels.connections import Place, TunnelConnections, reset, streams
+from hawse_gateway.tunnels.connections import ConnectionPlace, TunnelConnections, reset, streams
 from hawse_gateway.tunnels.options import TunnelOptions
 from hawse_gateway.tunnels.table import MARK, TunnelRecord, TunnelTable
 
@@ -120,7 +120,7 @@ class TunnelListeners:
         return missing
 
     async def _serve_tls(self, port: int) -> None:
-        async def visit(connection: socket.socket, address: str, place: Place) -> None:
+        async def visit(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
             reader, writer = await streams(connection)
             try:
                 name, first = await self._hello(reader)

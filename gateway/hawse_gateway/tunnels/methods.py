@@ -26,7 +26,7 @@ from hawse.wire import HawseError, Principal
 from hawse_gateway.core.cancellation import finished
 from hawse_gateway.store.base import ConflictError
 from hawse_gateway.tunnels.options import PUBLISHED_MAX, TunnelOptions
-from hawse_gateway.tunnels.providers import Provider
+from hawse_gateway.tunnels.providers import PublicAddressProvider
 from hawse_gateway.tunnels.publications import Publications, find_program
 from hawse_gateway.tunnels.table import MARK, TCP, TunnelRecord, TunnelTable
 
@@ -181,7 +181,7 @@ class TunnelMethods:
         if kind == "tls" and (options.tls_port is None or self._preview_host is None):
             raise _disabled("this gateway has no tunnels by TLS name: hawse serve --tunnel-tls-port and --preview-host")
 
-    def _provider(self, name: TunnelProvider) -> Provider:
+    def _provider(self, name: TunnelProvider) -> PublicAddressProvider:
         """Return a provider other than the gateway. Raises `HawseError` `unavailable`."""
         provider = self._options.providers.get(name)
         if provider is None or self._publications is None:

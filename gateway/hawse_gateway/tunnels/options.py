@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from hawse_gateway.transport.listener import numeric
-from hawse_gateway.tunnels.providers import PORT_MAX, Cloudflared, Provider, Ssh
+from hawse_gateway.tunnels.providers import PORT_MAX, Cloudflared, PublicAddressProvider, Ssh
 
 AT_ONCE: Final = 512  # connections of all TCP tunnels: each uses a socket, a channel of a link and up to 0.5 MiB
 PUBLISHED_MAX: Final = 32  # tunnels of other providers: each runs a program of about 30 MB
@@ -35,7 +35,7 @@ class TunnelOptions:
     host: str | None = None
     tls_port: int | None = None
     tls_address: str = "127.0.0.1"
-    providers: Mapping[str, Provider] = field(default_factory=dict)
+    providers: Mapping[str, PublicAddressProvider] = field(default_factory=dict)
     root: Path | None = None
 
     def resolved(self) -> "TunnelOptions":
@@ -87,7 +87,7 @@ class TunnelOptions:
             raise ValueError(f"--tunnel-ports {ports}: the last port is below the first")
         if tls_port is not None and none:
             raise ValueError(f"--tunnel-tls-port {tls_port}: expected {TLS_FORM}")
-        providers: list[Provider] = [Cloudflared()] if cloudflared else []
+        providers: list[PublicAddressProvider] = [Cloudflared()] if cloudflared else []
         if ssh is not None:
             try:
                 providers.append(Ssh(ssh))

@@ -76,7 +76,7 @@ class Output(ABC):
     def _published(self, line: str) -> Published | None: ...
 
 
-class Provider(ABC):
+class PublicAddressProvider(ABC):
     """A provider of public addresses.
 
     Attributes:
@@ -106,7 +106,7 @@ class Provider(ABC):
         """Return a reader for the output of one run."""
 
 
-class Cloudflared(Provider):
+class Cloudflared(PublicAddressProvider):
     """Quick tunnels of Cloudflare: HTTP, without an account, with a new address after each start of the program."""
 
     name = "cloudflared"
@@ -145,7 +145,7 @@ class _CloudflaredOutput(Output):
         return None
 
 
-class Ssh(Provider):
+class Ssh(PublicAddressProvider):
     """Ports of an SSH server (`ssh -R`): TCP, with the same port after each start of the program."""
 
     name = "ssh"

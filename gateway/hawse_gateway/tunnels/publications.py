@@ -20,7 +20,7 @@ from hawse.wire import HawseError
 from hawse_gateway.store.base import ConflictError
 from hawse_gateway.tunnels.connections import TunnelConnections
 from hawse_gateway.tunnels.program import run_program
-from hawse_gateway.tunnels.providers import SOCKET, Provider
+from hawse_gateway.tunnels.providers import SOCKET, PublicAddressProvider
 from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class Publications:
     def __init__(
         self,
         table: TunnelTable,
-        providers: Mapping[str, Provider],
+        providers: Mapping[str, PublicAddressProvider],
         connections: TunnelConnections,
         root: Path,
         *,
@@ -178,7 +178,7 @@ class Publications:
             shutil.rmtree(home, ignore_errors=True)
         return said
 
-    def _prepare(self, home: Path, provider: Provider) -> socket.socket:
+    def _prepare(self, home: Path, provider: PublicAddressProvider) -> socket.socket:
         """Create a tunnel's directory, and listen there. Raises `OSError`."""
         home.mkdir(mode=0o700, parents=True)
         for name, text in provider.files.items():
@@ -194,7 +194,9 @@ class Publications:
             raise
         return listener
 
-    async def _run(self, record: TunnelRecord, provider: Provider, publication: Publication, home: Path) -> str:
+    async def _run(
+        self, record: TunnelRecord, provider: PublicAddressProvider, publication: Publication, home: Path
+    ) -> str:
         """Run a tunnel's program once, and return why it ended. Raises `OSError`."""
         try:
             program = find_program(provider)
@@ -228,7 +230,7 @@ class Publications:
             log.warning("! cannot record the port of tunnel %s: %s", record.name, error)
 
 
-def find_program(provider: Provider) -> str:
+def find_program(provider: PublicAddressProvider) -> str:
     """Return the path of a provider's program. Raises `HawseError` `unavailable` if it is not installed."""
     path = shutil.which(provider.program)
     if path is None:

@@ -19,7 +19,7 @@ from hawse import zstd
 from hawse.api.backups import BackupFormat
 from hawse.wire import HawseError
 from hawse_gateway.backups import squashfs
-from hawse_gateway.backups.squashfs import Plan
+from hawse_gateway.backups.squashfs import ImagePlan
 from hawse_gateway.core.cancellation import kill_process, start_process
 from hawse_gateway.providers.isolation import host_user
 from tests.support.gateway import eventually
@@ -48,11 +48,13 @@ def compressed(data: bytes, format: BackupFormat) -> bytes:
     return gzip.compress(data) if format == "tar.gz" else data
 
 
-def plan(format: BackupFormat, size: int = 1 << 20) -> Plan:
-    return Plan(program=squashfs.find(), format=format, owner=1000, size=size, unpacked=4 * size, cpu=60, user=USER)
+def plan(format: BackupFormat, size: int = 1 << 20) -> ImagePlan:
+    return ImagePlan(
+        program=squashfs.find(), format=format, owner=1000, size=size, unpacked=4 * size, cpu=60, user=USER
+    )
 
 
-def argv(plan: Plan, fd: int) -> list[str]:
+def argv(plan: ImagePlan, fd: int) -> list[str]:
     return [sys.executable, "-m", "hawse_gateway.backups.squashfs", msgspec.json.encode(plan).decode(), str(fd)]
 
 

@@ -6,7 +6,7 @@ from hawse.api.egress import EgressPolicy
 from hawse_gateway.egress.plan import (
     CERTIFICATE_VARIABLES,
     CERTIFICATES,
-    Plan,
+    EgressPlan,
     Terms,
     proxy_variables,
     trusted_certificates,
@@ -16,8 +16,8 @@ from hawse_gateway.egress.secrets import Secret
 
 def test_a_plan_survives_its_encoding() -> None:
     secret = Secret(hosts=["api.test"], into="basic", name="u", value="v")
-    plan = Plan(folder="/f", socket="/s", terms=Terms(policy=EgressPolicy(allow=["api.test"]), secrets=[secret]))
-    assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
+    plan = EgressPlan(folder="/f", socket="/s", terms=Terms(policy=EgressPolicy(allow=["api.test"]), secrets=[secret]))
+    assert msgspec.json.decode(msgspec.json.encode(plan), type=EgressPlan) == plan
 
 
 def test_programs_find_the_proxy_and_the_certificates() -> None:

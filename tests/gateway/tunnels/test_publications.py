@@ -16,7 +16,7 @@ from hawse.wire import HawseError
 from hawse_gateway.sandboxes.records import SANDBOXES
 from hawse_gateway.store.base import Store
 from hawse_gateway.tunnels.connections import TunnelConnections
-from hawse_gateway.tunnels.providers import Output, Provider, Published
+from hawse_gateway.tunnels.providers import Output, PublicAddressProvider, Published
 from hawse_gateway.tunnels.publications import Publications, find_program
 from hawse_gateway.tunnels.relay import Channel
 from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
@@ -35,7 +35,7 @@ class ScriptOutput(Output):
         return Published(f"tcp://example.org:{port}", int(port)) if word == "port" else None
 
 
-class Script(Provider):
+class Script(PublicAddressProvider):
     """Runs a shell script with the requested port as `$1`, in the directory with the file `name`."""
 
     name = "ssh"

@@ -6,7 +6,7 @@ import sys
 
 import msgspec
 
-from hawse_gateway.egress.plan import Plan
+from hawse_gateway.egress.plan import EgressPlan
 from hawse_gateway.egress.proxy_process.proxy import run
 
 BAD_PLAN = 2
@@ -14,7 +14,7 @@ BAD_PLAN = 2
 
 def main() -> int:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
-    plan = msgspec.json.decode(sys.stdin.buffer.read(), type=Plan)
+    plan = msgspec.json.decode(sys.stdin.buffer.read(), type=EgressPlan)
 
     def ready(line: bytes) -> None:
         os.write(1, line)

@@ -19,7 +19,7 @@ from typing import Any, Final
 from hawse.link.sockets import socket_address
 from hawse_gateway.egress.certificates import Authority, new_authority
 from hawse_gateway.egress.control import REQUEST_MAX
-from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, KEY_NAME, READY, Plan
+from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, KEY_NAME, READY, EgressPlan
 from hawse_gateway.egress.proxy_process.control_server import ControlServer
 from hawse_gateway.egress.proxy_process.relay import Relay
 from hawse_gateway.egress.refusals import Refusals
@@ -39,7 +39,7 @@ ALREADY_RUNNING: Final = 3  # the exit code
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 
 
-def run(plan: Plan, ready: Callable[[bytes], object]) -> int:
+def run(plan: EgressPlan, ready: Callable[[bytes], object]) -> int:
     """Serve until the sandbox has ended. Returns the exit code.
 
     Args:

@@ -22,7 +22,7 @@ from hawse_gateway.egress.proxy_process.masking import Mask
 from hawse_gateway.egress.proxy_process.requests import (
     BAD_GATEWAY,
     STATUS,
-    Checked,
+    CheckedRequest,
     Origin,
     answer_headers,
     check_request,
@@ -165,7 +165,7 @@ class Relay:
             raise ClosedError from None
         await self._serve(Side(h11.SERVER, client.reader, client.writer), connection)
 
-    async def _forward(self, client: Side, connection: Open, checked: Checked) -> None:
+    async def _forward(self, client: Side, connection: Open, checked: CheckedRequest) -> None:
         """Forward a request and its answer. Raises `RefusedError`, or `FAILURES` at the end of the connection."""
         origin, sent = checked.origin, Injected(checked.target, checked.headers)
         if origin.tls:
@@ -192,7 +192,7 @@ class Relay:
         if failure is not None:
             raise failure
 
-    async def _send_request(self, client: Side, server: Side, checked: Checked, sent: Injected) -> None:
+    async def _send_request(self, client: Side, server: Side, checked: CheckedRequest, sent: Injected) -> None:
         method = checked.method if checked.websocket is None else "GET"
         try:
             await server.send(h11.Request(method=method, target=sent.target, headers=sent.headers))
@@ -213,7 +213,7 @@ class Relay:
         except FAILURES:
             pass  # the server stopped reading, but may have answered
 
-    async def _answer(self, client: Side, server: Side, checked: Checked, hidden: tuple[bytes, ...]) -> None:
+    async def _answer(self, client: Side, server: Side, checked: CheckedRequest, hidden: tuple[bytes, ...]) -> None:
         mask = Mask(hidden)
         try:
             response = await server.response()
@@ -252,7 +252,7 @@ class Relay:
         client: Side,
         server: Side,
         response: h11.InformationalResponse,
-        checked: Checked,
+        checked: CheckedRequest,
         hidden: tuple[bytes, ...],
     ) -> None:
         """Answer a WebSocket handshake, and pass bytes until one end closes. Raises `RefusedError`."""

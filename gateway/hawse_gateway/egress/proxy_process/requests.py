@@ -60,7 +60,7 @@ class Origin(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedRequest:
     """A valid request.
 
     Attributes:
@@ -84,7 +84,7 @@ def tunnel_origin(request: h11.Request) -> Origin:
     return Origin(host, port, tls=True)
 
 
-def check_request(request: h11.Request, tunnel: Origin | None) -> Checked:
+def check_request(request: h11.Request, tunnel: Origin | None) -> CheckedRequest:
     """Check a request.
 
     Args:
@@ -126,11 +126,13 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> Checked:
         except ValueError as error:
             raise RefusedError("upgrade", f"not a WebSocket handshake: {error}") from None
         kept = [(name, value) for name, value in _end_to_end(fields) if name not in (b"host", b"expect")]
-        return Checked(origin, WEBSOCKET, target, [(b"host", origin.authority), *kept, *UPGRADE], key)
+        return CheckedRequest(origin, WEBSOCKET, target, [(b"host", origin.authority), *kept, *UPGRADE], key)
     chunked = b"transfer-encoding" in named
     kept = [(name, value) for name, value in _end_to_end(fields) if name not in (b"host", b"expect")]
     framing = [(b"transfer-encoding", b"chunked")] if chunked else []
-    return Checked(origin, method, target, [(b"host", origin.authority), *kept, *framing, (b"connection", b"close")])
+    return CheckedRequest(
+        origin, method, target, [(b"host", origin.authority), *kept, *framing, (b"connection", b"close")]
+    )
 
 
 def answer_headers(response: h11.Response | h11.InformationalResponse) -> Headers:

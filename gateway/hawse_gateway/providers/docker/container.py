@@ -51,7 +51,7 @@ TRUSTED: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class UnitPlace:
     """The location of a unit.
 
     Attributes:
@@ -88,7 +88,7 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Start:
+class ContainerStart:
     """One start of a unit.
 
     Attributes:
@@ -110,7 +110,7 @@ class Start:
     oci_runtime: str | None = None
 
 
-def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
+def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[str, Any]:
     """Return the settings of a container for the engine's API.
 
     Args:

@@ -24,7 +24,7 @@ from hawse_gateway.egress.plan import trusted_certificates
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec
 from hawse_gateway.providers.docker import container
-from hawse_gateway.providers.docker.container import GATEWAY_LABEL, RUNTIME_LABEL, UNIT_LABEL, Place
+from hawse_gateway.providers.docker.container import GATEWAY_LABEL, RUNTIME_LABEL, UNIT_LABEL, UnitPlace
 from hawse_gateway.providers.docker.engine import Engine
 from hawse_gateway.providers.docker.images import Images
 from hawse_gateway.providers.egress import INSTALL, EgressProcesses, is_available
@@ -158,7 +158,7 @@ class DockerProvider:
         command = container.image_command(await self.images.inspect(image), spec) if spec.image_command else []
         network = spec.network or self._network
         certificates = await self._start_proxy(unit, spec) if network == "filtered" else None
-        start = container.Start(
+        start = container.ContainerStart(
             image=image,
             network=network,
             runtime=runtime,
@@ -271,8 +271,8 @@ class DockerProvider:
         except ValueError as error:
             raise HawseError("invalid_params", str(error), details={"path": "$.id"}) from None
 
-    def _place(self, unit: str) -> Place:
-        return Place(
+    def _place(self, unit: str) -> UnitPlace:
+        return UnitPlace(
             gateway=self._gateway, unit=unit, bundle=self._bundle, sockets=self._paths(unit).run, user=self._user
         )
 

@@ -18,7 +18,7 @@ CHECK: Final = (sys.executable, "-I", "-m", "hawse_runtime.posix.isolation_check
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class IsolationCheck:
     """The result of the check.
 
     Attributes:
@@ -30,7 +30,7 @@ class Checked:
     seccomp: bool = False
 
 
-def check(bwrap: str, network: Network) -> Checked:
+def check(bwrap: str, network: Network) -> IsolationCheck:
     """Start a sandbox the way a runtime is started, and a program in its inner sandbox.
 
     Args:
@@ -64,13 +64,13 @@ def check(bwrap: str, network: Network) -> Checked:
                 pass_fds=(passwd, group),
             )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Checked(reason=str(error))
+        return IsolationCheck(reason=str(error))
     if run.returncode != 0:
-        return Checked(reason=run.stderr.strip() or f"bwrap ended with exit code {run.returncode}")
+        return IsolationCheck(reason=run.stderr.strip() or f"bwrap ended with exit code {run.returncode}")
     return judge(run.stdout)
 
 
-def judge(output: str) -> Checked:
+def judge(output: str) -> IsolationCheck:
     """Compare a program's findings with those expected in an isolated sandbox."""
     try:
         found = json.loads(output)
@@ -82,7 +82,7 @@ def judge(output: str) -> Checked:
         ]
         seccomp = bool(found["seccomp"])
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        return Checked(reason=f"the isolation check failed: {error!r}")
+        return IsolationCheck(reason=f"the isolation check failed: {error!r}")
     if wrong:
-        return Checked(reason=f"a program in a sandbox is not isolated: {', '.join(wrong)}")
-    return Checked(seccomp=seccomp)
+        return IsolationCheck(reason=f"a program in a sandbox is not isolated: {', '.join(wrong)}")
+    return IsolationCheck(seccomp=seccomp)

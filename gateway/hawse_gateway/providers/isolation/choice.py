@@ -37,7 +37,7 @@ def choose_isolation(requested: RequestedIsolation, network: Network = "private"
         return ChosenIsolation("none", "requested by --isolation none")
     bwrap = outer.find()
     found = (
-        check.Checked(reason="bwrap is not installed: apt install bubblewrap")
+        check.IsolationCheck(reason="bwrap is not installed: apt install bubblewrap")
         if bwrap is None
         else check.check(bwrap, network)
     )

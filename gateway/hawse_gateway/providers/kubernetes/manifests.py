@@ -56,8 +56,16 @@ NODE_DNS: Final = {
 Manifest = dict[str, Any]
 
 
+CONTAINER_SECURITY: Final[Manifest] = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "privileged": False,
+    "readOnlyRootFilesystem": True,
+}
+
+
 @dataclass(frozen=True, kw_only=True)
-class Start:
+class PodStart:
     """One start of a unit.
 
     Attributes:
@@ -91,7 +99,7 @@ def labels(instance: str) -> dict[str, str]:
     return {"app.kubernetes.io/managed-by": "hawse", INSTANCE_LABEL: instance}
 
 
-def pod(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSettings) -> Manifest:
+def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSettings) -> Manifest:
     """Return a pod: our defaults, then `settings.pod`, then fields that must not be changed.
 
     Args:
@@ -134,15 +142,9 @@ def _is_more(quantity: Any, other: Any) -> bool:
     return one is not None and two is not None and one > two
 
 
-def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSettings) -> Manifest:
+def _required(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSettings) -> Manifest:
     name = object_name(settings.instance, unit)
     run_as = {"runAsNonRoot": True, "runAsUser": settings.user, "runAsGroup": settings.user}
-    container_security = {
-        "allowPrivilegeEscalation": False,
-        "capabilities": {"drop": ["ALL"]},
-        "privileged": False,
-        "readOnlyRootFilesystem": True,
-    }
     limits = {
         name: value
         for name, value in (
@@ -157,11 +159,7 @@ def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSe
         "kind": "Pod",
         "metadata": {
             "name": name,
-            "labels": {
-                **labels(settings.instance),
-                RUNTIME_LABEL: start.runtime,
-                NETWORK_LABEL: start.network,
-            },
+            "labels": {**labels(settings.instance), RUNTIME_LABEL: start.runtime, NETWORK_LABEL: start.network},
             "annotations": {UNIT_ANNOTATION: unit},
         },
         "spec": {
@@ -173,17 +171,7 @@ def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSe
             "hostIPC": False,
             "securityContext": {**run_as, "fsGroup": settings.user, "fsGroupChangePolicy": "OnRootMismatch"},
             "containers": [
-                # Not an init container: the kubelet takes a second or two to notice its end. A hook is faster. This
-                # container does not end before the pod: see install.py.
-                {
-                    "name": INSTALLER,
-                    "image": settings.runtime_image,
-                    "command": bundle.install_command(IMAGE_BUNDLE, BUNDLE, what="wait"),
-                    "lifecycle": {"postStart": {"exec": {"command": bundle.install_command(IMAGE_BUNDLE, BUNDLE)}}},
-                    "securityContext": container_security,
-                    "resources": INSTALLER_RESOURCES,
-                    "volumeMounts": [{"name": "runtime", "mountPath": BUNDLE}],
-                },
+                _installer(settings),
                 {
                     "name": CONTAINER,
                     "image": spec.image or settings.image,
@@ -192,7 +180,7 @@ def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSe
                     "workingDir": "/",
                     "env": _environment(secret_name(settings.instance, unit, start.runtime)),
                     "ports": [{"name": "runtime", "containerPort": PORT}],
-                    "securityContext": container_security,
+                    "securityContext": CONTAINER_SECURITY,
                     "resources": {"limits": limits} if limits else {},
                     "volumeMounts": [
                         {"name": "runtime", "mountPath": BUNDLE, "readOnly": True},
@@ -213,7 +201,24 @@ def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSe
     }
 
 
-def _arguments(unit: str, start: Start) -> list[str]:
+def _installer(settings: KubernetesSettings) -> Manifest:
+    """Return the container that provides the runtime.
+
+    It is not an init container, because the kubelet takes a second or two to notice its end. A hook is faster. This
+    container does not end before the pod: see install.py.
+    """
+    return {
+        "name": INSTALLER,
+        "image": settings.runtime_image,
+        "command": bundle.install_command(IMAGE_BUNDLE, BUNDLE, what="wait"),
+        "lifecycle": {"postStart": {"exec": {"command": bundle.install_command(IMAGE_BUNDLE, BUNDLE)}}},
+        "securityContext": CONTAINER_SECURITY,
+        "resources": INSTALLER_RESOURCES,
+        "volumeMounts": [{"name": "runtime", "mountPath": BUNDLE}],
+    }
+
+
+def _arguments(unit: str, start: PodStart) -> list[str]:
     where = ["--listen", f"$(HAWSE_POD_IP):{PORT}", "--private", PRIVATE, "--workspace", WORKSPACE]
     python = json.dumps(bundle.command(BUNDLE))
     # `$(` starts a variable in the arguments of a container; `$$(` is the literal text.

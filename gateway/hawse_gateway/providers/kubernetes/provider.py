@@ -30,7 +30,7 @@ from hawse_gateway.providers.kubernetes import manifests, pod_state
 from hawse_gateway.providers.kubernetes.certificate import make_certificate
 from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, name_of
 from hawse_gateway.providers.kubernetes.informer import Informer
-from hawse_gateway.providers.kubernetes.manifests import PORT, RUNTIME_LABEL, UNIT_ANNOTATION, Start
+from hawse_gateway.providers.kubernetes.manifests import PORT, RUNTIME_LABEL, UNIT_ANNOTATION, PodStart
 from hawse_gateway.providers.kubernetes.policies import Policies
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 from hawse_gateway.providers.pinned import pinned_context
@@ -122,7 +122,7 @@ class KubernetesProvider:
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
         network = spec.network or self._network
         made, token = make_certificate(f"hawse {runtime}"), secrets.token_hex(16)
-        start = Start(runtime=runtime, network=network, arguments=self._arguments)
+        start = PodStart(runtime=runtime, network=network, arguments=self._arguments)
         manifest = manifests.pod(unit, spec, start, self._settings)
         try:
             pod = await self._cluster.create(manifest)

@@ -10,7 +10,7 @@ import msgspec
 from hawse.wire import HawseError
 from hawse_gateway.auth.credential_rows import EXTERNAL
 from hawse_gateway.auth.identity import Identity
-from hawse_gateway.sign_on.oidc.provider import RETRY, Provider
+from hawse_gateway.sign_on.oidc.provider import RETRY, OidcProvider
 from hawse_gateway.sign_on.oidc.tokens import LEEWAY, InvalidTokenError, UnknownKeyError, Verifier
 from hawse_gateway.sign_on.oidc.users import Users
 from hawse_gateway.store.clock import Clock
@@ -24,7 +24,7 @@ class BearerTokens:
     """Implements `ExternalTokens`."""
 
     def __init__(
-        self, provider: Provider, verifier: Verifier, users: Users, audience: str, *, clock: Clock | None = None
+        self, provider: OidcProvider, verifier: Verifier, users: Users, audience: str, *, clock: Clock | None = None
     ) -> None:
         """Create an empty cache.
 

@@ -25,7 +25,7 @@ from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.http.endpoint import address_of
 from hawse_gateway.http.return_path import begin_session, redirect, valid_proof, valid_return
-from hawse_gateway.sign_on.oidc.provider import Provider, ProviderFailedError
+from hawse_gateway.sign_on.oidc.provider import OidcProvider, ProviderFailedError
 from hawse_gateway.sign_on.oidc.tokens import InvalidTokenError, UnknownKeyError, Verifier
 from hawse_gateway.sign_on.oidc.users import Users
 
@@ -94,7 +94,7 @@ class LoginEndpoints:
 
     def __init__(
         self,
-        provider: Provider,
+        provider: OidcProvider,
         verifier: Verifier,
         users: Users,
         client: OidcClient,

@@ -54,7 +54,7 @@ class Metadata(NamedTuple):
     names_itself: bool
 
 
-class Provider:
+class OidcProvider:
     """One provider. `run` keeps `metadata` and `keys` fresh.
 
     Attributes:

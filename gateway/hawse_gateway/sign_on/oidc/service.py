@@ -13,7 +13,7 @@ from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.settings import OidcSettings, SettingsError
 from hawse_gateway.sign_on.oidc.bearers import BearerTokens
 from hawse_gateway.sign_on.oidc.login import LoginAudit, LoginEndpoints, OidcClient
-from hawse_gateway.sign_on.oidc.provider import Provider, allowed_url
+from hawse_gateway.sign_on.oidc.provider import OidcProvider, allowed_url
 from hawse_gateway.sign_on.oidc.tokens import Verifier
 from hawse_gateway.sign_on.oidc.users import RoleRule, Users
 
@@ -47,7 +47,7 @@ class SingleSignOn:
             raise SettingsError(f"--oidc-ca {settings.ca}: {error.strerror or error}") from error
         self._settings = settings
         self._credentials = credentials
-        self.provider = Provider(settings.issuer, tls=tls)
+        self.provider = OidcProvider(settings.issuer, tls=tls)
         self._verifier = Verifier(self.provider)
         self._users = Users(rules, user_claim=settings.user_claim, role_claim=settings.role_claim)
         if settings.audience is not None:

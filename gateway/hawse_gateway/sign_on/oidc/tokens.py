@@ -9,7 +9,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jws import JWSRegistry
 
-from hawse_gateway.sign_on.oidc.provider import Provider
+from hawse_gateway.sign_on.oidc.provider import OidcProvider
 
 TOKEN_SIZE: Final = 16 << 10  # characters: half of the limit for a request's headers
 LEEWAY: Final = 60  # s of allowed difference between the provider's and the gateway's clocks
@@ -30,7 +30,7 @@ class UnknownKeyError(InvalidTokenError):
 class Verifier:
     """Verifies tokens with the keys of a provider."""
 
-    def __init__(self, provider: Provider, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, provider: OidcProvider, *, clock: Callable[[], float] = time.time) -> None:
         """Create a verifier.
 
         Args:

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives import serialization
 from hawse.api.egress import EgressPolicy
 from hawse_gateway.egress.certificates import new_authority
 from hawse_gateway.egress.control import REQUEST_MAX
-from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, KEY_NAME, READY, SOCKET_NAME, Plan, Terms
+from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, KEY_NAME, READY, SOCKET_NAME, EgressPlan, Terms
 from hawse_gateway.egress.proxy_process.proxy import ALREADY_RUNNING, open_authority
 from hawse_gateway.egress.refusals import Answer, Ask
 from tests.support.echo_server import EchoServer
@@ -34,7 +34,7 @@ class Process:
         self.folder.mkdir(exist_ok=True)
         self.socket = folder / SOCKET_NAME
         policy = EgressPolicy(allow=["plain.test:*"])
-        plan = Plan(
+        plan = EgressPlan(
             folder=str(self.folder),
             socket=str(self.socket),
             terms=Terms(policy=policy, networks=["127.0.0.0/8"], addresses={"plain.test": "127.0.0.1"}),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hawse_gateway.egress.proxy_process.requests import (
-    Checked,
+    CheckedRequest,
     Origin,
     answer_headers,
     check_request,
@@ -26,7 +26,7 @@ def parse(raw: bytes) -> h11.Request:
     return event
 
 
-def check(target: str, *headers: str, method: str = "GET", tunnel: Origin | None = None) -> Checked:
+def check(target: str, *headers: str, method: str = "GET", tunnel: Origin | None = None) -> CheckedRequest:
     lines = [f"{method} {target} HTTP/1.1", *(headers or ("Host: api.test",)), "", ""]
     return check_request(parse("\r\n".join(lines).encode("latin-1")), tunnel)
 

@@ -8,7 +8,7 @@ from hawse.api.sandboxes import Network, SandboxLimits
 from hawse.wire import HawseError
 from hawse_gateway.egress.plan import CERTIFICATES
 from hawse_gateway.providers.base import SandboxSpec
-from hawse_gateway.providers.docker.container import TRUSTED, Place, Start, config, image_command
+from hawse_gateway.providers.docker.container import TRUSTED, ContainerStart, UnitPlace, config, image_command
 
 
 def made(
@@ -19,8 +19,8 @@ def made(
     oci: str | None = None,
     certificates: Path | None = None,
 ) -> dict[str, Any]:
-    place = Place(gateway="ab12", unit="box", bundle=Path("/b"), sockets=Path("/s"), user=user)
-    start = Start(
+    place = UnitPlace(gateway="ab12", unit="box", bundle=Path("/b"), sockets=Path("/s"), user=user)
+    start = ContainerStart(
         image="img", network=network, runtime="0" * 16, token="secret", certificates=certificates, oci_runtime=oci
     )
     return config(place, spec or SandboxSpec(), start)
@@ -118,4 +118,4 @@ def test_another_oci_runtime_is_only_used_on_request() -> None:
 
 
 def test_the_secret_is_not_in_the_text_of_a_start() -> None:
-    assert "secret" not in repr(Start(image="i", network="private", runtime="0" * 16, token="secret"))
+    assert "secret" not in repr(ContainerStart(image="i", network="private", runtime="0" * 16, token="secret"))

@@ -8,12 +8,12 @@ from hawse.api.sandboxes import Network, SandboxLimits
 from hawse_gateway.providers.base import SandboxSpec
 from hawse_gateway.providers.kubernetes import manifests
 from hawse_gateway.providers.kubernetes.certificate import RuntimeCertificate
-from hawse_gateway.providers.kubernetes.manifests import Start, merge, object_name
+from hawse_gateway.providers.kubernetes.manifests import PodStart, merge, object_name
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 
 SETTINGS = KubernetesSettings(runtime_image="example.org/hawse-runtime:1")
 UNITS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", fullmatch=True)
-START = Start(runtime="0123456789abcdef", network="private", arguments=("--quota", "5", "$(HOME)"))
+START = PodStart(runtime="0123456789abcdef", network="private", arguments=("--quota", "5", "$(HOME)"))
 
 
 def pod(settings: KubernetesSettings = SETTINGS, spec: SandboxSpec | None = None) -> Any:

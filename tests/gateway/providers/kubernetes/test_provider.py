@@ -17,7 +17,7 @@ from hawse.wire import HawseError
 from hawse_gateway.providers.base import Endpoint, Progress, SandboxSpec
 from hawse_gateway.providers.kubernetes import manifests
 from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, Objects
-from hawse_gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, Manifest, Start, object_name
+from hawse_gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, Manifest, PodStart, object_name
 from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 from hawse_gateway.sandboxes.requests import check_request
@@ -198,7 +198,7 @@ async def test_of_two_starts_of_a_unit_the_cluster_refuses_one(provider: Kuberne
 
 async def test_a_pod_that_has_ended_is_replaced_by_a_start(provider: KubernetesProvider, instance: str) -> None:
     """As after the store was lost: no row knows the pod, so nothing has stopped it."""
-    manifest = manifests.pod("box", SPEC, Start(runtime=OTHER, network="private"), kubernetes.settings(instance))
+    manifest = manifests.pod("box", SPEC, PodStart(runtime=OTHER, network="private"), kubernetes.settings(instance))
     manifest["spec"]["containers"] = [{**each, "command": ["/bin/true"]} for each in manifest["spec"]["containers"]]
     for container in manifest["spec"]["containers"]:
         container["image"], container["env"] = kubernetes.BUSYBOX, []

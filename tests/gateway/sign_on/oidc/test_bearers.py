@@ -9,7 +9,7 @@ from websockets.exceptions import ConnectionClosed
 from hawse_gateway.limits.guesses import Guesses
 from hawse_gateway.settings import OidcSettings
 from hawse_gateway.sign_on.oidc.bearers import BearerTokens
-from hawse_gateway.sign_on.oidc.provider import Provider
+from hawse_gateway.sign_on.oidc.provider import OidcProvider
 from hawse_gateway.sign_on.oidc.tokens import LEEWAY, Verifier
 from hawse_gateway.sign_on.oidc.users import RoleRule, Users
 from tests.support.clock import ManualClock
@@ -67,7 +67,7 @@ async def test_invalid_tokens_and_tokens_for_others_are_refused(served: Gateway,
 async def test_a_token_that_was_verified_ends_with_its_time(provider: RunningProvider) -> None:
     clock = ManualClock()
     clock.wall = time.time()
-    found = Provider(provider.issuer)
+    found = OidcProvider(provider.issuer)
     await found.refresh()
     users = Users([RoleRule.parse("*=viewer")])
     tokens = BearerTokens(found, Verifier(found, clock=lambda: clock.wall), users, AUDIENCE, clock=clock.clock)

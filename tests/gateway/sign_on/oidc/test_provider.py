@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from hawse.wire import HawseError
-from hawse_gateway.sign_on.oidc.provider import ANSWER_SIZE, KEYS, RETRY, Provider, ProviderFailedError, allowed_url
+from hawse_gateway.sign_on.oidc.provider import ANSWER_SIZE, KEYS, RETRY, OidcProvider, ProviderFailedError, allowed_url
 from tests.support.oidc_provider import RunningProvider
 
 
@@ -26,7 +26,7 @@ class SignalsOfTests(uvicorn.Server):
 
 
 @asynccontextmanager
-async def answering(answer: Callable[[str, Request], Any]) -> AsyncIterator[Provider]:
+async def answering(answer: Callable[[str, Request], Any]) -> AsyncIterator[OidcProvider]:
     """A provider whose answers are what `answer` returns for the issuer and a request."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         issuer = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -40,7 +40,7 @@ async def answering(answer: Callable[[str, Request], Any]) -> AsyncIterator[Prov
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(server.serve([listener]))
             try:
-                yield Provider(issuer)
+                yield OidcProvider(issuer)
             finally:
                 server.should_exit = True
 
@@ -51,7 +51,7 @@ def metadata(issuer: str, **other: Any) -> dict[str, Any]:
 
 
 async def test_metadata_and_keys_are_read_and_a_change_of_keys_is_notified(provider: RunningProvider) -> None:
-    found = Provider(provider.issuer)
+    found = OidcProvider(provider.issuer)
     changes = []
     found.on_keys = lambda: changes.append(list(found.keys))
     with pytest.raises(HawseError, match="cannot be reached") as caught:
@@ -69,7 +69,7 @@ async def test_metadata_and_keys_are_read_and_a_change_of_keys_is_notified(provi
 
 async def test_unknown_keys_make_the_keys_be_read_once_in_a_while(provider: RunningProvider) -> None:
     now = 0.0
-    found = Provider(provider.issuer, clock=lambda: now)
+    found = OidcProvider(provider.issuer, clock=lambda: now)
     assert found.key_is_unknown()
     await found.refresh()
     assert not found.key_is_unknown()
@@ -101,7 +101,7 @@ async def test_an_unusable_response_is_refused(answer: Callable[[str, Request], 
 
 async def test_a_provider_that_does_not_answer_is_reported() -> None:
     with pytest.raises(ProviderFailedError, match="cannot be reached"):
-        await Provider("http://127.0.0.1:1").refresh()
+        await OidcProvider("http://127.0.0.1:1").refresh()
 
 
 async def test_keys_that_cannot_verify_are_left_out() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from joserfc import jwk, jwt
 
-from hawse_gateway.sign_on.oidc.provider import Provider
+from hawse_gateway.sign_on.oidc.provider import OidcProvider
 from hawse_gateway.sign_on.oidc.tokens import LEEWAY, TOKEN_SIZE, InvalidTokenError, UnknownKeyError, Verifier
 
 ISSUER = "https://id.example"
@@ -19,7 +19,7 @@ CLAIMS = {"iss": ISSUER, "aud": "me", "sub": "ada", "exp": NOW + 100, "iat": NOW
 
 
 def verifier(*keys: Any) -> Verifier:
-    provider = Provider(ISSUER)
+    provider = OidcProvider(ISSUER)
     provider.keys = {key.kid: key for key in keys or (KEY, RSA)}
     return Verifier(provider, clock=lambda: NOW)
 
