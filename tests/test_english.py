@@ -41,10 +41,10 @@ AREAS: Final = {
 }
 
 BUDGETS: Final = {
-    "product": {"what": 446, "that of": 211, "at which": 415, "of its own": 83, "is made": 103, "go on": 42},
-    "page": {"what": 102, "that of": 58, "at which": 103, "of its own": 27, "is made": 11, "go on": 11},
-    "docs": {"what": 171, "that of": 115, "at which": 183, "of its own": 137, "is made": 62, "go on": 42},
-    "tests": {"what": 119, "that of": 62, "at which": 87, "of its own": 58, "is made": 33, "go on": 22},
+    "product": {"what": 49, "that of": 27, "at which": 52, "of its own": 10, "is made": 10, "go on": 4},
+    "page": {"what": 1, "that of": 3, "at which": 11, "of its own": 2, "is made": 2, "go on": 0},
+    "docs": {"what": 60, "that of": 47, "at which": 94, "of its own": 43, "is made": 22, "go on": 13},
+    "tests": {"what": 58, "that of": 39, "at which": 54, "of its own": 37, "is made": 22, "go on": 14},
 }
 
 _SCRIPT_TEXT: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`", re.DOTALL)

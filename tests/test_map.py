@@ -16,7 +16,8 @@ from tests.support.packages import PACKAGES, ROOT
 TESTS = ROOT / "tests"
 MODULE_LINES = 400
 DECLARATION_LINES = 800  # of a module of hawse/api, which is a table of structs: one module for each surface
-FOLDER_FILES = 25  # of a folder of hawse
+FUNCTION_LINES = 60
+FOLDER_FILES = 25
 
 # Tests of the repository itself. Every other test_*.py outside tests/integration/ belongs to one module.
 HOUSE = {TESTS / f"test_{name}.py" for name in ("arrows", "docs", "english", "generated", "house", "isolation", "map")}
@@ -69,18 +70,39 @@ def test_no_module_has_more_than_400_lines_or_800_of_declarations() -> None:
     assert not long, f"modules of more than {MODULE_LINES} lines, or {DECLARATION_LINES} in hawse/api: {names(long)}"
 
 
-def test_no_folder_of_hawse_has_more_than_25_modules() -> None:
-    folders = Counter(path.parent for path in packages.modules() if (ROOT / "hawse") in path.parents)
+def test_no_folder_has_more_than_25_modules() -> None:
+    """A larger one holds several concepts. A test of the page counts the files of web/src."""
+    folders = Counter(path.parent for path in packages.modules())
     full = {str(folder.relative_to(ROOT)): count for folder, count in folders.items() if count > FOLDER_FILES}
-    assert not full, f"folders with more than {FOLDER_FILES} modules, which hold several concepts: {full}"
+    assert not full, f"folders with more than {FOLDER_FILES} modules: {full}"
 
 
-def test_public_classes_of_hawse_have_unique_names() -> None:
+def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The lines of a function without its docstring."""
+    first = function.body[0]
+    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    described = (first.end_lineno or 0) - first.lineno + 1 if documented else 0
+    return (function.end_lineno or 0) - function.lineno + 1 - described
+
+
+def test_no_function_has_more_than_60_lines() -> None:
+    """About 7 lines are usual, and 40 are many. The docstring does not count."""
+    long = {
+        f"{path.relative_to(ROOT)}: {node.name}": code_lines(node)
+        for path in packages.modules()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and code_lines(node) > FUNCTION_LINES
+    }
+    assert not long, f"functions of more than {FUNCTION_LINES} lines: {long}"
+
+
+def test_public_classes_of_a_package_have_unique_names() -> None:
     """`hawse.sync` has its own `Client` and `Sandbox`, which stand for the asynchronous classes."""
     found = Counter(
-        node.name
-        for path in packages.modules()
-        if (ROOT / "hawse") in path.parents and (ROOT / "hawse" / "sync") not in path.parents
+        f"{package}: {node.name}"
+        for package, folder in PACKAGES.items()
+        for path in folder.rglob("*.py")
+        if ROOT / "hawse" / "sync" not in path.parents
         for node in ast.parse(path.read_text("utf-8")).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
