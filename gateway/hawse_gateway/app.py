@@ -24,7 +24,7 @@ from hawse_gateway.store.feature import STORE
 from hawse_gateway.tunnels.feature import TUNNELS
 from hawse_gateway.upstream.links import Links
 
-# All capabilities of a gateway. Each uses only parts of those before it; they start in this order.
+# All features of a gateway. Each uses only parts of earlier features. They start in this order.
 FEATURES: Final[tuple[Feature, ...]] = (
     STORE,
     LIMITS,
@@ -43,7 +43,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     SANDBOX_METHODS,
     SIGN_ON,
     METRICS,
-    HTTP,  # the last: it serves all addresses that remain
+    HTTP,  # last, since it serves all remaining addresses
 )
 
 
@@ -66,9 +66,9 @@ def create_app(
     """Compose a gateway.
 
     Args:
-        settings: Its settings, which were checked.
-        given: Parts by type, in place of those that features would build. All features use the `StateDirectory`.
-        features: Its capabilities.
+        settings: Its settings, already checked.
+        given: Parts by type, which features use instead of building their own. All features use the `StateDirectory`.
+        features: Its features.
 
     Raises:
         SettingsError, StateError, ProviderError, StoreError, TemplateError, EgressSettingsError: The settings cannot be

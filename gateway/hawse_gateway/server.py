@@ -46,21 +46,21 @@ from hawse_gateway.tunnels.options import TunnelOptions
 
 log = logging.getLogger(__name__)
 
-# Sockets beside those of clients: pages, tickets, clients that are refused with 4429, the HTTP API, previews, machines.
+# Sockets besides WebSocket clients: pages, tickets, clients refused with 4429, the HTTP API, previews, machines.
 SPARE_CONNECTIONS: Final = 256 + REQUESTS + AT_ONCE + MACHINES
-SPARE_FILES: Final = 64  # beside sockets
+SPARE_FILES: Final = 64  # open files besides sockets
 RETRY_AFTER: Final = 1.0  # s, in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`
-PING: Final = 20.0  # s between WebSocket pings, and for a sign of life after one
-CLOSE_TIMEOUT: Final = 1.0  # s for their connections to end
-END_TIMEOUT: Final = 0.5  # s for their requests to end by themselves
+PING: Final = 20.0  # s between WebSocket pings, and s to wait for a reply
+CLOSE_TIMEOUT: Final = 1.0  # s for clients' connections to close
+END_TIMEOUT: Final = 0.5  # s for their requests to finish
 POLL: Final = 0.01  # s
 TICK: Final = 1.0  # s between updates of the `Date` header
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def serve(settings: Settings, *, verbose: bool = False) -> int:
-    """Serve until a signal arrives; return the exit code. Settings that cannot be used are reported on stderr."""
+    """Serve until a signal arrives; return the exit code. Invalid settings are reported on stderr."""
     try:
         settings.check()
         logs.configure(verbose=verbose, form=settings.log_format)
@@ -80,13 +80,13 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         sandboxes = parts.part(Sandboxes)
         for line in isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
             print(line)
-        # Logs in JSON are collected and stored, so a token that was given as a setting is not printed.
+        # JSON logs are collected and stored, so a token from the settings is not printed.
         known = settings.token is not None and settings.log_format == "json"
         token = settings.token or state.token()
         print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES + parts.part(TunnelOptions).sockets)
-    gc.freeze()  # the garbage collector need not visit what is loaded for ever
+    gc.freeze()  # the garbage collector can skip objects that stay loaded forever
     with listener:
         uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
     return 0
@@ -107,8 +107,8 @@ class GatewayServer(uvicorn.Server):
         Args:
             app: The application.
             settings: The settings of the gateway.
-            announce: Is called when it accepts connections.
-            certificate: Its certificate. None: it serves without TLS.
+            announce: Called when the server accepts connections.
+            certificate: Its certificate. None: no TLS.
         """
         super().__init__(config(app.asgi, settings))
         self._certificate = certificate
@@ -117,7 +117,7 @@ class GatewayServer(uvicorn.Server):
         self._shutdown_requested = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen on `sockets`. uvicorn's own does not limit the time of a TLS handshake to less than 60 s."""
+        """Listen on `sockets`. uvicorn's own method allows 60 s for a TLS handshake."""
         await self.lifespan.startup()
         if self.lifespan.should_exit:
             sys.exit(STARTUP_FAILURE)
@@ -143,7 +143,7 @@ class GatewayServer(uvicorn.Server):
         return protocol
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop accepting, ask clients to reconnect, and close connections that remain. Runtimes continue."""
+        """Stop accepting, ask clients to reconnect, and close the remaining connections. Runtimes keep running."""
         for server in self.servers:
             server.close()
         log.info("= shutting down, %d clients", self._connect.client_count)
@@ -154,13 +154,13 @@ class GatewayServer(uvicorn.Server):
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
         for connection in self.server_state.connections:
             connection.transport.abort()
-        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # they see that their client has left
+        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # requests see that their client has left
         for task in self.server_state.tasks:
             task.cancel("the gateway ends")
         await self.lifespan.shutdown()
 
     async def _wait(self, seconds: float, condition: Callable[[], bool]) -> None:
-        """Wait until `condition` holds, at most `seconds`, or until a second signal."""
+        """Wait until `condition` holds, for at most `seconds` or until a second signal."""
         deadline = time.monotonic() + seconds
         while not (condition() or self.force_exit or time.monotonic() > deadline):  # noqa: ASYNC110  # uvicorn's sets
             await asyncio.sleep(POLL)
@@ -177,16 +177,16 @@ class GatewayServer(uvicorn.Server):
                     await self._shutdown_requested.wait()
 
     def begin_shutdown(self) -> None:
-        """Shut down; when called again, without waiting for clients."""
+        """Shut down. A second call stops waiting for clients."""
         self.force_exit = self.should_exit
         self.should_exit = True
         self._shutdown_requested.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle signals without raising them again afterwards, as uvicorn does, so that the exit code is 0.
+        """Handle signals. Unlike uvicorn, do not raise them again afterwards, so that the exit code is 0.
 
-        SIGINT is handled even if it is ignored, as by a shell's `&`; SIGHUP stays ignored, as after `nohup`."""
+        SIGINT is handled even where a shell's `&` has set it to be ignored. SIGHUP stays ignored under `nohup`."""
         loop = asyncio.get_running_loop()
         handled = [n for n in SIGNALS if n != signal.SIGHUP or signal.getsignal(n) is not signal.SIG_IGN]
         for number in handled:
@@ -211,7 +211,7 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
         interface="asgi3",
         log_config=None,
         access_log=False,  # it would log tickets
-        proxy_headers=False,  # `_behind_proxies` reads those of trusted proxies
+        proxy_headers=False,  # `_behind_proxies` reads the headers of trusted proxies
         server_header=False,
         limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,
         backlog=sockets.BACKLOG,
@@ -219,14 +219,14 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
 
 
 def _behind_proxies(app: Any, settings: Settings) -> Any:
-    """Wrap the application so that it sees what trusted proxies say about the client. That of others is ignored."""
+    """Wrap the application so that it applies the forwarded headers of trusted proxies, and only of those."""
     if not settings.proxies:
         return app
     if settings.proxy_headers == "forwarded":
         app = ForwardedHeader(app, settings.proxies)
     else:
         app = ProxyHeadersMiddleware(app, trusted_hosts=list(settings.proxies))
-    if settings.proxy_user_header is not None:  # outermost: it looks at the address of the proxy
+    if settings.proxy_user_header is not None:  # outermost, since it checks the proxy's address
         names = UserHeaders(settings.proxy_user_header, settings.proxy_groups_header)
         app = ProxyUserHeaders(app, settings.proxies, names, SCOPE_KEY, ProxyUser)
     return app
@@ -242,7 +242,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _allow_files(count: int) -> None:
-    """Raise the limit of open files: each client is one, and the usual limit of a shell is below `count`."""
+    """Raise the limit of open files to `count`: each client needs one, and a shell's usual limit is lower."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -250,7 +250,7 @@ def _allow_files(count: int) -> None:
 
 
 def _address(settings: Settings, listener: socket.socket) -> str:
-    """Return the URL to open. A certificate is seldom for an address, so with TLS an allowed name is preferred."""
+    """Return the URL to open. With TLS, an allowed name is preferred, since certificates rarely name an address."""
     name = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host
     if settings.tls_cert is not None and settings.hosts:
         name = split_host(settings.hosts[0], "https")[0]

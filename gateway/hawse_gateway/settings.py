@@ -1,4 +1,4 @@
-"""The settings of a gateway, and the check of their values."""
+"""The settings of a gateway, and their validation."""
 
 import ipaddress
 import re
@@ -21,18 +21,18 @@ from hawse_gateway.tunnels.options import TunnelOptions
 DEFAULT_STATE = Path("~/.local/state/hawse")
 STORES = ("redis://", "rediss://", "redis+sentinel://", "unix://")
 MAX_CONNECTIONS = 1024  # clients at once
-CALLS_PER_SECOND = 500  # of one user: far more than a person or a usual program makes
-WRONG_TOKENS = 100  # at once: many programs behind one address may have an old token
-TOKEN_MIN = 16  # characters: any program of this machine may try to guess the token
+CALLS_PER_SECOND = 500  # per user: far more than a person or a typical program needs
+WRONG_TOKENS = 100  # at once: many programs behind one address may use an outdated token
+TOKEN_MIN = 16  # characters: any program on this machine can try to guess the token
 
 ProxyHeaders = Literal["x-forwarded", "forwarded"]
 
 _HEADER = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")  # a label of 63 characters stands before it
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")  # a label of 63 characters is prepended
 
 
 class SettingsError(Exception):
-    """The settings cannot be used. The message names the option and the values that are allowed."""
+    """Invalid settings. The message names the option and its allowed values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,15 +40,15 @@ class OidcSettings:
     """Sign-in with an OpenID provider.
 
     Attributes:
-        issuer: The identifier of the provider. None: there is none.
-        audience: What bearer tokens of the provider must be for. None: none are accepted.
-        client_id: The id of this gateway at the provider. None: no browser can sign in.
-        client_secret: The secret of this gateway at the provider. None: it is a public client.
-        user_claim: The claim that is the id of the user.
-        role_claim: The claim that `roles` are compared with.
-        roles: `VALUE=ROLE` or `VALUE=own:ROLE`: the roles of users by that claim; the VALUE `*` is everybody.
+        issuer: The identifier of the provider. None: no provider.
+        audience: The required audience of the provider's bearer tokens. None: bearer tokens are refused.
+        client_id: This gateway's client id at the provider. None: browsers cannot sign in.
+        client_secret: This gateway's client secret. None: a public client.
+        user_claim: The claim with the user's id.
+        role_claim: The claim that is compared with `roles`.
+        roles: `VALUE=ROLE` or `VALUE=own:ROLE`: maps values of that claim to roles; the VALUE `*` matches every user.
         lifetime: Seconds until a user has to sign in again.
-        ca: The file of the certificates that are trusted. None: those of the system.
+        ca: The file with the trusted certificates. None: the system's certificates.
     """
 
     issuer: str | None = None
@@ -79,57 +79,57 @@ class OidcSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What `hawse serve` is started with.
+    """The settings of `hawse serve`.
 
     Attributes:
         state: The state directory.
         host: The address to listen on.
-        port: The port. 0: a free one.
-        token: The owner's token. None: the one in the state directory.
-        provider: The name of the provider of sandboxes.
-        isolation: What sandboxes of the local provider run in.
-        image: The image of sandboxes that name none. None: the provider's default.
-        oci_runtime: The Docker Engine's name of the program that runs containers. None: its default.
-        network: What the programs of isolated sandboxes can connect to.
-        user_networks: The networks that users without every right may choose. Empty: all.
-        kubernetes: The file with the settings of the Kubernetes provider. None: there is none.
-        egress: The file with the settings of filtered networks, secrets among them. None: there is none.
-        mounts: The file with the buckets and directories that users may mount. None: there are none.
-        tls_cert: The certificate chain, in PEM. None: the gateway serves without TLS.
+        port: The port. 0: any free port.
+        token: The owner's token. None: the token in the state directory.
+        provider: The name of the sandbox provider.
+        isolation: The isolation of the local provider's sandboxes.
+        image: The default image of sandboxes. None: the provider's default.
+        oci_runtime: The Docker Engine's name of the container runtime. None: the engine's default.
+        network: The network of isolated sandboxes.
+        user_networks: The networks that users with limited rights can choose. Empty: all.
+        kubernetes: The settings file of the Kubernetes provider. None: not used.
+        egress: The settings file of filtered networks, including secrets. None: not used.
+        mounts: The file with the buckets and directories that users can mount. None disables mounts.
+        tls_cert: The certificate chain in PEM. None: no TLS.
         tls_key: The key of the certificate. None: it is in the same file.
         oidc: The OpenID provider.
-        hosts: Names that the gateway is reached by, beside localhost, IP addresses and `host`.
-        origins: Origins whose pages may call, beside the gateway's own.
-        proxies: IP addresses and networks of reverse proxies, whose forwarded headers are used.
-        proxy_headers: Which headers the proxies set: X-Forwarded-For and X-Forwarded-Proto, or Forwarded.
-        proxy_user_header: In which the proxies name the user that they have authenticated. None: they do not.
-        proxy_groups_header: In which they list the groups of the user, separated by commas. None: they do not.
-        proxy_roles: `GROUP=ROLE` or `GROUP=own:ROLE`: the roles of these users; the GROUP `*` is every user.
-        preview_host: The name below which previews have host names of their own. None: previews by path only.
-        tunnel_ports: The ports that TCP tunnels may have, as `[ADDRESS:]FIRST-LAST`. None: there are no such tunnels.
-        tunnel_tls_port: The port of TLS tunnels, as `[ADDRESS:]PORT`. None: there are no such tunnels.
-        tunnel_host: The name or address by which others reach the ports. None: that of the gateway.
-        tunnel_cloudflared: Whether tunnels may have addresses of Cloudflare (quick tunnels).
-        tunnel_ssh: The SSH server whose ports tunnels may have, as `[USER@]HOST` or a URL. None: there is none.
-        max_connections: How many clients may be connected at once.
-        calls_per_second: How many calls a user without every right may make in a second; ten times as many at once.
+        hosts: Host names of the gateway, besides localhost, IP addresses and `host`.
+        origins: Origins whose pages can call the gateway, besides its own.
+        proxies: IP addresses and networks of trusted reverse proxies, whose forwarded headers are used.
+        proxy_headers: The headers that the proxies set: X-Forwarded-For and X-Forwarded-Proto, or Forwarded.
+        proxy_user_header: The header with the user that the proxies have authenticated. None: not used.
+        proxy_groups_header: The header with the user's groups, separated by commas. None: not used.
+        proxy_roles: `GROUP=ROLE` or `GROUP=own:ROLE`: the roles of these users; the GROUP `*` matches every user.
+        preview_host: The parent domain of previews' host names. None: previews by path only.
+        tunnel_ports: The port range of TCP tunnels, as `[ADDRESS:]FIRST-LAST`. None disables TCP tunnels.
+        tunnel_tls_port: The port of TLS tunnels, as `[ADDRESS:]PORT`. None disables TLS tunnels.
+        tunnel_host: The public name or address of the tunnel ports. None: the gateway's.
+        tunnel_cloudflared: Whether tunnels can use Cloudflare addresses (quick tunnels).
+        tunnel_ssh: The SSH server whose ports tunnels can use, as `[USER@]HOST` or a URL. None disables SSH tunnels.
+        max_connections: The maximum number of connected clients.
+        calls_per_second: The call rate of a user with limited rights. Bursts can be ten times as large.
         limit: Limits of users, links and addresses, as `WHO:WHAT=NUMBER`.
-        wrong_tokens: How many wrong tokens one address may send before it has to wait a second for each.
-        quota: Bytes that the API may leave in a workspace. None: unlimited.
+        wrong_tokens: How many wrong tokens an address can send before it has to wait a second for each.
+        quota: The number of bytes up to which the API can fill a workspace. None: unlimited.
         store: The URL of a Redis server that several gateways share. None: SQLite in the state directory.
         backups: The directory or bucket (`s3://BUCKET/PREFIX`) of backups. None: `backups` in the state directory.
-        backups_size: Bytes that all backups together may have.
-        overlays_size: Bytes that the images of backups, which overlays show, together may have.
-        max_sandboxes: How many sandboxes may run at once. None: as many as there is memory and disk for.
-        pool: How many sandboxes are started in advance, for creations without an image, network or limits.
-        templates: The TOML file of the templates. None: there are none.
-        idle_timeout: Seconds without activity after which a sandbox sleeps whose creation does not say.
-        start_timeout: Seconds that a runtime may take until it accepts connections. None: the provider's default.
-        max_contexts: How many code contexts of one language a sandbox may have. None: any number.
-        code_pool: How many executors wait for code contexts in each sandbox (`hawse.api.code_pool`).
-        otel: Whether spans of calls are exported (OpenTelemetry).
-        log_format: The format of the logs of the gateway and of the runtimes.
-        limits: What `welcome` announces.
+        backups_size: The maximum total size of all backups in bytes.
+        overlays_size: The maximum total size in bytes of the backup images that overlays show.
+        max_sandboxes: The maximum number of running sandboxes. None: limited only by memory and disk.
+        pool: The number of sandboxes to start in advance, for creations without an image, network or limits.
+        templates: The TOML file of the templates. None: no templates.
+        idle_timeout: The default number of seconds without activity after which a sandbox sleeps.
+        start_timeout: Seconds within which a runtime must accept connections. None: the provider's default.
+        max_contexts: The maximum number of code contexts per language in a sandbox. None: unlimited.
+        code_pool: How many idle executors each sandbox keeps ready (`hawse.api.code_pool`).
+        otel: Whether to export spans of calls (OpenTelemetry).
+        log_format: The log format of the gateway and the runtimes.
+        limits: The limits that `welcome` announces.
     """
 
     state: Path = DEFAULT_STATE
@@ -187,7 +187,7 @@ class Settings:
         return Quotas.parse(self.limit, {("user", "calls"): calls, ("link", "calls"): calls})
 
     def tunnels(self) -> TunnelOptions:
-        """Return what tunnels may use beside the gateway's own port. Raises `ValueError`."""
+        """Return the options of tunnels that do not use the gateway's own port. Raises `ValueError`."""
         if self.store is not None and (self.tunnel_cloudflared or self.tunnel_ssh is not None):
             raise ValueError("--tunnel-cloudflared and --tunnel-ssh need a gateway of its own, without --store")
         return TunnelOptions.parse(
@@ -200,10 +200,10 @@ class Settings:
         )
 
     def resolved_tunnels(self, root: Path) -> TunnelOptions:
-        """Return the same, with IP addresses instead of names, and with the directory of the programs. Blocks.
+        """Return the same options with names resolved to IP addresses, and the programs' directory. Blocks.
 
         Raises:
-            SettingsError: A name has no address.
+            SettingsError: A name cannot be resolved.
         """
         try:
             return replace(self.tunnels().resolved(), root=root)
@@ -302,7 +302,7 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches `host`."""
+    """Return whether `host` is reachable only from this machine."""
     if host.lower() == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""Who may connect: credentials and what is open with them, and the methods that manage them."""
+"""Access control: credentials, the sessions that they open, and the methods that manage them."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Backups: `backup.*` and `sandbox.snapshot`. With mounts, they can be shown as overlays."""
+"""Backups: `backup.*` and `sandbox.snapshot`. With mounts, backups can also be shown as overlays."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -75,7 +75,7 @@ async def _require_upgrade(request: Request) -> Response:
 
 
 def _add_clients(out: Exposition, connect: ConnectEndpoint) -> None:
-    """Add the clients that are connected, and their calls."""
+    """Add metrics of connected clients and their calls."""
     counts = connect.counts
     channels = sum(len(client.connection.channels) for client in connect.open)
     out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.client_count)])
@@ -89,7 +89,7 @@ def _add_clients(out: Exposition, connect: ConnectEndpoint) -> None:
 
 
 def _add_machines(out: Exposition, machines: Machines) -> None:
-    """Add the machines that have joined."""
+    """Add metrics of joined machines."""
     connected = Family("hawse_machines", "gauge", "Machines that have joined and are connected.")
     again = Family(
         "hawse_machine_connections_total", "counter", "Connections of machines, the first and repeated ones."

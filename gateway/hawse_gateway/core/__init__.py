@@ -1,1 +1,1 @@
-"""Helpers of all packages of the gateway. They know nothing of sandboxes, clients or methods."""
+"""Helpers for all packages of the gateway. They know nothing about sandboxes, clients or methods."""

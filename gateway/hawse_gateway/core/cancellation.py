@@ -1,4 +1,4 @@
-"""Cancellation that is not lost. For tasks that go on after errors, and use code which may lose a cancellation."""
+"""Reliable cancellation, for tasks that continue after errors and call code that can lose a cancellation."""
 
 import asyncio
 import logging
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 @contextmanager
 def cancellation_kept() -> Iterator[None]:
-    """Raise `CancelledError` at the end of the block if the task was cancelled during it, whatever the block has done.
+    """Raise `CancelledError` at the end of the block if the task was cancelled in it, even if the block swallowed that.
 
-    `asyncio.wait_for` of Python 3.11 returns its result if that comes at the same moment as the cancellation; redis-py
-    writes every command with it. A client that closes its connection because of a cancellation may also raise an error
-    of the connection instead. A task that calls such code again and again would never end.
+    In Python 3.11, `asyncio.wait_for` returns its result if the result arrives at the same moment as a cancellation;
+    redis-py writes every command with it. A client that closes its connection on cancellation may raise a connection
+    error instead. A task that calls such code in a loop would never end.
 
     Raises:
         asyncio.CancelledError: The task was cancelled.
@@ -38,9 +38,9 @@ def cancellation_kept() -> Iterator[None]:
 
 
 async def finished(work: Awaitable[T]) -> T:
-    """Return the result of work that has to end, such as a clean-up. A cancellation waits until it has ended.
+    """Return the result of work that must complete, such as a clean-up. A cancellation waits until it has.
 
-    Its error is logged if the task was cancelled.
+    If the task was cancelled, an error of the work is logged.
 
     Raises:
         asyncio.CancelledError: The task was cancelled, once or several times.
@@ -55,21 +55,21 @@ async def finished(work: Awaitable[T]) -> T:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Do work that blocks in a thread. A cancellation waits until it has ended, so that nothing it uses is closed."""
+    """Run blocking work in a thread. A cancellation waits until it has ended, so that nothing it uses is closed."""
     return await finished(asyncio.get_running_loop().run_in_executor(None, work))
 
 
 async def start_process(*command: str, **options: Any) -> Process:
-    """Start a process that leads a group of its own. A cancellation meanwhile kills that group.
+    """Start a process that leads its own process group. A cancellation during the start kills the group.
 
-    uvloop leaves a process to itself if `create_subprocess_exec` is cancelled.
+    uvloop abandons the process if `create_subprocess_exec` is cancelled.
 
     Args:
         command: The program and its arguments.
-        options: Those of `asyncio.create_subprocess_exec`.
+        options: Options of `asyncio.create_subprocess_exec`.
 
     Raises:
-        OSError: It cannot be started.
+        OSError: The process cannot be started.
     """
     work = asyncio.create_subprocess_exec(*command, start_new_session=True, **options)
     starting = asyncio.ensure_future(work)  # noqa: TID251  # this call is its parent, which ends after it in any case
@@ -82,10 +82,10 @@ async def start_process(*command: str, **options: Any) -> Process:
 
 
 async def kill_process(process: Process) -> None:
-    """Kill the group of a process of `start_process`, and wait until the process has ended and its pipes are closed.
+    """Kill the group of a process from `start_process`, and wait until the process has ended and its pipes are closed.
 
-    Nothing is killed if the process itself has ended, since another group may have its number then. What such a process
-    may leave has to end with it.
+    Nothing is killed if the process itself has ended, since its number may belong to another group by then. Such a
+    process must not leave children behind.
     """
     if process.returncode is None:
         with suppress(ProcessLookupError):
@@ -96,7 +96,7 @@ async def kill_process(process: Process) -> None:
 
 
 async def _done(work: "asyncio.Future[Any]") -> asyncio.CancelledError | None:
-    """Wait until `work` is done, and return the last cancellation meanwhile."""
+    """Wait until `work` is done. Return the last cancellation that arrived in the meantime."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
         try:

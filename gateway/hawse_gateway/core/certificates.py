@@ -1,4 +1,4 @@
-"""What the certificates of a gateway have in common: those of egress proxies, and those of runtimes in pods."""
+"""Common parts of the gateway's certificates, for egress proxies and for runtimes in pods."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -8,25 +8,25 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-EARLY: Final = timedelta(days=1)  # the clock of a node may be behind, and a program may set its clock back
-LIFETIME: Final = timedelta(days=3650)  # what it is for ends earlier, but may run for years
+EARLY: Final = timedelta(days=1)  # a node's clock may be behind, and programs may set their clock back
+LIFETIME: Final = timedelta(days=3650)  # longer than any sandbox or pod, which may run for years
 COMMON_NAME_MAX: Final = 64  # characters (RFC 5280, ub-common-name)
 
 
 def common_name(text: str) -> x509.Name:
-    """Return a name for people, of which the first `COMMON_NAME_MAX` characters are used."""
+    """Return a common name with the first `COMMON_NAME_MAX` characters of `text`."""
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:COMMON_NAME_MAX])])
 
 
 def certificate_builder(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
 ) -> x509.CertificateBuilder:
-    """Return what a certificate begins with: names, key, a random number, its lifetime and SubjectKeyIdentifier.
+    """Return a builder with names, key, random serial number, lifetime and SubjectKeyIdentifier.
 
     Args:
-        subject: Whose certificate it is.
-        issuer: Who signs it.
-        key: The key of the subject.
+        subject: The name of the certificate's subject.
+        issuer: The name of the signer.
+        key: The subject's key.
     """
     now = datetime.now(UTC)
     return (
@@ -42,11 +42,11 @@ def certificate_builder(
 
 
 def private_pem(key: ec.EllipticCurvePrivateKey) -> str:
-    """Return a key in PEM, not encrypted."""
+    """Return a key as unencrypted PEM."""
     form, encoding = serialization.PrivateFormat.PKCS8, serialization.Encoding.PEM
     return key.private_bytes(encoding, form, serialization.NoEncryption()).decode()
 
 
 def certificate_pem(certificate: x509.Certificate) -> str:
-    """Return a certificate in PEM."""
+    """Return a certificate as PEM."""
     return certificate.public_bytes(serialization.Encoding.PEM).decode()

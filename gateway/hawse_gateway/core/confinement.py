@@ -1,8 +1,8 @@
-"""Confines a process that reads what hostile programs have made, before it runs a program of the system.
+"""Confines a process that reads data from hostile programs, before it executes a system program.
 
-The process keeps its open descriptors, reads the system's libraries, and has nothing else: no network, a user of its
-own if it was the superuser, bounded memory and files. Landlock (landlock(7), Linux 5.13) also takes away all other
-files and processes; a kernel without it takes away what is above.
+The process keeps its open descriptors and can read the system's libraries, but nothing else. It has no network, a
+separate user if it was the superuser, and bounded memory and files. Landlock (landlock(7), Linux 5.13) also removes
+access to all other files and processes; on kernels without it, the other limits still apply.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from typing import Final
 
 from hawse_gateway.core.system_calls import call, check, libc
 
-SYSTEM: Final = ("/usr", "/bin", "/lib", "/lib32", "/lib64")  # what a program of the system reads to start
+SYSTEM: Final = ("/usr", "/bin", "/lib", "/lib32", "/lib64")  # paths that system programs read at start-up
 _CLONE_NEWUSER, _CLONE_NEWNET, _CLONE_NEWIPC = 0x10000000, 0x40000000, 0x08000000
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
@@ -26,9 +26,9 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION: Final = 1  # LANDLOCK_CREATE_RULESET_VERSION
 _PATH_BENEATH: Final = 1  # LANDLOCK_RULE_PATH_BENEATH
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
-_FILES: Final = {1: (1 << 13) - 1, 2: (1 << 14) - 1}  # LANDLOCK_ACCESS_FS_* by the version that has them
-_ALL_FILES: Final = (1 << 15) - 1  # from version 3 on
-_WITH_SCOPES: Final = 6  # the version from which on signals to processes outside can be refused
+_FILES: Final = {1: (1 << 13) - 1, 2: (1 << 14) - 1}  # LANDLOCK_ACCESS_FS_* by Landlock version
+_ALL_FILES: Final = (1 << 15) - 1  # since version 3
+_WITH_SCOPES: Final = 6  # the first version that can block signals to outside processes
 _SCOPES: Final = 3  # LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, LANDLOCK_SCOPE_SIGNAL
 _NO_LANDLOCK: Final = (errno.ENOSYS, errno.EOPNOTSUPP)
 
@@ -42,18 +42,18 @@ def confine(
     read: Sequence[int] = (),
     write: Sequence[int] = (),
 ) -> None:
-    """Confine this process, which must have a single thread, and all that it starts.
+    """Confine this process, which must have a single thread, and all its future children.
 
     Args:
-        user: The user and group that the superuser becomes. None: the user stays the same.
-        memory: Bytes of its address space.
-        file_size: Bytes of each file that it writes.
-        cpu: Seconds of processor time of each process. None: any.
-        read: Descriptors of files that may be opened again for reading.
-        write: Descriptors of files that may be opened again for reading and writing.
+        user: The user and group to switch to if run as the superuser. None: keep the user.
+        memory: The limit of its address space in bytes.
+        file_size: The limit of each written file in bytes.
+        cpu: The limit of each process's CPU time in seconds. None: unlimited.
+        read: Descriptors of files that can be reopened for reading.
+        write: Descriptors of files that can be reopened for reading and writing.
 
     Raises:
-        OSError: The kernel refuses it.
+        OSError: A system call failed.
     """
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
@@ -62,7 +62,7 @@ def confine(
         (resource.RLIMIT_CPU, resource.RLIM_INFINITY if cpu is None else cpu),
     ):
         resource.setrlimit(limit, (value, value))
-    # The superuser needs no user namespace for it; the others get one in which they are what they were.
+    # The superuser needs no user namespace for this; other users get one that maps them to themselves.
     own, group = os.getuid(), os.getgid()
     check(libc.unshare(_CLONE_NEWNET | _CLONE_NEWIPC | (_CLONE_NEWUSER if own else 0)), "unshare")
     if own:
@@ -74,24 +74,26 @@ def confine(
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     nothing = struct.pack("=6I", *[0] * 6)
-    check(libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), nothing), "capset")  # it has all in its namespace
+    check(
+        libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), nothing), "capset"
+    )  # has all in its namespace
     check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     _restrict_files(read, write)
 
 
 def die_with(parent: int) -> None:
-    """Let the kernel kill this process when the thread that has started it ends. For `preexec_fn` of `Popen`.
+    """Let the kernel kill this process when the thread that started it ends. For `Popen`'s `preexec_fn`.
 
     Args:
-        parent: The process of that thread.
+        parent: The id of that thread's process.
     """
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it has ended before
+    if os.getppid() != parent:  # the parent has already ended
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _restrict_files(read: Sequence[int], write: Sequence[int]) -> None:
-    """Allow no files but those of the system and the given ones, if the kernel can do that. Raises `OSError`."""
+    """Restrict access to system files and the given files, if the kernel supports it. Raises `OSError`."""
     version = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
     if version < 0 and ctypes.get_errno() in _NO_LANDLOCK:
         return

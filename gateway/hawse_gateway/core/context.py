@@ -1,4 +1,4 @@
-"""Where a call or request comes from: the address of its client, and the trace under which logs and errors name it."""
+"""The origin of a call or request: its client's address, and the trace id for logs and errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,9 +14,9 @@ class CallContext:
 
     Attributes:
         address: The address of the client, `HOST:PORT`; empty for calls of the gateway itself.
-        trace: Its trace. It is a span below that of the client, if the client sends one.
-        traceparent: What the client has sent of its trace. None: nothing.
-        audited: Whether the audit log has an entry of its refusal already.
+        trace: Its trace context: a child of the client's span, if the client sends one.
+        traceparent: The `traceparent` that the client has sent. None: it sent none.
+        audited: Whether the audit log already has an entry for its refusal.
     """
 
     __slots__ = ("address", "audited", "trace", "traceparent")
@@ -29,12 +29,12 @@ class CallContext:
 
     @property
     def request(self) -> str:
-        """The id of the call or request: its span."""
+        """The id of the call or request, which is its span id."""
         return self.trace.span
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Handle the call or request in the `with` block: what is logged there names it."""
+        """Handle the call or request in the `with` block. Log entries in the block carry its id."""
         marks = CURRENT.set(self), TRACE.set(str(self.trace))
         try:
             yield
@@ -43,10 +43,10 @@ class CallContext:
             TRACE.reset(marks[1])
 
 
-# Of the HTTP request or call that is being handled.
+# The context of the HTTP request or call that is being handled.
 CURRENT: Final[ContextVar[CallContext | None]] = ContextVar("hawse_call_context", default=None)
 
 
 def current() -> CallContext:
-    """Return the context of what is being handled, or a new one for the gateway itself."""
+    """Return the context of the current call or request, or a new one for the gateway itself."""
     return CURRENT.get() or CallContext("")

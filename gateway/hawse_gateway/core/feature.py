@@ -1,7 +1,7 @@
-"""The features of a gateway. They are one list, `hawse_gateway.app.FEATURES`.
+"""The features of a gateway, all listed in `hawse_gateway.app.FEATURES`.
 
 A feature builds its objects from the objects of earlier features, and contributes methods, routes, metrics and
-background work. Nothing runs until all features are built. They start in the order of the list and stop in reverse.
+background work. Nothing runs until all features are built. They start in list order and stop in reverse.
 """
 
 import asyncio
@@ -19,26 +19,26 @@ Collector = Callable[[Any], Awaitable[None]]  # adds families to a `hawse_gatewa
 
 
 class Composition:
-    """The parts of one gateway, and what its features contribute.
+    """The parts of one gateway, and the contributions of its features.
 
-    The lists may be passed on while features are still being added: what reads them while the gateway runs sees all
+    The lists can be passed on while features are still being added. Code that reads them once the gateway runs sees all
     contributions.
 
     Attributes:
         methods: Objects with handlers (`hawse.rpc.handles`, `serves`) of the gateway's own methods.
-        routes: The routes. The first match is used.
+        routes: The routes. The first match wins.
         middleware: The middleware, outermost first.
         metrics: Called for each scrape of `/metrics`.
         observers: Notified of all calls (`hawse_gateway.upstream.observer.CallObserver`).
-        preparations: Awaited with the id of a running sandbox before a link to it is opened.
-        running: Entered in order when the gateway starts, exited in reverse order.
+        preparations: Awaited with the id of a running sandbox before a link to it opens.
+        running: Context managers, entered in order when the gateway starts and exited in reverse order.
     """
 
     def __init__(self, given: Mapping[type[Any], object]) -> None:
         """Create a composition without features.
 
         Args:
-            given: Parts by their type. A feature does not build a part that is given.
+            given: Parts by type, which features use instead of building their own.
         """
         self._parts: dict[type[Any], Any] = dict(given)
         self.methods: list[object] = []
@@ -50,7 +50,7 @@ class Composition:
         self.running: list[AbstractAsyncContextManager[object]] = []
 
     def part(self, kind: type[T]) -> T:
-        """Return the part of a type. Raises `LookupError` if no feature before has added one."""
+        """Return the part of a type. Raises `LookupError` if no earlier feature has added one."""
         try:
             part: T = self._parts[kind]
         except KeyError:
@@ -67,7 +67,7 @@ class Composition:
         return part
 
     def ensure(self, kind: type[T], build: Callable[[], T]) -> T:
-        """Return the part of a type; build and add it if none is given."""
+        """Return the part of a type; build and add it if it is missing."""
         return self.part(kind) if kind in self._parts else self.add(build(), kind)
 
     def run(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
@@ -76,7 +76,7 @@ class Composition:
 
     @asynccontextmanager
     async def started(self) -> AsyncIterator[None]:
-        """Start all features, and stop them at the end. If one cannot start, the earlier ones are stopped."""
+        """Start all features, and stop them at the end. If a feature fails to start, the earlier ones are stopped."""
         async with AsyncExitStack() as stack:
             for each in self.running:
                 await stack.enter_async_context(each)
@@ -89,7 +89,7 @@ class Feature:
 
     Attributes:
         name: Its name, for error messages.
-        build: Adds its parts and contributions. It may use the parts of the features before it.
+        build: Adds its parts and contributions. It can use the parts of earlier features.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Feature:
 
 
 def compose(features: Iterable[Feature], given: Mapping[type[Any], object]) -> Composition:
-    """Build all features in order. Raises `LookupError` for a feature that stands before one that it needs."""
+    """Build all features in order. Raises `LookupError` for a feature that is listed before one that it needs."""
     composition = Composition(given)
     for feature in features:
         try:

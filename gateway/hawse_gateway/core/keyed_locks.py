@@ -1,4 +1,4 @@
-"""A lock for each key, such as an id, which exists for as long as something holds it or waits for it."""
+"""A lock for each key, such as an id. A lock exists only while it is held or waited for."""
 
 import asyncio
 from weakref import WeakValueDictionary

@@ -9,7 +9,7 @@ from hawse.logs import Form, handler
 
 
 def configure(*, verbose: bool, form: Form = "text") -> None:
-    """Log warnings to stderr, and with `verbose` also connections and sandboxes."""
+    """Log warnings to stderr. With `verbose`, also log connections and sandboxes."""
     logging.basicConfig(level=logging.WARNING, handlers=[handler(form)])
     for name in ("hawse_gateway", "hawse"):
         logging.getLogger(name).setLevel(logging.INFO if verbose else logging.WARNING)

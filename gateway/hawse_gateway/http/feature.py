@@ -1,4 +1,4 @@
-"""HTTP: the pages, sessions, recordings, and every method as a route; and the checks of all requests."""
+"""HTTP: pages, sessions, recordings, a route for every method, and the checks of all requests."""
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -29,7 +29,7 @@ from hawse_gateway.upstream.links import Links
 
 
 def _build(gateway: Composition) -> None:
-    """The last feature: its routes match all addresses that others have not taken."""
+    """Build the last feature. Its routes match all remaining addresses."""
     settings, access_policy = gateway.part(Settings), gateway.part(AccessPolicy)
     audit, links, sign_on = gateway.part(AuditTrail), gateway.part(Links), gateway.find(SignOn)
     shares = Shares(REQUESTS, "requests")

@@ -1,4 +1,4 @@
-"""The limits of users, links and addresses, which gateways of one store share."""
+"""The limits of users, links and addresses, shared by all gateways of a store."""
 
 import secrets
 

@@ -30,7 +30,7 @@ def _build_spans(gateway: Composition) -> None:
     if not gateway.part(Settings).otel:
         return
     try:
-        telemetry = import_module("hawse_gateway.metrics.telemetry")  # only then: it needs packages that are optional
+        telemetry = import_module("hawse_gateway.metrics.telemetry")  # imported here, since it needs optional packages
     except ModuleNotFoundError as error:
         raise SettingsError(f"--otel needs {error.name}: pip install 'hawse[otel]'") from error
     spans = cast(Spans, telemetry.CallSpans())

@@ -1,4 +1,4 @@
-"""Previews: programs of sandboxes in the browser, and the connections of all tunnels to their ports."""
+"""Previews, which show programs of sandboxes in the browser, and connections from tunnels to sandbox ports."""
 
 from starlette.middleware import Middleware
 

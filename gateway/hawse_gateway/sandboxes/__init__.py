@@ -1,5 +1,5 @@
 """The sandboxes of a gateway: their durable rows, and the only code that starts, stops and deletes them.
 
-`records` are the rows, `steps` the state machine, `driver` performs its steps, `lifecycle` is what the methods and the
-links call, `supervisor` finds what has gone wrong or is due.
+`records` defines the rows, `steps` the state machine. `driver` performs its steps, methods and links call `lifecycle`,
+and `supervisor` finds failures and work that is due.
 """

@@ -1,7 +1,7 @@
-"""Whether the machine has room for another sandbox: their number, free memory and free disk.
+"""Decides whether the machine has capacity for another sandbox: the number of sandboxes, free memory and free disk.
 
-What is stale is removed first, and the machine is looked at again. Only files that a deletion has left are removed:
-they were given up explicitly. A sandbox is never stopped to make room for another.
+When capacity is short, files left behind by deletions are removed and the machine is measured again. Nothing else is
+removed, and a sandbox is never stopped to make room for another.
 """
 
 import asyncio
@@ -16,29 +16,29 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER: Final = 10.0  # s after which a client may try again
+RETRY_AFTER: Final = 10.0  # s until a client should retry
 MEMINFO: Final = Path("/proc/meminfo")
-DELETED: Final = ".deleted-*"  # directories that a deletion has renamed and not removed
+DELETED: Final = ".deleted-*"  # directories that a deletion renamed but did not remove
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """What must remain for a sandbox to be started.
+    """The limits within which sandboxes are started.
 
     Attributes:
-        sandboxes: How many may run at once. None: any number.
-        memory: Bytes that must be available.
-        disk: Bytes that must be free where the state directory is.
+        sandboxes: The maximum number of running sandboxes. None: unlimited.
+        memory: Bytes of memory that must be available.
+        disk: Bytes that must be free on the disk with the state directory.
     """
 
     sandboxes: int | None = None
-    memory: int = 256 << 20  # a runtime has about 60 MiB, and programs need some
+    memory: int = 256 << 20  # a runtime uses about 60 MiB, and programs need some
     disk: int = 512 << 20
 
 
 @dataclass(frozen=True)
 class Room:
-    """What is free now. None: it is not known."""
+    """The free memory and disk space. None: unknown."""
 
     memory: int | None
     disk: int | None
@@ -48,9 +48,9 @@ class Admission:
     """Checks the capacity before a sandbox is started.
 
     Args:
-        capacity: What must remain.
-        state: A directory on the disk that is checked, with the directory `sandboxes`.
-        measure: Returns what is free.
+        capacity: The limits.
+        state: The state directory, which contains `sandboxes`. Its disk is measured.
+        measure: Returns the free memory and disk space.
     """
 
     def __init__(self, capacity: Capacity, state: Path, *, measure: Callable[[Path], Room] | None = None) -> None:
@@ -59,12 +59,12 @@ class Admission:
         self._measure = measure or measure_room
 
     async def check(self, running: int, memory: int | None = None, *, remote: bool = False) -> None:
-        """Refuse a sandbox for which there is no room.
+        """Refuse a sandbox that does not fit.
 
         Args:
-            running: How many sandboxes run, without the new one.
-            memory: The limit of its memory in bytes. None: it has none.
-            remote: Whether it uses the memory and the disk of another machine.
+            running: The number of running sandboxes, without the new one.
+            memory: The new sandbox's memory limit in bytes. None: no limit.
+            remote: Whether the sandbox uses the memory and disk of another machine.
 
         Raises:
             HawseError: `capacity_exceeded`, with `details.retry_after` in seconds.
@@ -81,7 +81,7 @@ class Admission:
             raise _exceeded(problem)
 
     def _look(self, memory: int | None) -> str | None:
-        """Why there is no room. None: there is. What is not known counts as missing: it is looked at again."""
+        """Return what is short, or None. An unknown value counts as short, so that it is measured again."""
         room = self._measure(self._state)
         needed = max(self._capacity.memory, memory or 0)
         if room.disk is None or room.disk < self._capacity.disk:
@@ -97,7 +97,7 @@ class Admission:
 
 
 def measure_room(state: Path) -> Room:
-    """Measure what is free on this machine."""
+    """Measure the free memory and disk space of this machine."""
     try:
         disk = shutil.disk_usage(state).free
     except OSError:
@@ -106,7 +106,7 @@ def measure_room(state: Path) -> Room:
 
 
 def _available_memory() -> int | None:
-    """`MemAvailable` of proc(5): what programs can get without swapping."""
+    """Return `MemAvailable` of proc(5): the memory available to programs without swapping."""
     try:
         for line in MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):

@@ -1,8 +1,8 @@
-"""Brings sandboxes to the state that is wanted: the only code that calls the changing methods of a provider.
+"""Drives sandboxes to their wanted state. Only this module calls the provider methods that change something.
 
-Each step is written to the store before it is taken, and verified before it counts as done. One driver works on a
-sandbox at a time, also among several gateways: it holds the store's lease of that sandbox. A write that fails is
-repeated; it never ends the work, since what runs must not be forgotten.
+Each step is written to the store before it is taken, and verified before it counts as done. Only one driver works on a
+sandbox at a time, even across gateways: it holds the sandbox's lease in the store. A failed write is retried and never
+ends the work, since a running unit must not be forgotten.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS: Final = 15.0  # after which another gateway may take over the work of one that has ended
+LEASE_SECONDS: Final = 15.0  # after which another gateway may take over from one that has died
 CREATE_TIMEOUT: Final = 1800.0  # s, for the largest image over a slow network
 RECORD_TIMEOUT: Final = 60.0  # s to write that a runtime accepts links
-STOP_TIMEOUT: Final = 60.0  # s, above what a provider needs to kill everything and verify it
+STOP_TIMEOUT: Final = 60.0  # s, longer than any provider needs to kill everything and verify it
 RETRY_FIRST: Final = 1.0  # s between attempts to end or delete a sandbox, doubled each time
 RETRY_MAX: Final = 60.0
 STORE_RETRY: Final = 0.5  # s between attempts to write
-POLL: Final = 1.0  # s between looks at a lease that another gateway holds: its expiry is not reported
+POLL: Final = 1.0  # s between checks of a lease that another gateway holds: the store does not report its expiry
 
 
 class Driver:
@@ -51,17 +51,17 @@ class Driver:
         report: Callable[[str, Progress | None], None] = lambda sandbox, progress: None,
         spec: Callable[[SandboxRecord], SandboxSpec] = lambda record: record.spec,
     ) -> None:
-        """Create a driver without work.
+        """Create an idle driver.
 
         Args:
             store: The rows and leases.
             providers: By name.
-            tasks: The parent of the tasks that drive.
-            clock: Measures the time until a repeated attempt.
+            tasks: The parent of the driving tasks.
+            clock: Measures the time until the next attempt.
             holder: Names this gateway in leases.
-            admit: Refuses a sandbox for which there is no room, by raising `HawseError`. None: there is always room.
-            report: Is called with the progress of a sandbox that is being started, and with None at its end.
-            spec: Returns what the provider has to start.
+            admit: Raises `HawseError` for a sandbox that does not fit. None: every sandbox is admitted.
+            report: Called with the progress of a starting sandbox, and with None when the start ends.
+            spec: Returns the specification that the provider starts.
         """
         self._store = store
         self._providers = providers
@@ -72,14 +72,14 @@ class Driver:
         self._admit = admit
         self._spec = spec
         self._vacancy = Vacancy(store, clock)
-        self._admitting = asyncio.Lock()  # from the look at the capacity until the run is written, which takes some
+        self._admitting = asyncio.Lock()  # held from the capacity check until the run, which uses capacity, is written
         self._work: dict[str, asyncio.Task[None]] = {}
-        self._again: set[str] = set()  # whose rows have changed since their task last read them
+        self._again: set[str] = set()  # sandboxes whose rows have changed since their task last read them
 
     def settle(self, sandbox: str) -> "asyncio.Task[None]":
-        """Drive a sandbox until nothing more can be done now; return the task, which never fails.
+        """Drive a sandbox as far as possible for now; return the task, which never fails.
 
-        What was reached is in the rows. To wait, shield the task: several callers share it.
+        The rows show the result. Callers that wait must shield the task, which they share.
         """
         self._again.add(sandbox)
         task = self._work.get(sandbox)
@@ -88,17 +88,17 @@ class Driver:
         return task
 
     async def idle(self) -> None:
-        """Wait until nothing is driven any more."""
+        """Wait until no sandbox is being driven."""
         while self._work:
             await asyncio.wait(list(self._work.values()))
 
     async def ended(self, sandboxes: Iterable[str]) -> None:
-        """Wait until these sandboxes are not driven any more."""
+        """Wait until these sandboxes are no longer being driven."""
         if tasks := [self._work[sandbox] for sandbox in sandboxes if sandbox in self._work]:
             await asyncio.wait(tasks)
 
     def stop(self) -> None:
-        """Stop driving. What is being done is left to the next gateway."""
+        """Stop driving. The next gateway finishes the work in progress."""
         for task in self._work.values():
             task.cancel()
 
@@ -129,17 +129,17 @@ class Driver:
             log.info("= sandbox %s: %s", sandbox, step.name.lower(), extra={"sandbox": sandbox})
             try:
                 await self._take(step, rows, lease)
-            except ConflictError:  # a row was changed since it was read: look again
+            except ConflictError:  # a row has changed since it was read: read it again
                 self._again.add(sandbox)
 
     def _due(self, rows: Rows, step: Step) -> bool:
-        """Whether the time of a repeated attempt has come."""
+        """Return whether the next attempt is due."""
         retry_at = None
         if step is Step.STOP and rows.run is not None:
             retry_at = rows.run.value.retry_at
         elif step is Step.DELETE and rows.sandbox is not None:
             retry_at = rows.sandbox.value.retry_at
-        # A longer wait than any comes from a gateway whose clock is ahead of this one.
+        # A wait longer than the maximum was written by a gateway whose clock is ahead of this one.
         return retry_at is None or not 0 < self._clock.until(retry_at) <= RETRY_MAX
 
     async def _take(self, step: Step, rows: Rows, lease: Lease) -> None:
@@ -180,7 +180,7 @@ class Driver:
             endpoint = await self._begin(provider, record, run)
         except HawseError as error:
             stopping = records.stopping(run, self._clock.now(), "its start failed")
-            await self._store.write(row.put(stopping), lease=lease)  # first of all: something may run
+            await self._store.write(row.put(stopping), lease=lease)  # before anything else: something may be running
             await self._fail(sandbox, error, lease)
             return
         capabilities = await provider.capabilities()
@@ -199,7 +199,7 @@ class Driver:
             )
 
     async def _begin(self, provider: Provider, record: SandboxRecord, run: Run) -> Endpoint:
-        """Create and start the unit. Raises `HawseError` for every failure."""
+        """Create and start the unit. Raises `HawseError` for any failure."""
 
         def report(progress: Progress) -> None:
             self._report(record.id, progress)
@@ -214,18 +214,18 @@ class Driver:
             raise HawseError("unavailable", "the sandbox did not start in time") from None
         except HawseError:
             raise
-        except Exception as error:  # a bug of the provider must not end the supervision of what it may have started
+        except Exception as error:  # a bug in the provider must not end the supervision of a unit that may have started
             log.exception("! sandbox %s: start", record.id, extra={"sandbox": record.id})
             raise HawseError("internal", "a bug in the provider of the sandbox") from error
         finally:
             self._report(record.id, None)
 
     async def _record_running(self, provider: Provider, row: Stored[Run], running: Run, lease: Lease) -> None:
-        """Write that the runtime accepts links. If that is not possible, another driver has to end it.
+        """Write that the runtime accepts links. If that fails, another driver has to end the run.
 
         Raises:
-            ConflictError: Another driver has changed the row. What was started has been ended.
-            LeaseLostError: The same, noticed by the lease.
+            ConflictError: Another driver has changed the row. The new run has been ended.
+            LeaseLostError: Likewise, detected through the lease.
         """
         deadline = self._clock.now().after(RECORD_TIMEOUT)
         while True:
@@ -237,11 +237,11 @@ class Driver:
                 raise
             except StoreError:
                 if self._clock.until(deadline) <= 0:
-                    raise  # the run stays `starting`, so whatever reads it next ends it
+                    raise  # the run stays `starting`, so its next reader ends it
                 await asyncio.sleep(STORE_RETRY)
 
     async def _fail(self, sandbox: Stored[SandboxRecord], error: HawseError, lease: Lease) -> None:
-        """Note why the start failed, and do not try again until something wants the sandbox to run."""
+        """Record why the start failed. It is not retried until the sandbox is wanted again."""
         log.warning("! sandbox %s was not started: %s", sandbox.value.id, error, extra={"sandbox": sandbox.value.id})
         failed = msgspec.structs.replace(sandbox.value, wanted="sleeping", failure=Failure.of(error))
         await self._store.write(sandbox.put(failed), lease=lease)
@@ -254,7 +254,7 @@ class Driver:
         problem = await self._attempt(run.sandbox, run.provider, lambda provider: provider.stop(run.unit))
         changes: list[Change] = [self._ended(row, problem)]
         if problem is None and not run.unused:
-            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # it may have changed meanwhile
+            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # it may have changed in the meantime
             if sandbox is not None:
                 changes.append(sandbox.put(vacated(sandbox.value, run.refuses_since or await self._vacancy.now())))
         await self._store.write(*changes, lease=lease)
@@ -265,7 +265,7 @@ class Driver:
         await self._store.write(self._ended(row, problem), lease=lease)
 
     def _ended(self, row: Stored[R], problem: str | None) -> Change:
-        """Return the change of a row whose end was attempted: it is removed, or waits for the next attempt."""
+        """Return the change to a row after an attempt to end it: remove it, or schedule the next attempt."""
         if problem is None:
             return row.delete()
         attempts = row.value.attempts
@@ -283,14 +283,14 @@ class Driver:
         if problem is None:
             state = "paused" if pausing else "running"
             changes.append(run.put(msgspec.structs.replace(run.value, state=state, since=self._clock.now())))
-        else:  # it goes on as it is
+        else:  # it continues unchanged
             failure = Failure(code="unavailable", message=problem)
             wanted = "running" if pausing else "paused"
             changes.append(sandbox.put(msgspec.structs.replace(sandbox.value, wanted=wanted, failure=failure)))
         await self._store.write(*changes, lease=lease)
 
     async def _attempt(self, sandbox: str, provider: str, work: Callable[[Provider], Awaitable[None]]) -> str | None:
-        """Return None if `work` succeeds, otherwise why not."""
+        """Return None if `work` succeeds, otherwise the reason for the failure."""
         try:
             with cancellation_kept():
                 async with asyncio.timeout(STOP_TIMEOUT):
@@ -317,7 +317,7 @@ class Driver:
 
     @asynccontextmanager
     async def lease(self, name: str) -> AsyncIterator[Lease]:
-        """Wait for a lease and hold it. Raises `StoreError`. `name`: what it is for; `sandbox/ID` is for driving it."""
+        """Wait for the lease `name` and hold it. Drivers hold `sandbox/ID`. Raises `StoreError`."""
         changed = asyncio.Event()
         stop_listening = self._store.listen(lambda table, key: changed.set() if key == name else None)
         try:
@@ -338,7 +338,7 @@ class Driver:
             await self._store.release(lease)
 
     async def _renew(self, lease: Lease) -> None:
-        """Renew the lease until it is lost. The writes of the driver notice the loss."""
+        """Renew the lease until it is lost. The driver's next write detects the loss."""
         held = True
         while held:
             await asyncio.sleep(LEASE_SECONDS / 3)

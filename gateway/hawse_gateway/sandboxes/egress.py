@@ -1,4 +1,4 @@
-"""What the programs of sandboxes may reach, as the methods see it: the policy in the row, and the proxy that has it."""
+"""The egress policies of sandboxes, as the methods see them: the policy in the row, and the proxy that applies it."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -12,7 +12,7 @@ from hawse_gateway.sandboxes.table import SandboxTable
 
 
 class SandboxEgress:
-    """The policies of sandboxes. Methods raise `HawseError`: `not_found`, `unavailable`, and what else they name.
+    """The egress policies of sandboxes. All methods may raise `HawseError` `not_found` and `unavailable`.
 
     Args:
         table: The rows.
@@ -32,14 +32,14 @@ class SandboxEgress:
         return found.value
 
     async def change(self, sandbox: str, change: Callable[[SandboxRecord], SandboxRecord]) -> SandboxRecord:
-        """Change the policy in the row of a sandbox, and let its proxy decide by it if it runs. Return the row.
+        """Change the policy in a sandbox's row, and apply it to the running proxy. Return the row.
 
         Args:
             sandbox: The id of the sandbox.
-            change: Returns the row with the new policy. It may be called several times, and may raise `HawseError`.
+            change: Returns the row with the new policy. It can be called several times, and can raise `HawseError`.
 
         Raises:
-            HawseError: `unavailable` if the proxy was not changed. The row is, and it is tried again.
+            HawseError: `unavailable` if the row was changed but the proxy was not. The supervisor tries again.
         """
         rows = await self._table.change(sandbox, change)
         while True:
@@ -52,21 +52,21 @@ class SandboxEgress:
             rows = await self._table.existing(sandbox)
             assert rows.sandbox is not None
             if rows.sandbox.value.spec.egress == record.spec.egress:
-                return rows.sandbox.value  # otherwise another call has changed it, and may have been first
+                return rows.sandbox.value  # otherwise another call changed the policy: apply it again
 
     async def status(self, record: SandboxRecord) -> Status | None:
-        """Return what the proxy of a sandbox has done. None: it has none."""
+        """Return the status of a sandbox's proxy. None: the sandbox has no proxy."""
         egress = self._of(record)
         return None if egress is None else await egress.status(record.unit)
 
     async def watch(
         self, record: SandboxRecord, *, allowed: bool
     ) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-        """Yield what the proxy of a sandbox decides, until it ends; at once if there is none.
+        """Yield the decisions of a sandbox's proxy until it ends. Without a proxy, yield nothing.
 
         Args:
             record: The row of the sandbox.
-            allowed: Whether requests that are passed on are reported, too.
+            allowed: Whether to report allowed requests too.
         """
         if (egress := self._of(record)) is not None:
             async with aclosing(egress.watch(record.unit, allowed=allowed)) as batches:

@@ -1,4 +1,4 @@
-"""The handlers of `egress.*`: what the programs of a sandbox may reach, and what its proxy decides."""
+"""The handlers of `egress.*`: a sandbox's egress policy, and the decisions of its proxy."""
 
 import asyncio
 from collections import Counter, deque
@@ -29,9 +29,9 @@ from hawse_gateway.limits.in_progress import in_progress
 from hawse_gateway.sandboxes.egress import SandboxEgress
 from hawse_gateway.sandboxes.records import SandboxRecord
 
-QUEUE: Final = 512  # requests that wait for a slow client
-WATCHES: Final = 32  # of one user
-POLL: Final = 1.0  # s between looks for a proxy: that another gateway starts one is no event
+QUEUE: Final = 512  # decisions queued for a slow client
+WATCHES: Final = 32  # per user
+POLL: Final = 1.0  # s between checks for a proxy: nothing reports that another gateway has started one
 NOT_FILTERED: Final = HawseError("invalid_params", "the network of this sandbox is not `filtered`")
 
 
@@ -40,9 +40,9 @@ class EgressMethods:
 
     Args:
         egress: The policies of the sandboxes.
-        tasks: The parent of the tasks that watch.
-        user_networks: The networks that a user without every right may choose. None: all.
-        poll: Seconds between looks for a proxy that does not run.
+        tasks: The parent of the watching tasks.
+        user_networks: The networks that users with limited rights can choose. None: all.
+        poll: Seconds between checks for a proxy that is not running.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class EgressMethods:
         stream.task = self._tasks.create_task(self._follow(stream, params, call.principal.id), name="egress.watch")
 
     async def _follow(self, stream: "EgressWatchStream", params: EgressWatch, user: str) -> None:
-        """Follow the proxies of a sandbox, one after another, until its call is closed."""
+        """Follow a sandbox's proxies, one after another, until the call is closed."""
         try:
             with in_progress(self._watches, user):
                 while True:

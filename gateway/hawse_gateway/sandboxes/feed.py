@@ -1,7 +1,7 @@
-"""`sandbox.watch`: each sandbox now, and again after every change that any gateway makes.
+"""`sandbox.watch`: reports every sandbox once, then again after each change by any gateway.
 
-One task reads the rows after a change, for all watches together. A watch keeps the ids that it has yet to send, so its
-memory is bounded by the number of sandboxes however slowly its client reads.
+One task reads the rows after a change, for all watches. A watch keeps only the ids still to be sent, so the number of
+sandboxes bounds its memory even if its client reads slowly.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from hawse_gateway.store.base import StoreError
 
 log = logging.getLogger(__name__)
 
-RETRY: Final = 1.0  # s after which the store is read again that could not be read
+RETRY: Final = 1.0  # s until the next attempt after the store could not be read
 
 
 class SandboxWatchStream(OutputOnlyStream):
@@ -31,12 +31,12 @@ class SandboxWatchStream(OutputOnlyStream):
         super().__init__(call)
         self._feed = feed
         self._labels = labels
-        self._pending: dict[str, None] | None = None  # ids to be sent, in order; None until the rows were read
-        self._sent: set[str] = set()  # ids that the client knows
+        self._pending: dict[str, None] | None = None  # ids to send, in order; None until the rows have been read
+        self._sent: set[str] = set()  # ids that the client has received
         self._live = False
 
     def update(self, changed: Mapping[str, SandboxInfo | None]) -> None:
-        """Note the sandboxes that have changed; the first time, all that exist."""
+        """Queue the changed sandboxes; at first, all that exist."""
         if self._pending is None:
             self._pending = dict.fromkeys(self._feed.known)
         else:
@@ -72,7 +72,7 @@ class SandboxWatchStream(OutputOnlyStream):
 
 
 class SandboxFeed:
-    """Reads the rows while there are watches. `known` are the sandboxes as they were read last."""
+    """Reads the rows while there are watches. `known` holds the sandboxes as last read."""
 
     def __init__(self, sandboxes: Sandboxes) -> None:
         self.known: dict[str, SandboxInfo] = {}
@@ -86,7 +86,7 @@ class SandboxFeed:
         return len(self._streams)
 
     def serve(self, call: ServerCall, labels: Mapping[str, str]) -> None:
-        """Let a watch serve `call`."""
+        """Serve `call` with a new watch."""
         stream = SandboxWatchStream(call, self, labels)
         self._streams.add(stream)
         call.serve(stream)
@@ -96,7 +96,7 @@ class SandboxFeed:
         self._streams.discard(stream)
 
     async def run(self) -> None:
-        """Pass on changes until it is cancelled."""
+        """Pass changes on to the watches until cancelled."""
         stop_listening = self._sandboxes.store.listen(lambda table, key: self._changed.set())
         self._sandboxes.progress.on_change = lambda sandbox: self._changed.set()
         try:

@@ -1,6 +1,6 @@
-"""Which secrets a sandbox may use now. It is decided again at each start, and while it runs: a user may lose one.
+"""Decides which secrets a sandbox can use. Checked at each start and while it runs: a user can lose a secret.
 
-A row notes why each secret was allowed when it was named. What has become of that reason decides.
+A row records why each secret was allowed when it was named. The secret is granted while that reason still holds.
 """
 
 from typing import Final
@@ -15,15 +15,15 @@ from hawse_gateway.providers.base import SandboxSpec
 from hawse_gateway.sandboxes.records import SandboxRecord
 from hawse_gateway.sandboxes.templates import Templates
 
-OPERATOR: Final = ""  # the reason of a user with every right; otherwise it is the id of the user that the table lists
+OPERATOR: Final = ""  # the reason for a user with full rights; otherwise the id of the user whom the table lists
 
 
 class Grants:
-    """The reasons for which sandboxes get secrets.
+    """Decides which secrets sandboxes receive.
 
     Args:
         settings: The operator's settings of filtered networks.
-        templates: The templates, which may name secrets.
+        templates: The templates, which can name secrets.
     """
 
     def __init__(self, settings: EgressSettings, templates: Templates) -> None:
@@ -31,15 +31,15 @@ class Grants:
         self._templates = templates
 
     def check(self, policy: EgressPolicy, caller: Principal, template: str | None) -> dict[str, str]:
-        """Return why the secrets of a policy are allowed, for its row: by name, without those of the template.
+        """Return the reasons, by name, why a policy's secrets are allowed. The template's secrets are left out.
 
         Args:
             policy: The policy.
-            caller: Who wants it.
-            template: The template whose rules it has. None: it has rules of its own.
+            caller: The principal that requests it.
+            template: The template whose rules the policy uses. None: it has its own rules.
 
         Raises:
-            HawseError: `invalid_params` for a rule that is not valid, or a secret that the caller may not use.
+            HawseError: `invalid_params` for an invalid rule, or a secret that the caller cannot use.
         """
         granted = self._templates.secrets(template)
         user = None if ALL in caller.rights else caller.id
@@ -48,13 +48,13 @@ class Grants:
         return {name: reason for name in policy.secrets if name not in granted}
 
     def effective(self, record: SandboxRecord) -> EgressPolicy:
-        """Return what the proxy of a sandbox has to let through now: its policy, without secrets that were revoked."""
+        """Return the policy that the sandbox's proxy has to apply now: without revoked secrets."""
         policy = record.spec.egress or EgressPolicy()
         allowed = [name for name in policy.secrets if self._allowed(record, policy, name)]
         return policy if allowed == policy.secrets else msgspec.structs.replace(policy, secrets=allowed)
 
     def spec(self, record: SandboxRecord) -> SandboxSpec:
-        """Return what the provider has to start."""
+        """Return the specification that the provider starts."""
         if record.spec.egress is None:
             return record.spec
         return msgspec.structs.replace(record.spec, egress=self.effective(record))
@@ -68,4 +68,4 @@ class Grants:
         template = None if record.template is None else self._templates.by_name.get(record.template)
         if template is not None and template.egress == policy and name in policy.secrets:
             return True
-        return is_listed(secret, record.owner)  # of a row without reasons, as earlier versions wrote
+        return is_listed(secret, record.owner)  # a row without reasons, written by an earlier version

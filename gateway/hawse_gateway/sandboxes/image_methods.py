@@ -27,10 +27,10 @@ RETRY_AFTER: Final = 10.0  # s
 
 
 class ImageMethods:
-    """The methods. A call joins the pull of its image that runs already, which may be its own before a lost connection.
+    """The methods. A call joins the running pull of the same image, for example after a reconnect.
 
     Args:
-        sandboxes: Knows the providers.
+        sandboxes: Gives access to the providers.
         tasks: The parent of the pulls.
     """
 
@@ -71,10 +71,10 @@ class ImageMethods:
 
 
 class _Pull:
-    """The pull of one image, for all calls that wait for it. It ends with the last of them."""
+    """The pull of one image, shared by all calls that wait for it. It is cancelled when the last of them leaves."""
 
     def __init__(self, on_end: Callable[[], object]) -> None:
-        """`on_end`: is called once, when no call can join it any more."""
+        """`on_end` is called once, when no more calls can join the pull."""
         self.task: asyncio.Task[None] | None = None
         self.latest: ImageProgress | None = None
         self.outcome: ImageInfo | HawseError | None = None
@@ -110,7 +110,7 @@ class _Pull:
 
 
 class ImagePullStream(OutputOnlyStream):
-    """Serves one `image.pull`: the latest progress when there is credit, and then the result."""
+    """Serves one `image.pull`: the latest progress whenever there is credit, then the result."""
 
     def __init__(self, call: ServerCall, pull: _Pull) -> None:
         super().__init__(call)

@@ -1,7 +1,7 @@
-"""The sandboxes as the methods and the links see them. Everything that changes one goes through here.
+"""The sandboxes as methods and links see them. Every change to a sandbox goes through this module.
 
-An operation writes what is wanted, lets the driver bring it about, and reads from the rows what was reached. So it does
-not matter which gateway did the work, or whether the gateway was replaced meanwhile.
+An operation writes the wanted state, waits for the driver, and reads the result from the rows. So it does not matter
+which gateway did the work, or whether that gateway was replaced in the meantime.
 """
 
 import asyncio
@@ -37,15 +37,14 @@ from hawse_gateway.store.base import ConflictError, Store, store_errors_unavaila
 from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
-ENSURE_ATTEMPTS: Final = 3  # a runtime that ends while it is looked at is started again
-IDLE_TIMEOUT: Final = 600.0  # s, for sandboxes whose creation does not say
+ENSURE_ATTEMPTS: Final = 3  # a runtime that ends while it is being checked is started again
+IDLE_TIMEOUT: Final = 600.0  # s, the default for new sandboxes
 
 
 class Sandboxes:
     """All sandboxes of a gateway. Use it in `async with sandboxes.running():`.
 
-    Methods raise `HawseError`: `not_found` for an unknown id, `unavailable` if the store cannot be used, and what else
-    they name.
+    All methods may raise `HawseError`: `not_found` for an unknown id, `unavailable` if the store cannot be used.
     """
 
     def __init__(
@@ -65,14 +64,14 @@ class Sandboxes:
 
         Args:
             store: The rows.
-            providers: By name; the first is the default. They are closed at the end, and so is the store.
+            providers: By name; the first is the default. They are closed at the end, like the store.
             clock: Measures backoff and lifetimes.
-            idle_timeout: Seconds without activity after which a sandbox sleeps whose creation does not say.
-            sweep: Seconds between two comparisons of the rows with what the providers see.
-            admission: Refuses sandboxes for which there is no room. None: all are started.
-            pool: How many sandboxes are started in advance.
-            templates: Named settings, each with a pool of its own. None: there are none.
-            egress: The operator's settings of filtered networks. None: there are no secrets.
+            idle_timeout: The default number of seconds without activity after which a sandbox sleeps.
+            sweep: Seconds between two comparisons of the rows with the providers' units.
+            admission: Refuses sandboxes that do not fit. None: all are started.
+            pool: The number of sandboxes to start in advance.
+            templates: Named settings, each with its own pool. None: no templates.
+            egress: The operator's settings of filtered networks. None: no secrets.
         """
         self.store = store
         self.providers = providers
@@ -123,7 +122,7 @@ class Sandboxes:
         """Drive and supervise the sandboxes. They keep running afterwards, for the next gateway.
 
         Args:
-            calls: Makes calls to runtimes. None: no sandbox sleeps, and none is notified of changes.
+            calls: Calls runtimes. None: sandboxes never sleep and are not notified of changes.
         """
         try:
             for name, provider in self.providers.items():
@@ -144,24 +143,24 @@ class Sandboxes:
             await self.store.close()
 
     def capabilities(self) -> Capabilities:
-        """What the default provider can do. Known when `running` has been entered."""
+        """The capabilities of the default provider. Available inside `running`."""
         return self._capabilities[self.default]
 
     async def sweep(self) -> None:
-        """Compare the rows with what the providers see now, and wait until what follows from it is done."""
+        """Compare the rows with the providers' units now, and wait until all resulting work is done."""
         await self._supervisor.sweep()
         await self._driver.idle()
 
     # ---- reading
 
     async def list(self, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
-        """Return all sandboxes that have the labels, as they are stored. None is started or asked."""
+        """Return all sandboxes with these labels, as stored. No runtime is started or queried."""
         found = [self.describe(rows) for rows in (await self._table.read_all()).values() if rows.visible]
         chosen = [info for info in found if records.has_labels(info, labels or {})]
         return sorted(chosen, key=lambda info: records.order(info.id))
 
     async def get(self, sandbox: str) -> SandboxInfo:
-        """Return one sandbox, and look at it. It is not started."""
+        """Return one sandbox after checking its runtime. It is not started."""
         rows = await self._table.existing(sandbox)
         info = self.describe(rows)
         if rows.live is None or rows.live.value.state != "running":
@@ -175,7 +174,7 @@ class Sandboxes:
         return info
 
     def describe(self, rows: Rows) -> SandboxInfo:
-        """Return what clients see of a sandbox that has a row."""
+        """Return the public description of a sandbox, which must have a row."""
         assert rows.sandbox is not None
         record = rows.sandbox.value
         capabilities = self._capabilities.get(record.provider)
@@ -186,28 +185,28 @@ class Sandboxes:
     async def create(
         self, params: SandboxCreate, owner: str = "owner", grants: Mapping[str, str] | None = None
     ) -> SandboxInfo:
-        """Create a sandbox of the principal `owner` and start it; return it when its runtime accepts links.
+        """Create and start a sandbox for the principal `owner`; return it when its runtime accepts links.
 
         Args:
             params: Its parameters.
             owner: The id of its owner.
-            grants: Why it may use secrets, as `Grants.check` returns it.
+            grants: Why it can use secrets, as returned by `Grants.check`.
 
         Raises:
-            HawseError: `conflict` for an id that was created with other parameters, `cleanup_pending` if something of a
-                deleted sandbox with that id still runs, `invalid_params`, and why it did not start.
+            HawseError: `conflict` if the id was created with other parameters, `cleanup_pending` if a part of a deleted
+                sandbox with that id is still running, `invalid_params`, or the error of the failed start.
         """
         resolved = self.templates.resolve(params)
         provider = resolved.provider or self.default
         requests.check_request(resolved, self._capabilities.get(provider), provider)
         id = params.id or f"s-{secrets.token_hex(5)}"
-        # Only a member of a pool can be taken, or can have the unit of another id: otherwise one row is enough.
+        # All rows are needed only for pool members, which can be claimed or own a unit that is named like this id.
         members = self._pool.stocked or id.startswith((MEMBER, requests.REPLACEMENT))
         rows = await self._table.read_all() if members else {id: await self._table.read(id)}
         record = requests.new_record(
             resolved, id, provider, self._clock.now(), requests.free_unit(id, rows), self._idle_timeout, owner
         )
-        # A template may be changed later: the call is still the same then, and new files replace nothing of users.
+        # If the template changes later, the call still counts as the same, and new files never replace users' files.
         files = bool(self.templates.files(params.template))
         record = msgspec.structs.replace(
             record, fingerprint=requests.fingerprint(params, id), files=files, grants=dict(grants or {})
@@ -236,30 +235,30 @@ class Sandboxes:
         return self.describe(rows)
 
     def filling(self, sandbox: str) -> AbstractAsyncContextManager[object]:
-        """Wait until no gateway fills the workspace of a sandbox, and keep them from it. Raises `StoreError`."""
+        """Return a lock across gateways, held while a sandbox's workspace is filled. Raises `StoreError`."""
         return self._driver.lease(f"fill/{sandbox}")
 
     async def snapshot_of(self, sandbox: str) -> str | None:
-        """Return the backup whose content the workspace still has to get."""
+        """Return the backup that still has to be restored into the workspace."""
         found = (await self._table.existing(sandbox)).sandbox
         return None if found is None else found.value.snapshot
 
     async def note_filled(self, sandbox: str) -> None:
-        """Note that the workspace has the content of its snapshot."""
+        """Record that the snapshot has been restored into the workspace."""
         await self._table.change(sandbox, lambda record: msgspec.structs.replace(record, snapshot=None))
 
     async def start(self, sandbox: str) -> SandboxInfo:
-        """Start a sandbox, also one that is stopped or paused. Raises why it did not start."""
+        """Start a sandbox, even if it was stopped or paused. Raises the error of a failed start."""
         rows = await self._bring(sandbox, "running")
         if rows.live is None or rows.live.value.state != "running":
             raise not_started(rows, sandbox, self._clock, lost=await self._supervisor.has_lost_rows())
         return self.describe(rows)
 
     async def stop(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
-        """End everything in a sandbox, for a `reason`. Returns when that is verified; no call starts it.
+        """End everything in a sandbox, for a `reason`. Returns when that is verified. Later calls do not start it.
 
         Raises:
-            HawseError: `cleanup_pending` if something of it still runs; that is tried again.
+            HawseError: `cleanup_pending` if a part of it is still running; the driver tries again.
         """
         rows = await self._bring(sandbox, "stopped", reason)
         if rows.run is not None:
@@ -267,10 +266,10 @@ class Sandboxes:
         return self._reached(rows, sandbox)
 
     async def pause(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
-        """Suspend a sandbox that runs, for a `reason`.
+        """Suspend a running sandbox, for a `reason`.
 
         Raises:
-            HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
+            HawseError: `invalid_params` if its provider cannot pause, `stopped` if the sandbox is not running.
         """
         rows = await self._table.existing(sandbox)
         assert rows.sandbox is not None
@@ -288,7 +287,7 @@ class Sandboxes:
         """End everything in a sandbox and remove its files. Concurrent calls share the work.
 
         Raises:
-            HawseError: `cleanup_pending` if something of it still runs; that is tried again.
+            HawseError: `cleanup_pending` if a part of it is still running; the driver tries again.
         """
         rows = await self._bring(sandbox, "deleted")
         if rows.sandbox is not None or rows.run is not None:
@@ -301,11 +300,11 @@ class Sandboxes:
 
         Args:
             sandbox: The id of the sandbox.
-            report: Is called with the progress, if it is started.
-            start: Whether it is started if it does not run. If it is not, the result is None then.
+            report: Called with the progress of a start.
+            start: Whether to start a sandbox that is not running. If false, None is returned for such a sandbox.
 
         Raises:
-            HawseError: `stopped` if a client has stopped or paused it, and why it did not start.
+            HawseError: `stopped` if a client has stopped or paused it, or the error of the failed start.
         """
         for _ in range(ENSURE_ATTEMPTS):
             rows = await self._table.existing(sandbox)
@@ -331,7 +330,7 @@ class Sandboxes:
         raise HawseError("unavailable", f"sandbox {sandbox!r} did not start")
 
     async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
-        """Return what the runtime of a sandbox has to be sent when a link is made, and after a change."""
+        """Return the configuration to send to a sandbox's runtime when a link opens, and after a change."""
         rows = await self._table.read(sandbox)
         if rows.sandbox is None:
             return None
@@ -342,18 +341,18 @@ class Sandboxes:
     # ---- inside
 
     async def _add_default(self, *, never: bool = False) -> None:
-        """Create the row of the default sandbox, unless it exists. It sleeps until it is needed.
+        """Create the row of the default sandbox, unless it exists. The sandbox sleeps until it is needed.
 
         Args:
-            never: Whether it never existed before: the store is new, and no provider has a unit of this name.
+            never: Whether the sandbox has never existed: the store is new, and no provider has a unit with this name.
         """
         record = requests.default_record(self.default, self._clock.now(), self._idle_timeout)
         record = await self.vacancy.begin(record, never=never)
-        with suppress(ConflictError):  # it exists
+        with suppress(ConflictError):  # it already exists
             await self.store.write(records.new(record))
 
     async def _admit(self, record: SandboxRecord) -> None:
-        """Refuse a sandbox for which there is no room. Raises `HawseError` `capacity_exceeded`, `StoreError`."""
+        """Refuse a sandbox that does not fit. Raises `HawseError` (`capacity_exceeded`) or `StoreError`."""
         if self._admission is None:
             return
         memory, offered = record.spec.limits.memory, self._capabilities.get(record.provider)
@@ -368,7 +367,7 @@ class Sandboxes:
             await self._admission.check(len(await self.store.rows(records.RUNS)), memory, remote=remote)
 
     async def _discard(self, id: str, generation: str) -> None:
-        """Delete a sandbox whose creation has failed, if it is still the one that was created."""
+        """Delete a sandbox whose creation failed, unless it has been replaced since."""
         rows = await self._table.read(id)
         if rows.sandbox is None or rows.sandbox.value.generation != generation or rows.sandbox.value.made:
             return
@@ -377,7 +376,7 @@ class Sandboxes:
             await asyncio.shield(self._driver.settle(id))
 
     async def _bring(self, sandbox: str, wanted: Wanted, reason: str | None = None) -> Rows:
-        """Write what is wanted, and wait until nothing more can be done now. Returns the rows after it."""
+        """Write the wanted state, and wait until the driver can do no more for now. Returns the resulting rows."""
         stops = wanted in ("stopped", "paused")
         previews = await previews_before_end(await self._table.read(sandbox), self._calls) if stops else None
 
@@ -391,7 +390,7 @@ class Sandboxes:
         return await self._table.read(sandbox)
 
     def _reached(self, rows: Rows, sandbox: str) -> SandboxInfo:
-        """Describe a sandbox after an operation. Another client may have deleted it meanwhile."""
+        """Describe a sandbox after an operation. Another client may have deleted it in the meantime."""
         if rows.sandbox is None:
             raise HawseError("not_found", f"sandbox {sandbox!r} was deleted")
         return self.describe(rows)

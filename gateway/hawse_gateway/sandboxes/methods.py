@@ -39,23 +39,23 @@ from hawse_gateway.sandboxes.owners import Owners, namespace
 from hawse_gateway.sandboxes.records import order
 from hawse_gateway.store.base import store_errors_unavailable
 
-PAGE_BYTES: Final = 512 << 10  # of one answer of `sandbox.list`: half of what a control message may have
+PAGE_BYTES: Final = 512 << 10  # in one answer of `sandbox.list`: half the limit of a control message
 
 EndLinks = Callable[[str, float], Awaitable[None]]
 
 
 async def _no_links(sandbox: str, before: float) -> None:
-    """For a gateway without links."""
+    """Do nothing: a gateway without links has none to end."""
 
 
 class Snapshots(Protocol):
     """The backups from which sandboxes can be created."""
 
     async def check(self, snapshot: str, caller: Principal) -> None:
-        """Raise `HawseError` (`not_found`) if it does not exist, or the caller may not use it."""
+        """Raise `HawseError` (`not_found`) if the snapshot does not exist or the caller cannot use it."""
 
     async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
-        """Make the workspace of a sandbox what is in a backup. Raises `HawseError`."""
+        """Restore a backup into a sandbox's workspace. Raises `HawseError`."""
 
 
 class SandboxMethods:
@@ -77,17 +77,17 @@ class SandboxMethods:
         Args:
             sandboxes: The sandboxes.
             feed: Serves the watches.
-            owners: Knows which sandboxes belong to which caller.
-            limit: How many sandboxes a user without every right may have. None: any number.
-            end_links: Revokes the links of a sandbox that were created before a time.
-            snapshots: The backups. None: there are none.
-            user_networks: The networks that a user without every right may choose, and that of a template. None: all.
+            owners: The owners of the sandboxes.
+            limit: The maximum number of sandboxes of a user with limited rights. None: unlimited.
+            end_links: Revokes a sandbox's links that were created before a given time.
+            snapshots: The backups. None: no backups.
+            user_networks: The networks that users with limited rights can choose, besides a template's. None: all.
         """
         self._user_networks = user_networks
         self._snapshots = snapshots
         self._end_links = end_links
         self._limit = limit
-        self._creating: Counter[str] = Counter()  # creations in progress by the user
+        self._creating: Counter[str] = Counter()  # creations in progress, by user
         self._sandboxes = sandboxes
         self._feed = feed
         self._owners = owners
@@ -104,7 +104,7 @@ class SandboxMethods:
         self._check_network(params, caller)
         grants: dict[str, str] = {}
         if (egress := self._sandboxes.templates.resolve(params).egress) is not None:
-            # Rules of the caller may allow what those of the template do not, so they get no secret because of it.
+            # The caller's own rules may allow more than the template's, so they do not get the template's secrets.
             template = params.template if params.egress is None else None
             grants = self._sandboxes.egress.grants.check(egress, caller, template)
         with self._room(params, caller):
@@ -114,13 +114,13 @@ class SandboxMethods:
             raise HawseError("conflict", f"sandbox {info.id!r} exists, and belongs to another user")
         self._owners.note(info.id, info.owner or "")
         if info.created is not None:
-            await self._end_links(info.id, info.created)  # of an earlier sandbox with this id, whose lifetime was over
+            await self._end_links(info.id, info.created)  # left over from an expired sandbox with this id
         if params.snapshot is not None and self._snapshots is not None:
             await self._fill(info.id, params.snapshot, self._snapshots, caller)
         return info
 
     def _check_network(self, params: SandboxCreate, caller: Principal) -> None:
-        """Raise `HawseError` (`forbidden`) if the caller may not choose the network. Those of templates are allowed."""
+        """Raise `HawseError` (`forbidden`) if the caller cannot choose the network. Templates can use any network."""
         network, allowed = params.network, self._user_networks
         if network is None or allowed is None or network in allowed or ALL in caller.rights:
             return
@@ -130,7 +130,7 @@ class SandboxMethods:
         raise HawseError("forbidden", text, details={"path": "$.network"})
 
     async def _fill(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
-        """Give a new sandbox its content, once. If that fails, the sandbox is deleted."""
+        """Restore the snapshot into a new sandbox, once. If that fails, delete the sandbox."""
         with store_errors_unavailable():
             await self._fill_once(id, snapshot, snapshots, caller)
 
@@ -142,13 +142,13 @@ class SandboxMethods:
                 await snapshots.fill(snapshot, id, caller)
                 await self._sandboxes.note_filled(id)
             except BaseException:
-                with suppress(HawseError):  # what has not ended is ended later
+                with suppress(HawseError):  # the driver ends the rest later
                     await self._sandboxes.delete(id)
                 raise
 
     @contextmanager
     def _room(self, params: SandboxCreate, caller: Principal) -> Iterator[None]:
-        """Raise `HawseError` (`limit_exceeded`) if the caller has as many sandboxes as it may have."""
+        """Raise `HawseError` (`limit_exceeded`) if the caller has reached its limit of sandboxes."""
         exists = params.id is not None and self._owners.owns(caller, params.id)
         if self._limit is None or ALL in caller.rights or exists:
             yield
@@ -159,10 +159,10 @@ class SandboxMethods:
             yield
 
     async def _end_surplus(self, info: SandboxInfo, caller: Principal) -> None:
-        """Delete a new sandbox beyond the limit of the caller, if others were created at other gateways meanwhile.
+        """Delete the new sandbox if concurrent creations on other gateways have exceeded the caller's limit.
 
         Raises:
-            HawseError: `limit_exceeded`. The oldest ones stay, so gateways agree on which is deleted.
+            HawseError: `limit_exceeded`. The oldest sandboxes stay, so all gateways agree on which to delete.
         """
         self._owners.note(info.id, info.owner or "")
         if self._limit is None or ALL in caller.rights or self._owners.count(caller.id) <= self._limit:
@@ -232,10 +232,10 @@ class SandboxMethods:
 
 
 def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
-    """Return the parameters of a caller that may create sandboxes of its own only, with an id in its namespace.
+    """Return the parameters with an id in the caller's namespace, for a caller with rights on its own sandboxes only.
 
     Raises:
-        HawseError: `forbidden` if it may not, `invalid_params` for an id outside of its namespace.
+        HawseError: `forbidden` if the caller cannot create sandboxes, `invalid_params` for an id outside its namespace.
     """
     if not covers(caller.rights, str(Right(OPERATE, OWN))):
         raise missing_right(caller, OPERATE)

@@ -1,17 +1,17 @@
-"""The errors of operations on sandboxes, read from the rows that the driver has left."""
+"""The errors of operations on sandboxes, derived from the rows that the driver has written."""
 
 from hawse.wire import HawseError
 from hawse_gateway.sandboxes.driver import RETRY_MAX
 from hawse_gateway.sandboxes.records import Rows, SandboxRecord
 from hawse_gateway.store.clock import Clock
 
-SHORTEST_WAIT = 0.1  # s, the least `retry_after` of an error: clients that repeat at once would only be refused again
+SHORTEST_WAIT = 0.1  # s, the minimum `retry_after`: a client that retries at once would only be refused again
 
 
 def cleanup_pending(rows: Rows, clock: Clock) -> HawseError:
-    """Return the error for a sandbox of which something has not ended.
+    """Return the error for a sandbox that has not fully ended.
 
-    Its `retry_after` has the seconds until the driver tries again, at least `SHORTEST_WAIT`; 1 s if that is not known.
+    Its `retry_after` is the number of seconds until the driver tries again, at least `SHORTEST_WAIT`; 1 s if unknown.
     """
     retry_at, reason = None, None
     if rows.run is not None:
@@ -24,21 +24,21 @@ def cleanup_pending(rows: Rows, clock: Clock) -> HawseError:
 
 
 def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -> HawseError:
-    """Return the error for a sandbox that was to be started and does not run.
+    """Return the error for a sandbox that should have been started but is not running.
 
     Args:
-        rows: What is stored of it.
-        sandbox: Its id.
-        clock: Measures the time until its end is tried again.
-        lost: Whether the store was emptied meanwhile.
+        rows: The sandbox's rows.
+        sandbox: The id of the sandbox.
+        clock: Measures the time until the next attempt to end it.
+        lost: Whether the store was emptied in the meantime.
     """
     if rows.sandbox is not None and rows.sandbox.value.wanted == "sleeping" and rows.sandbox.value.failure is not None:
-        return rows.sandbox.value.failure.to_exception()  # also while what was started has not ended yet
+        return rows.sandbox.value.failure.to_exception()  # even if the failed run has not ended yet
     if rows.run is not None:
         return cleanup_pending(rows, clock)
     if rows.sandbox is None and lost:
         return HawseError("unavailable", f"the store has lost sandbox {sandbox!r} while it was started")
-    if rows.sandbox is None:  # a store that was emptied has no trace of it, as after a deletion
+    if rows.sandbox is None:  # an emptied store looks the same as a deletion
         text = f"sandbox {sandbox!r} does not exist any more: it was deleted, or the store has lost it"
         return HawseError("not_found", text)
     if rows.sandbox.value.wanted == "deleted":
@@ -49,29 +49,29 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
 
 
 def not_wanted(record: SandboxRecord) -> HawseError:
-    """Return the error of a call to a sandbox that a client has stopped or paused, with the reason in its details."""
+    """Return the error for a call to a stopped or paused sandbox, with the reason in its details."""
     how = record.reason or f"{record.wanted} by a client"
     text = f"sandbox {record.id!r} was {how}: start it with sandbox.start"
     return HawseError("stopped", text, details={"reason": how})
 
 
 def repeated(rows: Rows, record: SandboxRecord, clock: Clock) -> str:
-    """Return the generation of the sandbox that a repeated creation has found.
+    """Return the generation of the sandbox that an earlier call of the same creation has created.
 
     Args:
-        rows: What is stored of the sandbox that has the id.
-        record: What the creation would have written.
-        clock: Measures the time until its deletion is tried again.
+        rows: The rows of the existing sandbox with this id.
+        record: The row that the creation would have written.
+        clock: Measures the time until the next attempt to delete it.
 
     Raises:
         HawseError: `conflict` if it was created with other or unknown parameters, `cleanup_pending` if it is being
-            deleted, or why the creation has failed.
+            deleted, or the error of the failed creation.
     """
     assert rows.sandbox is not None
     found = rows.sandbox.value
     same = found.fingerprint == record.fingerprint
     if found.wanted == "deleted":
-        # A client may repeat a creation that has failed before what was started of it has ended.
+        # A client may retry a failed creation before its run has ended.
         raise found.failure.to_exception() if same and found.failure is not None else cleanup_pending(rows, clock)
     if not found.fingerprint:
         text = f"sandbox {found.id!r} exists, and the store has lost the parameters that it was created with"

@@ -1,6 +1,6 @@
-"""Which user owns which sandbox: kept in memory, so that each call is checked without waiting for the store.
+"""The owners of sandboxes, kept in memory so that calls are checked without waiting for the store.
 
-The look-up takes the same time for a sandbox of another user as for one that does not exist.
+A lookup takes equally long for another user's sandbox and for one that does not exist.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
 
 
 def namespace(user: str) -> str:
-    """Return what the ids of the sandboxes of a user begin with who has rights in the own sandboxes only.
+    """Return the id prefix for the sandboxes of a user whose rights are limited to their own sandboxes.
 
-    So no such user can learn, by creating a sandbox, that another user has one with the same id.
+    The prefix prevents such users from detecting other users' sandbox ids by creating sandboxes.
     """
     if _PLAIN.fullmatch(user):
         return f"{user}."
@@ -33,7 +33,7 @@ def namespace(user: str) -> str:
 
 
 class _Owned(msgspec.Struct):
-    """What is read of the row of a sandbox."""
+    """The fields that are read from a sandbox's row."""
 
     owner: str = "owner"
     pool: bool = False
@@ -44,7 +44,7 @@ class Owners:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._owners: dict[str, str] = {}  # by the id of the sandbox
+        self._owners: dict[str, str] = {}  # by sandbox id
         self._follower = TableFollower(store, SANDBOXES, self._put, lambda: list(self._owners))
 
     @asynccontextmanager
@@ -62,7 +62,7 @@ class Owners:
         return sum(owner == user for owner in self._owners.values())
 
     def note(self, sandbox: str, owner: str) -> None:
-        """Note a sandbox that was created just now."""
+        """Record the owner of a sandbox that was just created."""
         self._owners[sandbox] = owner
 
     def _put(self, id: str, row: Row | None) -> None:

@@ -1,8 +1,8 @@
-"""Sandboxes that are started in advance, so that a creation need not wait for a start.
+"""Sandboxes that are started in advance, so that a creation does not wait for a start.
 
-A member is a sandbox without a client: it has rows like every other, and is driven and supervised like every other, but
-no client sees it. A creation takes one by a single write: the row of the member is deleted, the row of the new sandbox
-gets its unit, and the run gets the new id. Of two creations that want the same member, one write fails.
+A member is a sandbox that no client sees. It has rows, and is driven and supervised like any other sandbox. A creation
+claims a member with a single write: the member's row is deleted, the row of the new sandbox gets the member's unit, and
+the run gets the new id. If two creations want the same member, one of the writes fails.
 """
 
 import logging
@@ -23,15 +23,15 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-MEMBER: Final = "p-"  # begins the ids of members, which are their units also after they were taken
+MEMBER: Final = "p-"  # the prefix of members' ids, which stay the names of their units after a claim
 
 
 class Stock(NamedTuple):
-    """How many members of one kind wait.
+    """The number of members of one kind to keep ready.
 
     Attributes:
-        params: The parameters of a sandbox that such a member can become.
-        size: Their number.
+        params: The parameters of the sandboxes that these members can become.
+        size: The number of members.
     """
 
     params: SandboxCreate
@@ -39,24 +39,24 @@ class Stock(NamedTuple):
 
 
 def stocks(templates: Templates, size: int) -> list[Stock]:
-    """Return the stocks of a gateway: `size` sandboxes without a template, and those of each template."""
+    """Return the stocks of a gateway: `size` sandboxes without a template, and the pool of each template."""
     sizes: dict[str | None, int] = {name: template.pool for name, template in templates.by_name.items()}
     sizes[None] = size
     return [Stock(templates.resolve(SandboxCreate(template=name)), count) for name, count in sizes.items() if count]
 
 
 class Pool:
-    """Keeps members of each stock."""
+    """Keeps the members of each stock ready."""
 
     def __init__(self, store: Store, driver: Driver, stocks: Sequence[Stock], *, provider: str, clock: Clock) -> None:
-        """Create a pool, which is filled by `refill`.
+        """Create an empty pool. `refill` fills it.
 
         Args:
             store: The rows.
             driver: Starts the members.
-            stocks: What is kept. Members of an earlier gateway that belong to none of them are deleted.
-            provider: The name of the provider of a stock that names none.
-            clock: Gives the time of their creation.
+            stocks: The stocks to keep. An earlier gateway's members that belong to none of them are deleted.
+            provider: The provider of stocks that do not name one.
+            clock: The source of creation times.
         """
         self._store = store
         self._driver = driver
@@ -65,18 +65,18 @@ class Pool:
 
     @property
     def stocked(self) -> bool:
-        """Whether any members are kept."""
+        """Whether the pool keeps any members."""
         return bool(self._stocks)
 
     async def take(self, record: SandboxRecord, rows: Mapping[str, Rows]) -> bool:
-        """Let a new sandbox have a member that runs, instead of a unit of its own.
+        """Claim a running member for a new sandbox, instead of creating a unit.
 
         Args:
-            record: The row of the new sandbox, which is not written yet.
+            record: The row of the new sandbox, not yet written.
             rows: All rows.
 
         Returns:
-            Whether it was written. If not, no member fits, or a sandbox with that id exists.
+            Whether the row was written. If not, no member fits, or a sandbox with this id exists.
 
         Raises:
             StoreError: The store cannot be used.
@@ -90,12 +90,12 @@ class Pool:
             try:
                 await self._store.write(found.sandbox.delete(), records.new(adopted), found.live.put(run))
             except ConflictError:
-                continue  # another creation has taken it, or the id exists: then every attempt fails
+                continue  # another creation has claimed it; or the id exists, and every attempt fails
             return True
         return False
 
     async def refill(self, rows: Mapping[str, Rows]) -> None:
-        """Start missing members, and delete those that failed or are too many. Raises `StoreError`."""
+        """Start missing members, and delete failed and surplus ones. Raises `StoreError`."""
         members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
         for stock in self._stocks:
             sample = self._member(stock)
@@ -104,7 +104,7 @@ class Pool:
             kept = usable[: stock.size]
             failed = any(found.sandbox is not None and found.sandbox.value.failure is not None for found in mine)
             members = [found for found in members if found not in kept]
-            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, not before the next sweep
+            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, wait for the next sweep
                 member = self._member(stock)
                 await self._store.write(records.new(member))
                 self._driver.settle(member.id)
@@ -114,10 +114,10 @@ class Pool:
                 await self._delete(found)
 
     async def give_up(self, rows: Mapping[str, Rows]) -> list[str]:
-        """Begin to delete all members, since a sandbox of a client needs their room.
+        """Start deleting all members, since a client's sandbox needs their capacity.
 
         Returns:
-            The ids of those of which something may run.
+            The ids of members that may have running processes.
         """
         members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
         for found in members:
@@ -145,15 +145,15 @@ class Pool:
         try:
             await self._store.write(found.sandbox.put(member))
         except ConflictError:
-            return  # it was taken
+            return  # it was claimed
         self._driver.settle(member.id)
 
 
 def _same_kind(found: Rows, record: SandboxRecord) -> bool:
-    """Whether a member can become a sandbox.
+    """Return whether a member can become this sandbox.
 
-    Its variables may differ, since the runtime gets them with its configuration; but a command of its image has been
-    started with those of the member.
+    Environment variables can differ, since the runtime receives them with its configuration. But they must match if
+    the image has a command, which was started with the member's variables.
     """
     assert found.sandbox is not None
     member = found.sandbox.value

@@ -1,4 +1,4 @@
-"""How far the starts of this gateway are. It is not stored: another gateway shows `starting` without a phase."""
+"""The progress of starts on this gateway. It is not stored: other gateways show `starting` without a phase."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -10,15 +10,15 @@ log = logging.getLogger(__name__)
 
 
 class ProgressTable:
-    """The latest progress of each sandbox, and those that want to know it."""
+    """The latest progress of each starting sandbox, and its observers."""
 
     def __init__(self) -> None:
-        self.on_change: Callable[[str], None] | None = None  # gets the id of the sandbox
+        self.on_change: Callable[[str], None] | None = None  # called with the sandbox id
         self._latest: dict[str, Progress] = {}
         self._observers: dict[str, list[Report]] = {}
 
     def report(self, sandbox: str, progress: Progress | None) -> None:
-        """Note the progress of a start, or None at its end."""
+        """Record the progress of a start; None when it ends."""
         if progress is None:
             self._latest.pop(sandbox, None)
             return
@@ -26,7 +26,7 @@ class ProgressTable:
         for observer in list(self._observers.get(sandbox, ())):
             try:
                 observer(progress)
-            except Exception:  # it must not end the start
+            except Exception:  # an observer must not end the start
                 log.exception("! progress of sandbox %s", sandbox)
         if self.on_change is not None:
             self.on_change(sandbox)
@@ -36,7 +36,7 @@ class ProgressTable:
 
     @contextmanager
     def observed(self, sandbox: str, report: Report | None) -> Iterator[None]:
-        """Call `report` with the progress of a sandbox, beginning with the present one."""
+        """Call `report` with the current progress of a sandbox, and with each change."""
         if report is None:
             yield
             return

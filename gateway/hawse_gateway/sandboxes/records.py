@@ -1,6 +1,6 @@
-"""The rows of sandboxes in the store: what a sandbox is to be, and what of it may be running.
+"""The rows of sandboxes in the store: the wanted sandbox, and the run that may be active.
 
-They are separate, so that what may be running is driven to its end also when the row of the sandbox has disappeared.
+They are separate, so that a run is driven to its end even if the sandbox's row has disappeared.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from hawse_gateway.providers.base import (
 from hawse_gateway.store.base import ABSENT, Delete, Put, Row, Store
 from hawse_gateway.store.clock import Moment
 
-DEFAULT: Final = "local"  # the sandbox that exists from the beginning
+DEFAULT: Final = "local"  # the sandbox that every gateway starts with
 SANDBOXES: Final = "sandboxes"  # the table of `SandboxRecord`, by sandbox id
 RUNS: Final = "runs"  # the table of `Run`, by unit
 
@@ -34,7 +34,7 @@ Wanted = Literal["running", "sleeping", "stopped", "paused", "deleted"]
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The error that a start has ended with, as it was sent to the caller."""
+    """The error of a failed start, as sent to the caller."""
 
     code: str
     message: str
@@ -49,36 +49,36 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a sandbox is to be.
+    """The wanted state and the settings of a sandbox.
 
     Attributes:
         id: Its id.
-        unit: The provider's name for it; the id, unless it came from a pool or that name was taken.
+        unit: The provider's name for it: the id, unless it came from a pool or that name was taken.
         provider: The name of its provider.
-        spec: What the provider needs to create and start it.
+        spec: The provider's specification for creating and starting it.
         wanted: The state that it is driven to.
-        generation: A random name of this creation. A run of another generation belongs to a sandbox that was deleted.
+        generation: A random name of this creation. A run of another generation belongs to a deleted sandbox.
         created: When it was created.
-        fingerprint: A digest of the parameters that it was created with.
-        reason: Why it is driven where it is, for a person.
+        fingerprint: A digest of its creation parameters.
+        reason: Why it is in the wanted state, for people.
         template: The template that it was created from.
-        files: Whether its workspace gets the files of its template.
-        snapshot: The backup whose content its workspace still has to get. None: there is none, or it has it.
-        grants: Why it may use secrets of the gateway, by their names (`hawse_gateway.sandboxes.grants`).
-        labels: What clients select it by.
-        ports: Its ports that have a preview from the beginning.
-        previews: While it does not run, the digests of its previews' tokens. None: unknown.
+        files: Whether its workspace gets the template's files.
+        snapshot: The backup still to be restored into its workspace. None: nothing to restore.
+        grants: Why it can use secrets of the gateway, by secret name (`hawse_gateway.sandboxes.grants`).
+        labels: Labels by which clients select it.
+        ports: The ports that have previews from the start.
+        previews: The digests of its preview tokens, while it is not running. None: unknown.
         expires: When it is deleted. None: never.
         idle_timeout: Seconds without activity after which it sleeps. None: it never sleeps.
-        sleeps_after: The last `idle_timeout` that it had or was given: it applies again when `keep_alive` ends. None:
-            the row was written by an earlier version.
+        sleeps_after: The latest `idle_timeout`, which applies again when `keep_alive` ends. None: the row was written
+            by an earlier version.
         made: Whether the provider has created its unit.
-        vacant_since: When the last runtime that accepted links before that of the present run had ended, or refused all
-            calls: at the latest when the sandbox was created. None: it is not known.
-        failure: Of its last start; None if that succeeded.
+        vacant_since: When the last runtime before the present run ended or refused all calls, at the latest when the
+            sandbox was created. Only runtimes that accepted links count. None: unknown.
+        failure: The error of its last start. None: the start succeeded.
         owner: The id of the principal that created it.
-        pool: Whether it is a member of the pool, which no client sees.
-        attempts: Of its deletion that have failed.
+        pool: Whether it is a member of the pool, hidden from clients.
+        attempts: The number of failed attempts to delete it.
         retry_at: When its deletion is tried again. None: now.
     """
 
@@ -111,28 +111,28 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One start of a unit: written before anything is started, deleted when all of it is verified to have ended.
+    """One start of a unit. Written before anything is started, deleted when everything is verified to have ended.
 
     Attributes:
         unit: The unit.
         sandbox: The id of the sandbox that it was started for.
-        generation: That of the sandbox.
+        generation: The sandbox's generation.
         provider: The name of the provider.
         runtime: The runtime id of this start.
-        state: `starting`: something may run. `running`: its runtime has accepted links. `paused`. `stopping`: it is
-            being ended.
-        since: When it came into this state.
+        state: `starting`: something may be running. `running`: its runtime has accepted links. `paused`. `stopping`:
+            it is being ended.
+        since: When it entered this state.
         unused: Whether its runtime has never accepted links, so that no call can have run in it.
-        refuses_since: Since when its runtime has refused all calls, because it goes to sleep. None: it has not.
+        refuses_since: When its runtime started to refuse all calls in order to sleep. None: it accepts calls.
         address: Where its runtime accepts links: a path, `HOST:PORT`, or `machine:UNIT`. None unless `running`.
-        token: What the runtime expects in `hello`.
-        uid: The user whose process must listen there. None: any.
-        certificate: That the server at a TCP address must prove to own. None: without TLS.
-        isolation: What it runs in.
-        enforcement: What is enforced for its programs.
+        token: The token that the runtime expects in `hello`.
+        uid: The user whose process must be listening there. None: any user.
+        certificate: The certificate that the server at a TCP address must present. None: no TLS.
+        isolation: The kind of isolation that it runs in.
+        enforcement: The limits that are enforced for its programs.
         reason: Why it is being ended.
-        attempts: To end it that have failed.
-        retry_at: When the next attempt is made. None: now.
+        attempts: The number of failed attempts to end it.
+        retry_at: When the next attempt is due. None: now.
     """
 
     unit: str
@@ -166,7 +166,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Endpoint(TcpAddress(host.strip("[]"), int(port)), self.token, certificate=self.certificate)
 
     def at(self, endpoint: Endpoint) -> "Run":
-        """Return the run with the place where its runtime accepts links."""
+        """Return the run with the endpoint of its runtime."""
         return msgspec.structs.replace(
             self,
             runtime=endpoint.runtime or self.runtime,
@@ -182,13 +182,13 @@ R = TypeVar("R", SandboxRecord, Run)
 
 @dataclass(frozen=True)
 class Stored(Generic[R]):
-    """A record as it was read, with the version that a write replaces."""
+    """A record as read from the store, with the version that a write replaces."""
 
     value: R
     version: int = ABSENT
 
     def put(self, value: R) -> Put:
-        """The change that replaces it."""
+        """Return the change that replaces the record."""
         return Put(*_place(value), msgspec.json.encode(value), self.version)
 
     def delete(self) -> Delete:
@@ -197,11 +197,11 @@ class Stored(Generic[R]):
 
 @dataclass(frozen=True)
 class Rows:
-    """What is stored of one sandbox. Both are None for a sandbox that does not exist.
+    """The rows of one sandbox. Both are None for a sandbox that does not exist.
 
     Attributes:
-        sandbox: What it is to be.
-        run: What of it may be running.
+        sandbox: Its wanted state and settings.
+        run: The start that may be active.
     """
 
     sandbox: Stored[SandboxRecord] | None = None
@@ -216,24 +216,24 @@ class Rows:
 
     @property
     def visible(self) -> bool:
-        """Whether clients see it: it has a row, and is not in the pool."""
+        """Whether clients see it: it has a row and is not a member of the pool."""
         return self.sandbox is not None and not self.sandbox.value.pool
 
     @property
     def live(self) -> Stored[Run] | None:
-        """The run, if it is one of this sandbox, and not of a deleted one."""
+        """The run, unless it belongs to a deleted sandbox with the same id."""
         if self.run is None or self.sandbox is None or self.run.value.generation != self.sandbox.value.generation:
             return None
         return self.run
 
 
 def new(value: SandboxRecord | Run) -> Put:
-    """The change that creates a row, which must not exist yet."""
+    """Return the change that creates a row. The row must not exist yet."""
     return Put(*_place(value), msgspec.json.encode(value), ABSENT)
 
 
 async def read(store: Store, sandbox: str) -> Rows:
-    """Return what is stored of a sandbox. Raises `StoreError`."""
+    """Return the rows of a sandbox. Raises `StoreError`."""
     row = await store.get(SANDBOXES, sandbox)
     found = None if row is None else Stored(msgspec.json.decode(row.value, type=SandboxRecord), row.version)
     return Rows(found, await read_run(store, sandbox if found is None else found.value.unit))
@@ -245,16 +245,16 @@ async def read_run(store: Store, unit: str) -> Stored[Run] | None:
 
 
 class AllRows:
-    """The rows of all sandboxes. A row is decoded once while it does not change: gateways read all rows often."""
+    """The rows of all sandboxes. Unchanged rows are decoded only once, because gateways read all rows often."""
 
     def __init__(self, store: Store) -> None:
-        """Read nothing. Use one for each store, since it keeps what was read last."""
+        """Create an empty cache. Use one instance per store, since it keeps the rows that it read last."""
         self._store = store
         self._sandboxes: Decoded[SandboxRecord] = {}
         self._runs: Decoded[Run] = {}
 
     async def read(self) -> dict[str, Rows]:
-        """Return what is stored of all sandboxes, by id; runs without one are at their unit. Raises `StoreError`."""
+        """Return the rows of all sandboxes by id; runs without a sandbox by unit. Raises `StoreError`."""
         sandboxes, units = await self._store.rows(SANDBOXES), await self._store.rows(RUNS)
         self._sandboxes = _decoded(sandboxes, self._sandboxes, SandboxRecord)
         self._runs = _decoded(units, self._runs, Run)
@@ -269,7 +269,7 @@ Decoded: TypeAlias = dict[str, tuple[Row, Stored[R]]]  # by key
 
 
 def _decoded(rows: Mapping[str, Row], known: Decoded[R], kind: type[R]) -> Decoded[R]:
-    """Decode rows that are not known. Their bytes decide: versions begin again in a store that was emptied."""
+    """Decode new and changed rows. They are compared by content: versions start over in an emptied store."""
     found: Decoded[R] = {}
     for key, row in rows.items():
         last = known.get(key)
@@ -280,7 +280,7 @@ def _decoded(rows: Mapping[str, Row], known: Decoded[R], kind: type[R]) -> Decod
 
 
 def stopping(run: Run, now: Moment, reason: str | None) -> Run:
-    """Return a run that has to be ended from now on."""
+    """Return the run in the state `stopping`."""
     return msgspec.structs.replace(
         run,
         state="stopping",
@@ -296,12 +296,12 @@ def stopping(run: Run, now: Moment, reason: str | None) -> Run:
 
 
 def describe(rows: Rows, capabilities: Capabilities | None, progress: Progress | None = None) -> SandboxInfo:
-    """Return what clients see of a sandbox, which has a row.
+    """Return the public description of a sandbox, which must have a row.
 
     Args:
-        rows: What is stored of it.
-        capabilities: Those of its provider. None: it is not configured.
-        progress: Of its start.
+        rows: The sandbox's rows.
+        capabilities: Its provider's capabilities. None: the provider is not configured.
+        progress: The progress of its start.
     """
     assert rows.sandbox is not None
     record, run = rows.sandbox.value, None if rows.run is None else rows.run.value
@@ -340,7 +340,7 @@ def _state(record: SandboxRecord, run: Run | None, *, joined: bool) -> tuple[San
         return "starting", record.reason
     if record.wanted in ("stopped", "paused"):
         return "stopped", record.reason
-    if joined:  # that no machine was connected when a call came is no failure
+    if joined:  # a call that found no connected machine is not a failure
         return "sleeping", record.reason or WAITING
     if record.failure is not None:
         return "failed", record.failure.message
@@ -352,10 +352,10 @@ def _place(value: SandboxRecord | Run) -> tuple[str, str]:
 
 
 def has_labels(info: SandboxInfo, labels: Mapping[str, str]) -> bool:
-    """Whether a sandbox has all of the labels."""
+    """Return whether a sandbox has all of the labels."""
     return all(info.labels.get(name) == value for name, value in labels.items())
 
 
 def order(id: str) -> tuple[bool, str]:
-    """Return what sandboxes are sorted by: the default one is first."""
+    """Return the sort key of a sandbox: the default sandbox comes first."""
     return id != DEFAULT, id

@@ -1,4 +1,4 @@
-"""From the parameters of `sandbox.create` and `sandbox.update` to the row of a sandbox. No I/O."""
+"""Converts the parameters of `sandbox.create` and `sandbox.update` to the row of a sandbox. No I/O."""
 
 import hashlib
 import secrets
@@ -12,15 +12,15 @@ from hawse_gateway.providers.base import Capabilities, SandboxSpec
 from hawse_gateway.sandboxes.records import DEFAULT, Rows, SandboxRecord
 from hawse_gateway.store.clock import Moment
 
-REPLACEMENT = "u-"  # begins the units of sandboxes whose id is the unit of another one
+REPLACEMENT = "u-"  # the prefix of units of sandboxes whose id is already another sandbox's unit
 
 
 def check_request(params: SandboxCreate, capabilities: Capabilities | None, provider: str) -> None:
-    """Refuse what the provider cannot fulfil.
+    """Refuse parameters that the provider does not support.
 
     Args:
         params: The parameters of a new sandbox.
-        capabilities: Those of its provider. None: there is no such provider.
+        capabilities: The provider's capabilities. None: the provider does not exist.
         provider: The name of the provider.
 
     Raises:
@@ -58,7 +58,7 @@ def check_request(params: SandboxCreate, capabilities: Capabilities | None, prov
 
 
 def check_env(env: dict[str, str]) -> None:
-    """Refuse variables that cannot be passed to a program. Raises `HawseError` `invalid_params`."""
+    """Refuse environment variables that cannot be passed to a program. Raises `HawseError` (`invalid_params`)."""
     for name, value in env.items():
         if not name or "=" in name or "\0" in name or "\0" in value:
             raise _invalid("env", f"{name[:80]!r} is not a valid variable: no `=` in the name, and no NUL")
@@ -75,7 +75,7 @@ def _check_labels(labels: dict[str, str]) -> None:
 def new_record(
     params: SandboxCreate, id: str, provider: str, now: Moment, unit: str, idle_timeout: float, owner: str = "owner"
 ) -> SandboxRecord:
-    """Return the row of a new sandbox, which is to be started.
+    """Return the row of a new sandbox that will be started.
 
     Args:
         params: Its parameters.
@@ -83,7 +83,7 @@ def new_record(
         provider: The name of its provider.
         now: When it is created.
         unit: The name of its unit.
-        idle_timeout: Seconds without activity after which it sleeps, unless the parameters say.
+        idle_timeout: Seconds without activity after which it sleeps, unless set in the parameters.
         owner: The id of the principal that creates it.
     """
     idle = params.idle_timeout if params.idle_timeout is not None else idle_timeout
@@ -115,24 +115,24 @@ def new_record(
 
 
 def default_record(provider: str, now: Moment, idle_timeout: float) -> SandboxRecord:
-    """Return the row of the default sandbox, which sleeps until it is needed. For the arguments, see `new_record`."""
+    """Return the row of the default sandbox, which sleeps until it is needed. See `new_record` for the arguments."""
     record = new_record(SandboxCreate(id=DEFAULT, keep_alive=True), DEFAULT, provider, now, DEFAULT, idle_timeout)
     return msgspec.structs.replace(record, wanted="sleeping")
 
 
 def fingerprint(params: SandboxCreate, id: str) -> str:
-    """Return a digest of the parameters of a sandbox, by which a repeated creation is recognized."""
+    """Return a digest of creation parameters, to recognize a repeated creation."""
     return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(params, id=id))).hexdigest()
 
 
 def free_unit(id: str, rows: Mapping[str, Rows]) -> str:
-    """Return the id, unless a sandbox of another id has the unit of that name: it came from the pool."""
+    """Return a free unit name: the id, unless a sandbox from the pool already owns the unit of that name."""
     taken = any(found.sandbox is not None and found.sandbox.value.unit == id != found.id for found in rows.values())
     return f"{REPLACEMENT}{secrets.token_hex(8)}" if taken else id
 
 
 def changed(record: SandboxRecord, params: SandboxUpdate, now: Moment) -> SandboxRecord:
-    """Return the row of a sandbox after an update. Raises `HawseError` `invalid_params`."""
+    """Return the row of a sandbox after an update. Raises `HawseError` (`invalid_params`)."""
     env = _merged(record.spec.env, params.env)
     labels = _merged(record.labels, params.labels)
     check_env(env)

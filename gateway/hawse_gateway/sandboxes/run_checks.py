@@ -1,4 +1,4 @@
-"""Looks at what a run says: whether its runtime is still there. One that has gone is ended, and its row says so."""
+"""Checks whether the runtime of a run is still alive. A lost runtime is recorded in the row, and the run is ended."""
 
 import logging
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ class RunChecks:
     Args:
         table: The rows.
         providers: By name.
-        driver: Ends what is left of a run.
-        clock: The time that rows get.
+        driver: Ends the remains of a run.
+        clock: The source of timestamps in rows.
     """
 
     def __init__(self, table: SandboxTable, providers: Mapping[str, Provider], driver: Driver, clock: Clock) -> None:
@@ -32,10 +32,10 @@ class RunChecks:
         self._clock = clock
 
     async def check(self, row: Stored[Run]) -> Endpoint | None:
-        """Return the endpoint of a run whose runtime is there. None: it is not, and the row says so now.
+        """Return the endpoint of a run whose runtime is alive. None: it is lost, which is now recorded in the row.
 
         Raises:
-            HawseError: `unavailable` if the runtime is there and does not proceed.
+            HawseError: `unavailable` if the runtime is alive but stuck.
         """
         seen = await self.observe(row.value)
         if seen.state == "frozen":
@@ -46,18 +46,18 @@ class RunChecks:
         return None
 
     async def observe(self, run: Run) -> Observation:
-        """Look at a run. A runtime of another start counts as unreachable: it does not belong to this row."""
+        """Observe a run. The runtime of another start counts as unreachable, since it does not belong to this row."""
         seen = await self._providers[run.provider].observe(run.unit, run.runtime)
         if seen.state == "running" and seen.runtime not in (None, run.runtime):
             return Observation(unit=run.unit, state="unreachable", reason="another start of it runs")
         return seen
 
     async def mark_lost(self, row: Stored[Run], seen: Observation) -> None:
-        """Write that a run has to be ended: its runtime has ended, or cannot be reached any more."""
+        """Record that a run must be ended, because its runtime has ended or is unreachable."""
         reason = seen.reason or "the runtime has ended"
         log.warning("! sandbox %s: %s", row.value.sandbox, reason, extra={"sandbox": row.value.sandbox})
         try:
             await self._table.write(row.put(records.stopping(row.value, self._clock.now(), reason)))
         except ConflictError:
-            return  # it has changed meanwhile
+            return  # it has changed in the meantime
         self._driver.settle(row.value.sandbox)

@@ -1,8 +1,8 @@
-"""The state machine of a sandbox: from its rows to the next step. A table without I/O.
+"""The state machine of a sandbox: maps its rows to the next step. A table without I/O.
 
-A run that is `starting` is one whose start was interrupted, since a driver that is starting it asks for no step. What
-of it has been started is not known, so it is ended first. So is a run without a sandbox, or of a deleted one that had
-the same id.
+A `starting` run here is an interrupted start, since a driver asks for no step during a start. It is not known how much
+of the run was started, so it is ended first. So is a run without a sandbox, or a run of a deleted sandbox with the same
+id.
 """
 
 from enum import Enum
@@ -12,7 +12,7 @@ from hawse_gateway.sandboxes.records import Rows
 
 
 class Step(Enum):
-    """What a driver does next."""
+    """The driver's next action."""
 
     NONE = "nothing is to be done"
     START = "write a run, create the unit, start it"
@@ -22,7 +22,7 @@ class Step(Enum):
     DELETE = "remove its files, and then its row"
 
 
-# By what is wanted (None: there is no row of the sandbox) and by the state of the run (None: there is no run).
+# By the wanted state (None: the sandbox has no row) and the state of the run (None: no run).
 STEPS: Final = {
     (None, None): Step.NONE,
     (None, "starting"): Step.STOP,
@@ -58,7 +58,7 @@ STEPS: Final = {
 
 
 def next_step(rows: Rows) -> Step:
-    """Return the step that brings a sandbox nearer to what is wanted."""
+    """Return the next step towards the wanted state."""
     if rows.run is not None and rows.live is None:
         return Step.STOP
     wanted = None if rows.sandbox is None else rows.sandbox.value.wanted

@@ -1,7 +1,7 @@
-"""Finds what has gone wrong with sandboxes, or is due, and lets the driver deal with it.
+"""Finds sandboxes that have failed or need attention, and passes them to the driver.
 
-It compares the rows with what the providers see, from both sides: rows whose processes are gone, and processes that no
-row knows. Only one gateway supervises at a time. It decides by what it reads, not by what it remembers, so it may be
+It compares the rows with the providers' units, in both directions: rows whose processes are gone, and processes without
+a row. Only one gateway supervises at a time. It decides from the state that it reads, not from memory, so it can be
 killed at any moment.
 """
 
@@ -29,11 +29,11 @@ from hawse_gateway.store.clock import Clock, Moment
 log = logging.getLogger(__name__)
 
 SWEEP: Final = 5.0  # s between comparisons
-LEASE_MARGIN: Final = 15.0  # s beyond the interval, after which another gateway supervises
-ORPHAN_GRACE: Final = 30.0  # s that what no row knows may run: a row may be about to be written
-LAST_ANSWER: Final = 1.0  # s for the last answer of a runtime: one that hangs must not delay its own end for longer
-AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # its runtime has ended
-ADOPTED: Final = "adopted"  # the row of table `meta` that says that the units of an earlier version have rows
+LEASE_MARGIN: Final = 15.0  # s beyond the interval after which another gateway takes over
+ORPHAN_GRACE: Final = 30.0  # s that a unit without a row can keep running: its row may be about to be written
+LAST_ANSWER: Final = 1.0  # s for the last answer of a runtime: a hung runtime must not delay its own end
+AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # when its runtime has ended
+ADOPTED: Final = "adopted"  # the row of table `meta` that marks that units of an earlier version have got rows
 
 
 class RuntimeCalls(Protocol):
@@ -42,14 +42,15 @@ class RuntimeCalls(Protocol):
     async def activity(
         self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ...
     ) -> RuntimeActivityResult | None:
-        """Ask a runtime for its activity and its previews. One that is idle for `sleep_after` seconds refuses calls.
+        """Ask a runtime for its activity and its previews. If it has been idle for `sleep_after` seconds, it refuses
+        calls from then on.
 
-        Returns None if it did not answer within `timeout` seconds.
+        Returns None if it does not answer within `timeout` seconds.
         """
         ...
 
     async def configure(self, sandbox: str) -> None:
-        """Send the configuration of a sandbox that runs to its runtime. Raises `HawseError`."""
+        """Send the configuration of a running sandbox to its runtime. Raises `HawseError`."""
         ...
 
 
@@ -79,7 +80,7 @@ class Supervisor:
         begin: Callable[[], Awaitable[None]] | None = None,
         policy: Callable[[SandboxRecord], EgressPolicy] | None = None,
     ) -> None:
-        """Create a supervisor that does nothing until `run`.
+        """Create an idle supervisor. `run` starts it.
 
         Args:
             store: The rows.
@@ -88,12 +89,11 @@ class Supervisor:
             rows: Reads the rows of all sandboxes.
             clock: Measures graces.
             holder: Names this gateway in leases.
-            calls: Returns what makes calls to runtimes. None: nothing sleeps.
+            calls: Returns the object that calls runtimes. None: sandboxes never sleep.
             interval: Seconds between comparisons.
-            pool: The sandboxes that are started in advance. None: there are none.
+            pool: The sandboxes that are started in advance. None: no pool.
             begin: Writes the rows that every store has. Called when the store was emptied.
-            policy: Returns what the proxy of a sandbox with a filtered network lets through. None: proxies stay as they
-                are.
+            policy: Returns the egress policy of a sandbox with a filtered network. None: proxies are not updated.
         """
         self._store = store
         self._providers = providers
@@ -108,14 +108,14 @@ class Supervisor:
         self._policy = policy
         self._woken = asyncio.Event()
         self._sweeping = asyncio.Lock()
-        self._asked: dict[str, Moment] = {}  # when a runtime may be idle for long enough, by its id
-        self._orphans: dict[tuple[str, str], Moment] = {}  # since when, by provider and unit
+        self._asked: dict[str, Moment] = {}  # when a runtime may have been idle for long enough, by its id
+        self._orphans: dict[tuple[str, str], Moment] = {}  # when each was first seen, by provider and unit
 
     async def adopt(self) -> bool:
-        """Give rows to the units that an empty store does not know: of a version without one, or before it was lost.
+        """Write rows into an empty store for units that an earlier version or a lost store has left behind.
 
-        What runs of them goes on running, if the provider can say how it is reached; otherwise it is ended. Members of
-        pools without files of their own are deleted then: only the store knew which sandboxes they were.
+        Running units keep running if the provider knows their endpoint; otherwise they are ended. Pool members without
+        their own files are deleted, because only the store knew which sandboxes they were.
 
         Returns:
             Whether the store was empty.
@@ -128,7 +128,7 @@ class Supervisor:
             return False
         puts = [Put("meta", ADOPTED, b"true")]
         units = {name: await provider.discover() for name, provider in self._providers.items()}
-        rows = await self._rows.read()  # after the look: what was created meanwhile has rows
+        rows = await self._rows.read()  # after listing the units: units created in the meantime have rows
         known = {found.sandbox.value.unit for found in rows.values() if found.sandbox is not None}
         known |= rows.keys()
         for name, found in units.items():
@@ -138,17 +138,17 @@ class Supervisor:
         try:
             await self._store.write(*puts)
         except ConflictError:
-            return False  # another gateway has done it, or creates one of them now: then the next sweep does it
+            return False  # another gateway did it, or is creating one of them; then the next sweep does it
         return True
 
     async def has_lost_rows(self) -> bool:
-        """Whether the store was emptied, and units have no rows yet. Raises `HawseError` (`unavailable`)."""
+        """Return whether the store was emptied and units have no rows yet. Raises `HawseError` (`unavailable`)."""
         with store_errors_unavailable():
             return await self._store.get("meta", ADOPTED) is None
 
     def _adopted(self, provider: str, seen: Observation) -> list[SandboxRecord | Run]:
         now = self._clock.now()
-        # What listens at a TCP address wants a token, which was in the store.
+        # A runtime at a TCP address requires a token, which was in the store.
         lost = seen.endpoint is None or (isinstance(seen.endpoint.address, TcpAddress) and seen.endpoint.token is None)
         wanted: Wanted = "sleeping" if seen.gone or lost else "running"
         if wanted == "sleeping" and not seen.keeps and seen.unit.startswith(MEMBER):
@@ -178,7 +178,7 @@ class Supervisor:
         return [record, run if lost or seen.endpoint is None else run.at(seen.endpoint)]
 
     async def run(self) -> None:
-        """Compare again and again, while no other gateway does."""
+        """Compare periodically, unless another gateway supervises."""
         while True:
             try:
                 lease = await self._store.acquire("supervisor", self._holder, self._interval + LEASE_MARGIN)
@@ -195,11 +195,11 @@ class Supervisor:
             await asyncio.sleep(self._interval)
 
     def wake(self) -> None:
-        """Compare soon: the pool has lost a member."""
+        """Compare soon, because the pool has lost a member."""
         self._woken.set()
 
     async def sweep(self) -> None:
-        """Compare the rows with what the providers see, and start what has to be done. Raises `StoreError`."""
+        """Compare the rows with the providers' units, and start the resulting work. Raises `StoreError`."""
         async with self._sweeping:
             await self._compare()
 
@@ -208,7 +208,7 @@ class Supervisor:
             log.warning("! the store is empty: sandboxes that exist get rows again")
             try:
                 await self.adopt()
-            except HawseError as error:  # nothing may be concluded from rows that are missing
+            except HawseError as error:  # missing rows prove nothing
                 log.warning("! %s", error)
                 return
             if self._begin is not None:
@@ -217,9 +217,9 @@ class Supervisor:
         for name, provider in self._providers.items():
             try:
                 seen[name] = {found.unit: found for found in await provider.discover()}
-            except HawseError as error:  # without a complete list, nothing may be concluded from what is missing
+            except HawseError as error:  # in an incomplete list, missing units prove nothing
                 log.warning("! provider %s: %s", name, error)
-        rows = await self._rows.read()  # after the look: a run that is written meanwhile is not an orphan
+        rows = await self._rows.read()  # after listing the units: a run written in the meantime is not an orphan
         for id, found in rows.items():
             if await self._expire(found) or next_step(found) is not Step.NONE:
                 self._driver.settle(id)
@@ -233,7 +233,7 @@ class Supervisor:
             await self._pool.refill(rows)
 
     def _want_policies(self, rows: Mapping[str, Rows]) -> None:
-        """Let each provider know what the proxies of its running sandboxes have to let through."""
+        """Pass the egress policies of running sandboxes to their providers."""
         if self._policy is None:
             return
         wanted: dict[str, dict[str, EgressPolicy]] = {}
@@ -247,7 +247,7 @@ class Supervisor:
                 provider.egress.want(wanted.get(name, {}))
 
     async def _expire(self, rows: Rows) -> bool:
-        """Delete a sandbox whose lifetime is over. Returns whether it is."""
+        """Delete a sandbox that has expired. Returns whether it has."""
         if rows.sandbox is None or rows.sandbox.value.wanted == "deleted" or rows.sandbox.value.expires is None:
             return False
         if self._clock.until(rows.sandbox.value.expires) > 0:
@@ -256,16 +256,16 @@ class Supervisor:
         return await self._want(rows, "deleted", "its lifetime is over")
 
     async def _alive(self, rows: Rows, seen: Mapping[str, Mapping[str, Observation]]) -> bool:
-        """Whether the runtime of a run is there and not suspended. If it is gone, note that, and end what is left."""
+        """Return whether the runtime of a run is alive and not suspended. If it is gone, end the run."""
         assert rows.run is not None
         run = rows.run.value
         if run.provider not in seen:
-            return False  # it is not known
+            return False  # unknown
         found = seen[run.provider].get(run.unit)
         if found is not None and not found.gone and found.state != "unreachable":
             return found.state == "running"
         try:
-            # The list may be older than the row.
+            # The list of units may be older than the row.
             now = await self._providers[run.provider].observe(run.unit, run.runtime)
         except HawseError:
             return False
@@ -285,9 +285,9 @@ class Supervisor:
         return False
 
     async def _sleep_if_idle(self, rows: Rows) -> None:
-        """Let a sandbox sleep in which nothing has gone on for its idle timeout.
+        """Put a sandbox to sleep that has been idle for its idle timeout.
 
-        The runtime decides, since only it sees the calls of all gateways, and refuses calls from then on.
+        The runtime decides, since only it sees the calls of all gateways. From then on it refuses calls.
         """
         assert rows.sandbox is not None
         assert rows.live is not None
@@ -295,7 +295,7 @@ class Supervisor:
         if record.idle_timeout is None or calls is None or record.wanted != "running":
             return
         due = self._asked.setdefault(run.runtime, run.since.after(record.idle_timeout))
-        # A longer wait than its timeout comes from a gateway whose clock is ahead of this one.
+        # A wait longer than its timeout was set by a gateway whose clock is ahead of this one.
         if 0 < self._clock.until(due) <= record.idle_timeout:
             return
         answer = await calls.activity(record.id, record.idle_timeout)
@@ -310,12 +310,12 @@ class Supervisor:
             sleeping = rows.sandbox.put(record)
             try:
                 await self._store.write(ending, sleeping)
-            except ConflictError:  # a call wants it to run, or it was updated: it is started again
+            except ConflictError:  # a call needs it, or it was updated: it is started again
                 await self._store.write(ending)
             self._driver.settle(record.id)
 
     async def _want(self, rows: Rows, wanted: Wanted, reason: str) -> bool:
-        """Write what is wanted of a sandbox, unless its row has changed. Returns whether it was written."""
+        """Write the wanted state of a sandbox, unless its row has changed. Returns whether it was written."""
         assert rows.sandbox is not None
         try:
             record = msgspec.structs.replace(rows.sandbox.value, wanted=wanted, reason=reason)
@@ -325,10 +325,10 @@ class Supervisor:
         return True
 
     async def _end_orphans(self, rows: Mapping[str, Rows], seen: Mapping[str, Mapping[str, Observation]]) -> None:
-        """End what runs in units without a run, when it has done so for `ORPHAN_GRACE`. Files are never removed.
+        """End units that have been running without a run for `ORPHAN_GRACE`. Files are never removed.
 
-        It gets a run that is `stopping`: so it is ended like any other, until that is verified, and nothing else can be
-        started in its unit before.
+        An orphan gets a run in the state `stopping`. So it is ended and verified like any other run, and nothing can be
+        started in its unit before that.
         """
         known = {(found.run.value.provider, found.run.value.unit) for found in rows.values() if found.run is not None}
         orphans = {
@@ -356,5 +356,5 @@ class Supervisor:
             try:
                 await self._store.write(records.new(run))
             except ConflictError:
-                continue  # a start has begun meanwhile
+                continue  # it has been started in the meantime
             self._driver.settle(run.sandbox)

@@ -1,4 +1,4 @@
-"""The rows of sandboxes as operations need them: errors of the store are errors of the call."""
+"""The rows of sandboxes, for operations. Errors of the store become errors of the call."""
 
 from collections.abc import Callable, Mapping
 
@@ -23,12 +23,12 @@ class SandboxTable:
         return rows
 
     async def read(self, sandbox: str) -> Rows:
-        """Return the rows of a sandbox, which may not exist."""
+        """Return the rows of a sandbox that may not exist."""
         with store_errors_unavailable():
             return await records.read(self._store, sandbox)
 
     async def read_all(self) -> Mapping[str, Rows]:
-        """Return the rows of all sandboxes, by id, with those of the pool."""
+        """Return the rows of all sandboxes by id, including pool members."""
         with store_errors_unavailable():
             return await self._rows.read()
 
@@ -38,14 +38,14 @@ class SandboxTable:
             return await self._store.write(change)
 
     async def change(self, sandbox: str, change: Callable[[SandboxRecord], SandboxRecord]) -> Rows:
-        """Replace the row of a sandbox, and return the rows after it. A sandbox that is being deleted stays so.
+        """Replace the row of a sandbox, and return the new rows. A deletion in progress is never undone.
 
         Args:
             sandbox: The id of the sandbox.
-            change: Returns the new row. It is called again if the row was changed meanwhile.
+            change: Returns the new row. It is called again if the row was changed in the meantime.
 
         Raises:
-            HawseError: `not_found` if the sandbox does not exist or is being deleted, and what `change` raises.
+            HawseError: `not_found` if the sandbox does not exist or is being deleted. Errors of `change` propagate.
         """
         while True:
             rows = await self.existing(sandbox)
@@ -64,7 +64,7 @@ class SandboxTable:
 
 
 async def read_previews(store: Store, sandbox: str) -> list[str] | None:
-    """Return the digests of the preview tokens of a sandbox that does not run; None if they are unknown.
+    """Return the digests of the preview tokens of a sandbox that is not running; None if they are unknown.
 
     Raises:
         HawseError: `unavailable` if the store cannot be used.

@@ -1,7 +1,7 @@
-"""Templates: named settings of sandboxes, which the operator of a gateway writes in a TOML file.
+"""Templates: named settings of sandboxes, which the operator of a gateway defines in a TOML file.
 
-Each table of the file is a template. A creation that names it gets its values; what the creation gives itself replaces
-them, and variables, labels and limits are merged.
+Each table of the file is a template. A creation that names it gets its values. Parameters of the creation override
+them; variables, labels and limits are merged.
 """
 
 from collections.abc import Mapping
@@ -32,16 +32,16 @@ PATH_MAX: Final = 1024  # bytes of a path
 
 
 class TemplateError(Exception):
-    """The file of templates cannot be used. The message says what to change."""
+    """The file of templates cannot be used. The message explains how to fix it."""
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings of one template: parameters of `sandbox.create`, and the size of its pool.
 
     Attributes:
-        description: For people.
-        files: Text of files by path in the workspace, which are written before the first call.
-        pool: How many sandboxes of this template are started in advance.
+        description: A description for people.
+        files: The text of files, by path in the workspace. They are written before the first call.
+        pool: The number of sandboxes of this template to start in advance.
     """
 
     description: Annotated[str, Meta(max_length=1000)] | None = None
@@ -68,18 +68,18 @@ class Templates:
     by_name: Mapping[str, Template] = field(default_factory=dict)
 
     def files(self, name: str | None) -> Mapping[str, str]:
-        """Return the files of a template; none if there is no such template, or no name."""
+        """Return the files of a template; empty without a name or for an unknown template."""
         template = None if name is None else self.by_name.get(name)
         return {} if template is None else template.files
 
     def secrets(self, name: str | None) -> frozenset[str]:
-        """Return the names of the secrets that a template gives to its sandboxes."""
+        """Return the names of the secrets that a template grants its sandboxes."""
         template = None if name is None else self.by_name.get(name)
         egress = None if template is None else template.egress
         return frozenset() if egress is None else frozenset(egress.secrets)
 
     def describe(self) -> list[TemplateInfo]:
-        """Return what clients see of the templates, by name."""
+        """Return the public descriptions of the templates, by name."""
         return [
             TemplateInfo(
                 name=name,
@@ -96,7 +96,7 @@ class Templates:
         ]
 
     def resolve(self, params: SandboxCreate) -> SandboxCreate:
-        """Return the parameters with the values of their template.
+        """Return the parameters merged with the values of their template.
 
         Raises:
             HawseError: `invalid_params` if the gateway has no such template.
@@ -132,7 +132,7 @@ def read_templates(path: Path) -> Templates:
     """Read a file of templates.
 
     Raises:
-        TemplateError: The file cannot be read, is not TOML, or has a name or a value that is not allowed.
+        TemplateError: The file cannot be read, is not TOML, or contains an invalid name or value.
     """
     try:
         templates = msgspec.toml.decode(path.read_bytes(), type=dict[Id, Template])

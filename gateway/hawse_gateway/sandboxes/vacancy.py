@@ -1,6 +1,6 @@
-"""How long no runtime but the present one has been in a sandbox: in that time, no call can have run in it.
+"""Measures how long only the present runtime has been in a sandbox. No other call can have run in that time.
 
-Gateways may have different clocks. A store that several of them share therefore gives the time.
+Gateways may have different clocks, so a store that several gateways share provides the time.
 """
 
 from typing import Final
@@ -12,28 +12,28 @@ from hawse_gateway.sandboxes.records import Rows, SandboxRecord
 from hawse_gateway.store.base import Store, store_errors_unavailable
 from hawse_gateway.store.clock import Clock, Moment
 
-STORE_TIME: Final = "store"  # in place of a boot, in moments of the store's clock
+STORE_TIME: Final = "store"  # replaces the boot id in moments of the store's clock
 
 
 class Vacancy:
-    """Takes the moments when sandboxes become vacant, and measures the time since."""
+    """Records when sandboxes become vacant, and measures the time since."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
-        """Measure by the clock of `store`; by `clock` if the store has none, because only this gateway uses it."""
+        """Use the clock of `store`, or `clock` if the store has none because only this gateway uses it."""
         self._store = store
         self._clock = clock
 
     async def now(self) -> Moment:
-        """Return the present moment. Raises `StoreError`."""
+        """Return the current moment. Raises `StoreError`."""
         seconds = await self._store.time()
         return self._clock.now() if seconds is None else Moment(seconds, STORE_TIME, seconds)
 
     async def begin(self, record: SandboxRecord, *, never: bool = False) -> SandboxRecord:
-        """Return the row of a new sandbox, whose id may have belonged to one that was deleted.
+        """Return the row of a new sandbox, whose id may have belonged to a deleted one.
 
         Args:
-            record: Its row.
-            never: Whether there never was a runtime with its id.
+            record: The row of the sandbox.
+            never: Whether no runtime with this id has ever existed.
 
         Raises:
             StoreError: The store cannot be used.
@@ -43,7 +43,7 @@ class Vacancy:
         return msgspec.structs.replace(record, vacant_since=since)
 
     async def seconds(self, sandbox: str) -> float:
-        """Return how long no runtime but that of the present run has been in a sandbox; 0 if that is not known.
+        """Return for how many seconds the sandbox has had no runtime but the present run's; 0 if unknown.
 
         Raises:
             HawseError: `unavailable` if the store cannot be used.
@@ -58,7 +58,7 @@ class Vacancy:
         now = await self.now()
         if since.boot == now.boot:
             return max(now.uptime - since.uptime, 0.0)
-        # The machine was started since, or the rows were brought here from another one, whose clock may differ.
+        # The machine has rebooted, or the rows were copied from another machine, whose clock may differ.
         return max(min(now.wall - since.wall, now.uptime), 0.0)
 
 

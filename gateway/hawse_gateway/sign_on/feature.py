@@ -1,4 +1,4 @@
-"""Sign-in of users by an OpenID provider, or by a reverse proxy that has authenticated them."""
+"""User sign-in through an OpenID provider, or through a reverse proxy that authenticates users."""
 
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
@@ -19,13 +19,13 @@ class SignOn(Protocol):
 
     @property
     def name(self) -> str | None:
-        """Its name for people; None: it signs no browsers in."""
+        """The display name. None: browsers cannot sign in with it."""
 
     def routes(self, access_policy: AccessPolicy, audit: AuditTrail) -> list[Route]:
-        """Return the routes of its login."""
+        """Return the login routes."""
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Follow its keys."""
+        """Keep its signing keys up to date."""
 
 
 def _build(gateway: Composition) -> None:
@@ -35,7 +35,9 @@ def _build(gateway: Composition) -> None:
         sign_on = ProxySignOn(settings.proxy_roles, credentials)
     elif settings.oidc.issuer is not None:
         try:
-            service = import_module("hawse_gateway.sign_on.oidc.service")  # only then: its packages are optional
+            service = import_module(
+                "hawse_gateway.sign_on.oidc.service"
+            )  # its packages are optional
         except ModuleNotFoundError as error:
             raise SettingsError(f"--oidc-issuer needs {error.name}: pip install 'hawse[oidc]'") from error
         sign_on = service.SingleSignOn(settings.oidc, credentials)

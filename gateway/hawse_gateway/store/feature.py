@@ -8,7 +8,7 @@ from hawse_gateway.store.sqlite import SqliteStore
 
 
 def _build(gateway: Composition) -> None:
-    """The sandboxes run the store and close it."""
+    """Build the store. The sandboxes run and close it."""
     url = gateway.part(Settings).store
     gateway.ensure(
         Store, lambda: SqliteStore(gateway.part(StateDirectory).root / "store.db") if url is None else _redis(url)
@@ -16,12 +16,12 @@ def _build(gateway: Composition) -> None:
 
 
 def _redis(url: str) -> Store:
-    from hawse_gateway.store.redis import RedisStore  # 0.25 s of processor time, and most gateways are alone
+    from hawse_gateway.store.redis import RedisStore  # takes 0.25 s of CPU time, and most gateways run alone
 
     try:
         return RedisStore(url)
     except ValueError as error:
-        raise SettingsError(f"--store: {error}") from error  # without the URL, which may have a password
+        raise SettingsError(f"--store: {error}") from error  # without the URL, which may contain a password
 
 
 STORE = Feature("store", _build)
