@@ -74,9 +74,7 @@ def confine(
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     nothing = struct.pack("=6I", *[0] * 6)
-    check(
-        libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), nothing), "capset"
-    )  # has all in its namespace
+    check(libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), nothing), "capset")  # has all in its namespace
     check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     _restrict_files(read, write)
 

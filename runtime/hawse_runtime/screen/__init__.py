@@ -1,4 +1,4 @@
-"""The screen beside a terminal's journal: a process with its emulator, snapshots, text formats, keys, deferred output.
+"""The screen of a terminal, kept in a separate process: emulator, snapshots, text formats, keys, deferred output.
 
-It knows no viewers, calls or PTYs.
+This package does not know viewers, calls or PTYs.
 """

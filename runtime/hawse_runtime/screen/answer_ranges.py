@@ -1,17 +1,17 @@
-"""In which ranges of the output the screen answers queries, because no viewer does."""
+"""The ranges of the output where the screen answers queries because no viewer does."""
 
-LIMIT = 64  # changes that are kept: more are many viewers that came and left while nothing was read
+LIMIT = 64  # changes kept: more occur only if many viewers come and go while nothing is read
 
 
 class AnswerRanges:
-    """The ranges of one terminal, from the oldest output that may be read again. At first, the screen answers."""
+    """The ranges of one terminal, from the oldest output that can be read again. Initially, the screen answers."""
 
     def __init__(self) -> None:
-        self.answered_to = 0  # the screen has answered up to here: what is read again is not answered again
+        self.answered_to = 0  # the screen has answered up to here; output that is read again is not answered twice
         self._changes = [(0, True)]  # (offset, whether the screen answers from there on), in order
 
     def hand_over(self, offset: int, *, to_viewer: bool) -> None:
-        """Note who answers from `offset` on. It does nothing if this is so already."""
+        """Set whether a viewer or the screen answers from `offset` on. Does nothing if that is unchanged."""
         last, by_screen = self._changes[-1]
         if by_screen is not to_viewer:
             return
@@ -25,21 +25,21 @@ class AnswerRanges:
             del self._changes[:2]
 
     def by_screen(self, offset: int) -> bool:
-        """Return whether the screen answers queries in what it reads at `offset`."""
+        """Return whether the screen answers queries in the output at `offset`."""
         if offset < self.answered_to:
             return False
         earlier = [by_screen for at, by_screen in self._changes if at <= offset]
         return earlier[-1] if earlier else False
 
     def boundary(self, offset: int, stop: int) -> int:
-        """Return where the next change is behind `offset`, at most `stop`."""
+        """Return the offset of the next change after `offset`, at most `stop`."""
         known = [at for at, _ in self._changes if offset < at < stop]
         if offset < self.answered_to < stop:
             known.append(self.answered_to)
         return min(known, default=stop)
 
     def answered(self, offset: int) -> None:
-        """Note that the screen has read up to `offset`."""
+        """Record that the screen has read up to `offset`."""
         self.answered_to = max(self.answered_to, offset)
         while len(self._changes) > 1 and self._changes[1][0] <= self.answered_to:
             del self._changes[0]

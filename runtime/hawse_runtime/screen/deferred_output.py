@@ -1,6 +1,6 @@
-"""Decides which output of a terminal its screen reads now, which may wait, and which it never has to read.
+"""Decides which output of a terminal the screen must read now, which can wait, and which it can skip.
 
-It knows the output, and how far the screen has read it, but not the screen.
+It knows the output and how far the screen has read it, but not the screen.
 """
 
 import re
@@ -8,8 +8,8 @@ import re
 from hawse_runtime.journal.journal import Journal
 from hawse_runtime.screen.scrolling_text import COUNTED, SHORTEST, LineCounts, cut_sequence, pen, scrolling_lines
 
-# Sequences that no terminal answers: CSI without a private marker, modes (but not 2048, which reports the size), OSC
-# without a question mark, character sets, and some with one letter. Anything else after ESC may be a query.
+# Sequences that no terminal answers: CSI without a private marker, modes (except 2048, which reports the size), OSC
+# without a question mark, character sets, and some one-letter sequences. Anything else after ESC may be a query.
 _UNANSWERED = (
     rb"\[[0-9;:]*[A-HJKLMPSTXZ`abdefghlmrsu@]"
     rb"|\[\?(?![0-9;]*2048)[0-9;]*[hl]"
@@ -21,24 +21,24 @@ _ASKS = re.compile(rb"\x05|\xc2[\x80-\x9f]|\x1b(?!" + _UNANSWERED + rb")")
 
 
 class DeferredOutput:
-    """The output of one terminal, from where its screen has read on."""
+    """The output of one terminal that its screen has not read yet."""
 
     def __init__(self, journal: Journal, *, rows: int) -> None:
-        """`rows`: the rows of scrollback that the screen keeps."""
+        """`rows` is the number of scrollback rows that the screen keeps."""
         self._journal = journal
         self._rows = rows
-        self._scrolls_to = 0  # everything from where the screen is to this offset only scrolls
-        self._line_counts = LineCounts()  # of what only scrolls
-        self._read_to = 0  # the last offset before which something does not only scroll, and has to be read
-        self._asked_to = 0  # the output up to here was searched for queries
+        self._scrolls_to = 0  # all output between the screen's position and this offset only scrolls
+        self._line_counts = LineCounts()  # of output that only scrolls
+        self._read_to = 0  # the output up to here has to be read: it does more than scroll
+        self._asked_to = 0  # the output up to here has been searched for queries
 
     def may_wait(self, fed: int, to: int, *, cut: bool = False) -> bool:
-        """Return whether the output from `fed` to `to` only scrolls: most of it may be skipped.
+        """Return whether the output from `fed` to `to` only scrolls, so that most of it can be skipped.
 
         Args:
-            fed: Where the screen is; no sequence is unfinished there.
-            to: An offset behind it.
-            cut: Whether a sequence that sets a style may be unfinished at `to`. It may also become a query.
+            fed: The screen's position, outside of any sequence.
+            to: A later offset.
+            cut: Whether an unfinished style sequence is allowed at `to`. It could still become a query.
         """
         if fed < self._read_to:
             return False
@@ -56,7 +56,7 @@ class DeferredOutput:
         if lines is None:
             self._read_to = to
             return False
-        if len(data) > 2 * COUNTED:  # more than is read at once
+        if len(data) > 2 * COUNTED:  # more than a usual read
             for end in range(COUNTED, len(data), COUNTED):
                 part = data.count(b"\n", end - COUNTED, end)
                 self._line_counts.add(at + end, part)
@@ -66,26 +66,26 @@ class DeferredOutput:
         return True
 
     def skipped(self, fed: int, to: int, rows: int) -> tuple[int, bytes]:
-        """Return how far a calm screen at `fed` may skip output up to `to`, and the styles that it has to read.
+        """Return how far a calm screen at `fed` can skip towards `to`, and the styles that it has to read instead.
 
-        `rows`: the rows of the screen.
+        `rows` is the number of rows of the screen.
         """
         to = min(to, self._scrolls_to)
         if to - fed < SHORTEST:
             return fed, b""
         at = self._line_counts.before(self._rows + rows, fed, to)
         text = self._journal.copy(fed, at)
-        text = text[: max(0, text.rfind(b"\r\n"))]  # the column of the cursor does not matter before CR LF
+        text = text[: max(0, text.rfind(b"\r\n"))]  # before CR LF, the cursor's column does not matter
         return fed + len(text), pen(text)
 
     def asks(self, fed: int, to: int) -> bool:
-        """Return whether the output from `fed` to `to` may contain a query that was not found before."""
+        """Return whether the output from `fed` to `to` may contain a query that has not been found before."""
         at = max(fed, self._asked_to, self._journal.start)
         self._asked_to = max(to, self._asked_to)
         return at < to and _ASKS.search(self._journal.copy(at, to)) is not None
 
     def went_back(self, fed: int) -> None:
-        """Note that a screen that had read up to `fed` is read into another one again, from an earlier offset on."""
+        """Record that a new screen replaces the one at `fed` and reads again from an earlier offset."""
         self._read_to = max(self._read_to, fed)
 
 

@@ -1,11 +1,11 @@
-"""A snapshot that is made without an emulator: the last lines of the output as plain text.
+"""A snapshot without an emulator: the last lines of the output as plain text.
 
-It takes the place of a screen that cannot be painted, because a snapshot never fails.
+It replaces a screen that cannot be painted, because a snapshot must never fail.
 """
 
 import re
 
-BYTES = 256 << 10  # of output that are read
+BYTES = 256 << 10  # of output to read
 _SEQUENCE = re.compile(
     rb"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|\Z)"  # strings: titles, images
     rb"|\x1b\[[0-?]*[ -/]*(?:[@-~]|\Z)"
@@ -20,12 +20,12 @@ def plain_lines(output: bytes, count: int) -> list[bytes]:
 
     Args:
         output: The end of a terminal's output.
-        count: The number of lines at most.
+        count: The maximum number of lines.
     """
     lines = _SEQUENCE.sub(b"", output[-BYTES:]).split(b"\n")[-count:]
-    return [line.rstrip(b"\r").rpartition(b"\r")[2] for line in lines]  # what was printed last over a line
+    return [line.rstrip(b"\r").rpartition(b"\r")[2] for line in lines]  # the text last printed over the line
 
 
 def plain_snapshot(output: bytes, rows: int) -> bytes:
-    """Return bytes that print the last `rows` lines of `output` on a reset terminal."""
+    """Return bytes that print the last `rows` lines of `output` on a terminal after a reset."""
     return b"\r\n".join(plain_lines(output, rows))

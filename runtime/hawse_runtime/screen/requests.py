@@ -1,10 +1,10 @@
 """The messages between a runtime and its screen process, on a socket pair. Does no I/O.
 
 Each message is a frame (`hawse_runtime.core.framing`) of MessagePack. The process sends an `Answer` when it is ready,
-then one for each request. It completes requests one at a time and in order, so they need no numbers. If it exits after
-it was ready, it was working on the first request without an answer.
+then one for each request. It completes requests one at a time and in order, so they need no numbers. If it exits once
+it is ready, it was working on the first unanswered request.
 
-The process reads hostile bytes, so the runtime checks what it receives from it.
+The process reads hostile bytes, so the runtime validates its answers.
 """
 
 from typing import Any
@@ -13,20 +13,20 @@ import msgspec
 
 from hawse_runtime.core.framing import ProtocolError, frame
 
-ANSWER_LIMIT = 64 << 20  # bytes of one answer: the widest screens with all their scrollback take 20 MB
-SCROLLBACK_LINES = 6000  # rows that are kept at most; libghostty drops whole pages, so it may keep up to 600 fewer
-PIECE = 64 << 10  # bytes of output for which a request is worth its cost
-PIECE_LIMIT = 256 << 10  # bytes of output in one request: the process takes 2 to 4 ms for them, and others wait so long
+ANSWER_LIMIT = 64 << 20  # bytes of one answer: the widest screens with full scrollback take 20 MB
+SCROLLBACK_LINES = 6000  # the maximum number of rows; libghostty drops whole pages, so it may keep up to 600 fewer
+PIECE = 64 << 10  # bytes of output that justify the cost of a request
+PIECE_LIMIT = 256 << 10  # bytes of output in one request: they take 2 to 4 ms, while other requests wait
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """The base of all requests. `screen` is the number that the runtime has given to it."""
+    """The base of all requests. `screen` is the number that the runtime has assigned to the screen."""
 
     screen: int
 
 
 class Open(Request, frozen=True):
-    """Create a screen that has read `data`, for which it gives no answers to queries."""
+    """Create a screen that has read `data`, without answering queries in it."""
 
     cols: int
     rows: int
@@ -34,14 +34,14 @@ class Open(Request, frozen=True):
 
 
 class Feed(Request, frozen=True):
-    """Read output. With `answers`, the answers to its queries are in `Answer.replies`."""
+    """Read output. If `answers` is set, `Answer.replies` contains the answers to queries in it."""
 
     data: bytes
     answers: bool = False
 
 
 class Resize(Request, frozen=True):
-    """Change the size. The answer is as that of `Feed`."""
+    """Change the size. Answered like `Feed`."""
 
     cols: int
     rows: int
@@ -49,7 +49,7 @@ class Resize(Request, frozen=True):
 
 
 class Paint(Request, frozen=True):
-    """Return VT bytes that paint the screen, with at most that many rows of scrollback."""
+    """Return VT bytes that paint the screen, with at most `scrollback` rows of scrollback."""
 
     scrollback: int
 
@@ -66,7 +66,7 @@ class Text(Request, frozen=True):
 
 
 class Keys(Request, frozen=True):
-    """Return what a terminal in the modes of the screen sends for a paste and these keys."""
+    """Return the bytes that a terminal in the screen's modes sends for a paste and these keys."""
 
     paste: str
     keys: list[str]
@@ -77,7 +77,7 @@ class Close(Request, frozen=True):
 
 
 class Refusal(msgspec.Struct, frozen=True, array_like=True):
-    """The error with which a request was refused."""
+    """The error of a refused request."""
 
     code: str
     message: str
@@ -88,10 +88,10 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
     """The answer to one request, with the state of the screen after it.
 
     Attributes:
-        data: What was requested; empty for requests that return nothing.
+        data: The requested data; empty for requests that return nothing.
         replies: Answers to queries in the output.
-        whole: Whether no sequence is unfinished.
-        calm: Whether text has its usual effect: `whole`, and the whole screen scrolls.
+        whole: Whether the output read so far ends outside of any sequence.
+        calm: Whether text has its usual effect: the screen is `whole`, and all of it scrolls.
         refusal: The error, if the request was refused.
     """
 

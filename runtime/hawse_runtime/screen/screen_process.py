@@ -1,6 +1,6 @@
-"""The screen process from the runtime's side: started when it is first needed, and started again after a crash.
+"""The runtime's side of the screen process, which is started on first use and restarted after a crash.
 
-Requests that it has not answered when it ends are lost. `ScreenTracker` repeats them.
+When the process ends, unanswered requests are lost. `ScreenTracker` repeats them.
 """
 
 import asyncio
@@ -22,79 +22,79 @@ from hawse_runtime.screen.requests import ANSWER_LIMIT, Answer, AnyRequest, deco
 log = logging.getLogger(__name__)
 
 MODULE = "hawse_runtime.screen.emulator.process"
-BACKLOG = 256 << 20  # bytes of unread requests: IN_FLIGHT of them, each with the largest screen, have 160 MB
-IN_FLIGHT = 8  # requests without an answer: it has work while an answer is on its way; 2 MiB of output at most
+BACKLOG = 256 << 20  # bytes of unread requests: IN_FLIGHT of them with the largest screens take 160 MB
+IN_FLIGHT = 8  # unanswered requests, at most 2 MiB of output: the process has work while an answer is on its way
 WARM_DELAY = 1.0  # seconds from the first viewer to the start: the shell and the page have started by then
 
 
 class ScreenLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """When a screen process is given up."""
+    """The limits after which a screen process is given up."""
 
-    restarts: int = 10  # within `window`; after them, no other one is started for so long
+    restarts: int = 10  # within `window`; after that many, none is started for another `window`
     window: float = 60.0  # seconds
-    hang: float = 30.0  # seconds without an answer after which it is killed, for example because it was stopped
+    hang: float = 30.0  # seconds without an answer after which it is killed, for example if it was suspended
 
 
 class ScreenClient(Protocol):
     """A user of screens."""
 
     def proceed(self) -> None:
-        """Called when it may send a request, after it was refused a turn or the process has ended."""
+        """Called when the client can send a request, after it was refused a turn or the process has ended."""
         ...
 
     def lost(self, *, at_fault: bool) -> None:
-        """The process has ended, with the screens of all clients. `at_fault`: it was working for this one."""
+        """Called when the process has ended and all screens are lost. `at_fault`: it was working for this client."""
         ...
 
 
 class Screens(Protocol):
-    """What serves the requests of clients, in their order."""
+    """Serves the requests of clients in order."""
 
     @property
     def available(self) -> bool:
-        """Whether requests are served. If not, clients are called when they are served again."""
+        """Whether requests are served. If not, clients are notified when they are served again."""
         ...
 
     def new_number(self) -> int:
-        """Return a number for a screen."""
+        """Return an unused number for a screen."""
         ...
 
     def take_turn(self, client: ScreenClient) -> bool:
-        """Return whether `client` may send a request now. If not, it is called later."""
+        """Return whether `client` can send a request now. If not, its `proceed` is called later."""
         ...
 
     def send(self, client: ScreenClient, request: AnyRequest, done: Callable[[Answer], None]) -> None:
-        """Send a request. `done` is called with its answer, unless `client.lost` is called before."""
+        """Send a request. `done` is called with its answer, unless `client.lost` is called first."""
         ...
 
     def leave(self, client: ScreenClient) -> None:
-        """Forget `client`, which has closed its screen."""
+        """Remove `client`, which has closed its screen."""
         ...
 
 
 class ScreenProcess:
-    """A `Screens` in a process of its own."""
+    """A `Screens` in a separate process."""
 
     def __init__(self, python: Sequence[str], limits: ScreenLimits = ScreenLimits()) -> None:
-        """`python`: the command that runs a Python module."""
+        """`python` is the command that runs a Python module."""
         self._python = python
         self.limits = limits
         self._number = 0
         self._clients: dict[ScreenClient, None] = {}
-        self._waiting: dict[ScreenClient, None] = {}  # for a turn; the first one asked first
-        # The requests without an answer; those of a client that has left have none.
+        self._waiting: dict[ScreenClient, None] = {}  # clients that wait for a turn, in order of asking
+        # The unanswered requests. The client is None once it has left.
         self._outstanding: deque[tuple[ScreenClient | None, Callable[[Answer], None]]] = deque()
         self._running: ChildServer | None = None
-        self._ready = False  # the running process has started to serve requests
-        self._ends: deque[float] = deque(maxlen=limits.restarts)  # when processes have ended by themselves
+        self._ready = False  # whether the running process serves requests
+        self._ends: deque[float] = deque(maxlen=limits.restarts)  # when processes have ended on their own
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._failing = False  # the process could not be started, which the clients do not know yet
-        self._answers = 0  # received, of all processes
+        self._failing = False  # the process could not be started; clients have not been notified yet
+        self._answers = 0  # answers received from all processes
         self._closed = False
 
     @property
     def pid(self) -> int | None:
-        """The process; None while there is none."""
+        """The id of the process; None while none is running."""
         return None if self._running is None else self._running.pid
 
     @property
@@ -107,12 +107,12 @@ class ScreenProcess:
         return self._number
 
     def warm_soon(self) -> None:
-        """Start the process soon, because a snapshot will be wanted."""
+        """Start the process soon, because a snapshot will be needed."""
         if self._running is None and not self._closed and "warm" not in self._timers:
             self._timers["warm"] = asyncio.get_running_loop().call_later(WARM_DELAY, self.warm_up)
 
     def warm_up(self) -> None:
-        """Start the process now, unless it runs."""
+        """Start the process now, unless it is running."""
         if (timer := self._timers.pop("warm", None)) is not None:
             timer.cancel()
         if self.available:
@@ -151,7 +151,7 @@ class ScreenProcess:
     # ---- the process
 
     def _start(self) -> bool:
-        """Start the process unless it runs. If that fails, it counts as one that has ended."""
+        """Start the process unless it is running. A failed start is handled like the end of the process."""
         if self._running is not None:
             return True
         try:
@@ -160,7 +160,7 @@ class ScreenProcess:
             )
         except (HawseError, OSError) as error:
             log.error("! the screen process was not started: %s", error)
-            # Not now: the client that sends a request does not expect to be called meanwhile.
+            # Not now: a client that is sending a request does not expect a callback.
             self._failing = True
             asyncio.get_running_loop().call_soon(self._ended, str(error))
             return False
@@ -191,7 +191,7 @@ class ScreenProcess:
         self._ended(exit.signal or f"exit code {exit.code}")
 
     def _ended(self, how: str) -> None:
-        """Handle the end of the process, or a failure to start it. Once it was ready, a request may be the reason."""
+        """Handle the end of the process, or a failed start. If it had become ready, a request may be the cause."""
         was_ready, self._ready = self._ready, False
         self._running, self._failing = None, False
         if self._closed:
@@ -221,12 +221,12 @@ class ScreenProcess:
             self._running.kill()
 
     def _watch(self) -> None:
-        """Kill a process that does not answer for too long."""
+        """Kill a process that has not answered for too long."""
         if "hang" not in self._timers:
             self._timers["hang"] = asyncio.get_running_loop().call_later(self.limits.hang, self._check, self._answers)
 
     def _check(self, answers: int) -> None:
-        """`answers`: their number when the timer was started."""
+        """Kill the process if no answer has arrived. `answers` is the number of answers when the timer was started."""
         del self._timers["hang"]
         if self._outstanding and self._answers == answers:
             log.error("! the screen process does not answer, so it is killed")
@@ -236,4 +236,4 @@ class ScreenProcess:
 
 
 def _ignore(answer: Answer) -> None:
-    """Ignore the answer to a client that has left."""
+    """Ignore an answer for a client that has left."""

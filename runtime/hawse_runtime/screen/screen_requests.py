@@ -1,4 +1,4 @@
-"""The requests for the screen of one terminal that wait, each at a place in the output, and its latest snapshot."""
+"""The pending requests for one terminal's screen, each at a place in the output, and its latest snapshot."""
 
 import weakref
 from collections import deque
@@ -13,16 +13,16 @@ from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 
 
 class ScreenRequest(NamedTuple):
-    """A request at a place. It is not sent before everything up to this place has been read."""
+    """A request at a place in the output. It is sent once everything up to that place has been read."""
 
     place: OutputPlace
-    make: Callable[[int], AnyRequest]  # makes the request, of the number of the screen
-    done: Callable[[Answer | None], None]  # is called once with the answer; None: the screen cannot be read
-    scrollback: int | None = None  # the rows of scrollback, if it is a request for a snapshot
+    make: Callable[[int], AnyRequest]  # builds the request from the screen's number
+    done: Callable[[Answer | None], None]  # called once with the answer; None: the screen cannot be read
+    scrollback: int | None = None  # rows of scrollback; only for snapshots
 
 
 class ScreenRequests:
-    """In their order, which is that of their places."""
+    """The pending requests in the order of their places."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -37,7 +37,7 @@ class ScreenRequests:
         self._waiting.append(request)
 
     def add_snapshot(self, place: OutputPlace, scrollback: int, done: Callable[[CachedSnapshot], None]) -> None:
-        """Add a request for a snapshot, or call `done` with the one that is known."""
+        """Add a request for a snapshot, or call `done` with the known snapshot."""
         if known := self._shared(place, scrollback):
             done(known)
             return
@@ -51,7 +51,7 @@ class ScreenRequests:
         self._waiting.popleft().done(answer)
 
     def answer_first_if_known(self) -> bool:
-        """Answer the first request if it is one for a snapshot that is still in use; return whether it is."""
+        """Answer the first request if it asks for a snapshot that is still in use; return whether it does."""
         first = self._waiting[0]
         known = None if first.scrollback is None else self._shared(first.place, first.scrollback)
         if known is not None:
@@ -64,13 +64,13 @@ class ScreenRequests:
             self.answer_first(None)
 
     def plain(self, place: OutputPlace, scrollback: int) -> bytes:
-        """Return the output before `place` as plain text, in place of a snapshot."""
+        """Return the output before `place` as plain text, as a fallback for a snapshot."""
         start = max(self._journal.start, place.offset - BYTES)
         output = self._journal.copy(start, place.offset) if place.offset > start else b""
         return plain_snapshot(output, place.rows + scrollback)
 
     def _shared(self, place: OutputPlace, scrollback: int) -> CachedSnapshot | None:
-        """Return the latest snapshot if it is this one, and a viewer still holds it."""
+        """Return the latest snapshot if it matches and a viewer still holds it."""
         known = self._known
         return known[2]() if known is not None and known[:2] == (place, scrollback) else None
 

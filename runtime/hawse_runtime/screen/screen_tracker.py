@@ -1,10 +1,10 @@
-"""Keeps the screen of a terminal up to date with its output, and asks it for snapshots.
+"""Keeps the screen of a terminal up to date with its output, and requests snapshots of it.
 
-The screen is in another process, to which this module sends output, size changes and requests in their order, one at a
-time. It may lag behind the journal: text that only scrolls is read when the screen is needed, and so is everything else
-that cannot contain a query while no viewer answers. A terminal that prints little never gets a screen.
+The screen is in another process. This module sends it output, size changes and requests in order, one at a time. The
+screen can lag behind the journal: text that only scrolls is read when the screen is needed. While no viewer answers
+queries, so is all other output that cannot contain a query. A terminal that prints little never gets a screen.
 
-If the process ends, another screen begins with a *checkpoint*: a snapshot without scrollback, behind which the journal
+If the process ends, a new screen starts from a *checkpoint*: a snapshot without scrollback, after which the journal
 still has all output. So the journal waits for this module as for a lossless reader.
 """
 
@@ -35,14 +35,14 @@ from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 log = logging.getLogger(__name__)
 
 ALL = SCROLLBACK_LINES
-LAG = 1 << 20  # bytes it may be behind, of output whose queries a viewer has not answered yet
-LAZY = 256 << 10  # bytes that a terminal prints before it gets a screen, if nothing needs it
-CHECKPOINT_BYTES = 1 << 20  # of a checkpoint to which styles are added; beyond, a new one is made
-ATTEMPTS = 3  # crashes at the same place of the output, after which it is not read any more
+LAG = 1 << 20  # bytes that it can lag behind in output whose queries a viewer has not answered yet
+LAZY = 256 << 10  # bytes that a terminal prints before it gets a screen that nothing needs yet
+CHECKPOINT_BYTES = 1 << 20  # of a checkpoint that grows by skipped styles; beyond that, a new one is taken
+ATTEMPTS = 3  # crashes at the same place in the output, after which that output is given up
 
 
 class Checkpoint(NamedTuple):
-    """What a new screen reads first: `data`, which paints the screen at a place."""
+    """The first input of a new screen: `data` paints the screen at `place`."""
 
     place: OutputPlace
     data: bytes = b""
@@ -51,7 +51,7 @@ class Checkpoint(NamedTuple):
 
 
 class ScreenTracker:
-    """The screen of one terminal. Create it with the terminal, and `close` it. A `ScreenClient` and `JournalReader`."""
+    """A terminal's screen, a `ScreenClient` and `JournalReader`. Create it with the terminal, and `close` it."""
 
     lossless = True
     follows = True
@@ -69,10 +69,10 @@ class ScreenTracker:
 
         Args:
             journal: The output of the terminal.
-            marks: Its sizes.
-            screens: Where the screen will be.
-            reply: Is called with the answers of the screen to queries, while no viewer answers them.
-            moved: Is called when the journal may drop output.
+            marks: The sizes of the terminal.
+            screens: Will host the screen.
+            reply: Called with the screen's answers to queries while no viewer answers them.
+            moved: Called when the journal can drop output.
         """
         self._journal = journal
         self._marks = marks
@@ -83,24 +83,24 @@ class ScreenTracker:
         self._plan = DeferredOutput(journal, rows=SCROLLBACK_LINES)
         self._ranges = AnswerRanges()
         self._checkpoint = Checkpoint(OutputPlace(0, *marks.latest_size(), 1))
-        self._place = self._checkpoint.place  # what the screen has read
-        self._whole = self._calm = True  # the state of the screen, while it is not busy
+        self._place = self._checkpoint.place  # the screen has read up to here
+        self._whole = self._calm = True  # the state of the screen when it is not busy
         self._open = False  # whether the process has the screen
-        self._busy = False  # a request has no answer yet
+        self._busy = False  # whether a request is unanswered
         self._proceeding = False
-        self._styles = b""  # of skipped text, which the screen has to read next
+        self._styles = b""  # styles of skipped text, which the screen has to read next
         self._follow_to = 0
         self._viewer_at: int | None = None
         self._wants_checkpoint = False
         self._requests = ScreenRequests(journal)
-        self._sending = (0, 0)  # the range of the output that the request in progress is about
-        self._crashed = (-1, -1)  # this range, when the process has ended for the last time
+        self._sending = (0, 0)  # the output range of the request in progress
+        self._crashed = (-1, -1)  # that range when the process last ended
         self._crashes = 0
         self.closed = False
         journal.before_limit = self._keep  # until `close`
 
     def close(self) -> None:
-        """Release the screen. Requests that wait are answered without it."""
+        """Release the screen. Pending requests are answered without it."""
         if self.closed:
             return
         self.closed = True
@@ -117,7 +117,7 @@ class ScreenTracker:
 
     @property
     def cursor(self) -> int | None:
-        """The offset from which output is needed to make another screen; None if no screen can be made."""
+        """The offset from which output is needed to rebuild the screen; None if no screen can be built."""
         return self._checkpoint.place.offset if self._screens.available and not self.closed else None
 
     # ---- output
@@ -130,8 +130,8 @@ class ScreenTracker:
     def keep_near(self, answered: int | None) -> None:
         """Limit how far the screen lags behind. Called after viewers have been served.
 
-        Text that scrolls away is skipped. The output from `answered` on, which the answering viewer has not
-        been sent, is not read yet: the screen answers its queries if that viewer leaves. None: no viewer answers.
+        Text that scrolls away is skipped. Output from `answered` on has not been sent to the answering viewer and is
+        not read yet, so that the screen can answer its queries if that viewer leaves. None: no viewer answers.
         """
         self._viewer_at = answered
         if not self._busy:
@@ -141,7 +141,7 @@ class ScreenTracker:
         self.proceed()
 
     def hand_over(self, offset: int | None, *, to_viewer: bool) -> None:
-        """Note who answers the queries from `offset` on (None: from the end): a viewer, or the screen."""
+        """Set whether a viewer or the screen answers queries from `offset` on (None: from the end)."""
         end = self._journal.end
         self._ranges.hand_over(self._whole_at(end if offset is None else min(offset, end)), to_viewer=to_viewer)
         to = (end if offset is None else min(offset, end)) if to_viewer else end
@@ -151,9 +151,9 @@ class ScreenTracker:
     # ---- requests
 
     def snapshot(self, scrollback: int, done: Callable[[CachedSnapshot], None]) -> OutputPlace:
-        """Request a snapshot of the present screen with `scrollback` rows above it; return where it will be.
+        """Request a snapshot of the current screen with `scrollback` rows above it; return its place in the output.
 
-        `done` is called once, maybe before this returns. An unchanged snapshot that is in use is shared.
+        `done` is called once, possibly before this returns. A snapshot that is still valid and in use is shared.
         """
         place = self._end_place()
         self._requests.add_snapshot(place, scrollback, done)
@@ -161,11 +161,11 @@ class ScreenTracker:
         return place
 
     def request(self, make: Callable[[int], AnyRequest], done: Callable[[Answer | None], None]) -> OutputPlace:
-        """Send a request when the screen has read all present output; return where in the output that is.
+        """Send a request once the screen has read all current output; return that place in the output.
 
         Args:
-            make: Makes the request, of the number of the screen.
-            done: Is called once with the answer, maybe before this returns. None: the screen cannot be read.
+            make: Builds the request from the screen's number.
+            done: Called once with the answer, possibly before this returns. None: the screen cannot be read.
         """
         place = self._end_place()
         self._requests.add(ScreenRequest(place, make, done))
@@ -173,7 +173,7 @@ class ScreenTracker:
         return place
 
     def plain_text(self) -> bytes:
-        """Return the last lines of the output as plain text, in place of a screen that cannot be read."""
+        """Return the last lines of the output as plain text, as a fallback for a screen that cannot be read."""
         return self._requests.plain(self._end_place(), 0).replace(b"\r\n", b"\n")
 
     def _proceed_with_requests(self) -> None:
@@ -189,7 +189,7 @@ class ScreenTracker:
     # ---- sending
 
     def proceed(self) -> None:
-        """Send what is to be sent."""
+        """Send the next output and requests."""
         if self._proceeding or self.closed:
             return
         self._proceeding = True
@@ -200,7 +200,7 @@ class ScreenTracker:
             self._proceeding = False
 
     def _step(self) -> bool:
-        """Send the next request, or serve one without sending; return whether there was one."""
+        """Send the next request, or answer it locally; return whether there was one."""
         if not self._screens.available:
             self._requests.give_up()
             return False
@@ -276,7 +276,7 @@ class ScreenTracker:
         self._send(request_, lambda answer: self._read(place, answer), to)
 
     def _read(self, place: OutputPlace, answer: Answer) -> None:
-        """The screen has read up to `place`."""
+        """Handle the answer of a screen that has read up to `place`."""
         self._place = place
         self._ranges.answered(place.offset)
         if answer.replies:
@@ -294,10 +294,10 @@ class ScreenTracker:
         behind = end - self.fed
         least = PIECE if self._open else min(LAZY, capacity // 4)
         if self._whole and self._plan.may_wait(self.fed, end, cut=True):
-            if behind >= capacity // 8 * 3:  # leaves space for the output until the next call
+            if behind >= capacity // 8 * 3:  # leave space for output until the next call
                 if not self._requests.first and self._marks.get(self._next_mark()) is None:
                     self._skip(end)
-                if end - self.fed >= capacity // 16 * 5:  # otherwise it would be skipped in small steps
+                if end - self.fed >= capacity // 16 * 5:  # avoid skipping in small steps
                     self._follow_to = end
         elif answered is None:
             if not self._whole or behind >= least or self._plan.asks(self.fed, end):
@@ -309,13 +309,13 @@ class ScreenTracker:
         self._checkpoint_wanted()
 
     def _checkpoint_wanted(self) -> bool:
-        """Return whether a new checkpoint is wanted, from the output since the last one too."""
+        """Return whether a new checkpoint is due, also considering the output since the last one."""
         if self._journal.end - self._checkpoint.place.offset > self._journal.capacity // 8 * 3:
             self._wants_checkpoint = True
         return self._wants_checkpoint
 
     def _skip(self, to: int) -> None:
-        """Skip the output up to `to` that would only scroll away. Nothing but the pen is read of it."""
+        """Skip the output up to `to` that would only scroll away. Only its style sequences are read."""
         if not self._calm:
             return
         at, styles = self._plan.skipped(self.fed, to, self._place.rows)
@@ -331,7 +331,7 @@ class ScreenTracker:
             self._styles += styles
 
     def _keep(self, capacity: int) -> None:
-        """Make a checkpoint behind output that the journal wants to drop, since its capacity becomes `capacity`."""
+        """Take a checkpoint after output that the journal is about to drop, because its capacity becomes `capacity`."""
         if self._journal.end - self._checkpoint.place.offset > capacity // 4:
             self._wants_checkpoint = True
             self.follow()
@@ -349,14 +349,14 @@ class ScreenTracker:
         return max(self._place.next_mark, self._marks.first)
 
     def _whole_at(self, offset: int) -> int:
-        """Return `offset`, or the offset of the character that it cuts."""
+        """Return `offset`, or the start of the character that it splits."""
         start = max(self._journal.start, offset - 3)
         return offset - unfinished(self._journal.copy(start, offset)) if start < offset else offset
 
     # ---- crashes
 
     def lost(self, *, at_fault: bool) -> None:
-        """The process has ended: begin again with the checkpoint, when the screen is needed."""
+        """Handle the end of the process: start again from the checkpoint when the screen is needed."""
         self._busy = False
         if not at_fault:
             self._begin_again()
@@ -377,20 +377,20 @@ class ScreenTracker:
     def _begin_again(self) -> None:
         self._plan.went_back(self.fed)
         if self._checkpoint_wanted():
-            self._follow_to = self._journal.end  # a program may wait until the checkpoint has been made
+            self._follow_to = self._journal.end  # a program may be waiting for the checkpoint
         elif self._follow_to <= self._ranges.answered_to:
-            self._follow_to = 0  # it is read when it is needed
+            self._follow_to = 0  # read the output when it is needed
         checkpoint = self._checkpoint
         self._place, self._whole, self._calm = checkpoint.place, checkpoint.whole, checkpoint.calm
         self._open, self._styles = False, b""
 
     def _lose_place(self) -> None:
-        """Go on with the oldest output there is: the journal could not wait until it was read."""
+        """Continue with the oldest remaining output, because the journal dropped output before it was read."""
         log.warning("! a screen has lost %d bytes of output", self._journal.start - self._checkpoint.place.offset)
         self._restart_at(self._marks.place_at(self._journal.start))
 
     def _restart_at(self, place: OutputPlace) -> None:
-        """Begin again at `place`, with the output before it as plain text."""
+        """Restart at `place`, with the output before it as plain text."""
         self._checkpoint = Checkpoint(place, self._requests.plain(place, 0))
         self._ranges.answered(place.offset)
         self._begin_again()

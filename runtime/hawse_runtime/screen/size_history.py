@@ -1,6 +1,6 @@
-"""The sizes of a terminal, each with the offset in the output from which it applies.
+"""The sizes of a terminal, each with the output offset where it takes effect.
 
-Size changes are numbered, so that each reader of the output knows which one it has to send next.
+Size changes are numbered, so that each reader of the output knows which one to send next.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class OutputPlace(NamedTuple):
 
 
 class SizeHistory:
-    """The size changes of one terminal, in order. Those with a number below `first` have been dropped."""
+    """The size changes of one terminal, in order. Changes with numbers below `first` have been dropped."""
 
     def __init__(self, cols: int, rows: int) -> None:
         self.first = 0
@@ -52,7 +52,7 @@ class SizeHistory:
             self.first += 1
 
     def get(self, number: int) -> SizeMark | None:
-        """Return the size change with that number; None if it has not happened yet."""
+        """Return the size change with this number; None if it has not happened yet."""
         index = number - self.first
         return self._marks[index] if index < len(self._marks) else None
 

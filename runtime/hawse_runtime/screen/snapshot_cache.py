@@ -1,7 +1,7 @@
-"""Keeps the snapshots of all terminals that viewers have not been sent yet, bounded in bytes.
+"""Keeps snapshots of all terminals until they have been sent to viewers, bounded in bytes.
 
-Viewers that need the same snapshot share it. When the cache is full, the viewer that has taken no bytes for the longest
-time loses its snapshot; it gets a new one when it takes bytes again.
+Viewers that need the same snapshot share it. When the cache is full, the viewer that has been idle the longest loses
+its snapshot. It gets a new one when it takes bytes again.
 """
 
 from collections import Counter, OrderedDict
@@ -11,11 +11,11 @@ import msgspec
 
 from hawse.wire import HawseError
 
-CACHE_BYTES = 32 << 20  # fifty full scrollbacks of 80 columns
+CACHE_BYTES = 32 << 20  # fifty full scrollbacks with 80 columns
 
 
 class CachedSnapshot(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """VT bytes that paint a screen of that size. The output from `offset` on continues it."""
+    """VT bytes that paint a screen of this size. The output continues it from `offset` on."""
 
     data: bytes
     offset: int
@@ -27,23 +27,23 @@ class CachedSnapshot(msgspec.Struct, frozen=True, eq=False, weakref=True):
 class SnapshotHolder(Protocol):
     @property
     def lossless(self) -> bool:
-        """Whether it must receive all output, so that its snapshot may not be replaced by a newer one."""
+        """Whether it must receive all output, so that a newer snapshot cannot replace its own."""
         ...
 
     def lose_snapshot(self) -> None:
-        """Its snapshot was dropped to make room."""
+        """Called when its snapshot was evicted."""
 
 
 class SnapshotCache:
-    """Least-recently-read cache of pending snapshots."""
+    """A least-recently-read cache of pending snapshots."""
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
-        """`limit` in bytes. A larger snapshot is accepted if it is the only one."""
+        """`limit` is in bytes. A larger snapshot is accepted if it is the only one."""
         self.limit = limit
         self.held = 0  # bytes
         self._sent: OrderedDict[SnapshotHolder, tuple[CachedSnapshot, int]] = (
             OrderedDict()
-        )  # least recently read first; with the bytes taken
+        )  # least recently read first, with the number of bytes taken
         self._copies: Counter[CachedSnapshot] = Counter()
 
     def put(self, holder: SnapshotHolder, snapshot: CachedSnapshot) -> None:
@@ -68,7 +68,7 @@ class SnapshotCache:
         return holder in self._sent
 
     def take(self, holder: SnapshotHolder, size: int) -> tuple[int, memoryview]:
-        """Return the offset and the next `size` bytes of the snapshot of `holder`, and drop it after its last byte."""
+        """Return the offset and the next `size` bytes of a holder's snapshot, which is dropped after its last byte."""
         snapshot, at = self._sent[holder]
         part = memoryview(snapshot.data)[at : at + size]
         self._sent[holder] = snapshot, at + len(part)
@@ -78,7 +78,7 @@ class SnapshotCache:
         return at, part
 
     def drop(self, holder: SnapshotHolder) -> None:
-        """Drop the snapshot of `holder`, if it has one."""
+        """Drop the snapshot of `holder`, if any."""
         snapshot, _ = self._sent.pop(holder, (None, 0))
         if snapshot is not None:
             self._copies[snapshot] -= 1

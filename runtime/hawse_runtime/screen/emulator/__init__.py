@@ -1,1 +1,1 @@
-"""The screen process: the emulator and its snapshots. Nothing outside this folder imports from it."""
+"""The screen process: the emulator and its snapshots. Other packages do not import from this one."""

@@ -1,6 +1,6 @@
-"""Reads the cursors of both screens from a terminal that libghostty has encoded (`src/terminal/snapshot/screen.zig`).
+"""Reads the cursors of both screens from libghostty's encoding of a terminal (`src/terminal/snapshot/screen.zig`).
 
-Its C interface shows neither the cursor of the hidden screen, nor whether a cursor was saved.
+libghostty's C interface exposes neither the hidden screen's cursor, nor whether a cursor was saved.
 """
 
 import struct
@@ -24,14 +24,14 @@ class Place(NamedTuple):
 
 
 class EncodedScreen(NamedTuple):
-    """The cursors of one screen. `saved` is None if no program has saved it (DECSC)."""
+    """The cursors of one screen. `saved` is None if no program has saved the cursor (DECSC)."""
 
     cursor: Place
     saved: Place | None
 
 
 def encoded_screens(data: bytes | memoryview) -> dict[int, EncodedScreen]:
-    """Return the cursors of `PRIMARY`, and of `ALTERNATE` if that has been shown. Raises `struct.error`."""
+    """Return the cursors of `PRIMARY`, and of `ALTERNATE` if it has been shown. Raises `struct.error`."""
     screens: dict[int, EncodedScreen] = {}
     at = _ENVELOPE
     while at < len(data):

@@ -1,8 +1,8 @@
-"""Loads pyghostty without parsing its C declarations, which takes 0.4 s of processor time at each start.
+"""Loads pyghostty without parsing its C declarations, which would take 0.4 s of CPU time at each start.
 
-pyghostty gives 80 KB of C declarations to cffi, which parses them when it is imported, and parses type names again when
-they are first used. `ghostty_abi.py` contains the result for one version of pyghostty; `make generate` writes it. With
-another version, pyghostty is imported as it is.
+pyghostty passes 80 KB of C declarations to cffi, which parses them on import, and parses type names again on first use.
+`ghostty_abi.py` contains the result for one version of pyghostty; `make generate` writes it. Other versions are
+imported normally.
 """
 
 import hashlib
@@ -16,20 +16,20 @@ SOURCES: Final = ("_cdef.py", "_ffi.py")  # the files of pyghostty that declare 
 
 
 class DeclaredFFI:
-    """Stands for a `cffi.FFI` whose declarations are known already, until pyghostty has been imported."""
+    """Replaces `cffi.FFI`, with precompiled declarations, while pyghostty is imported."""
 
     def __init__(self, ffi: Any) -> None:
         self._ffi = ffi
 
     def cdef(self, declarations: str) -> None:
-        """Ignore declarations: they have been compiled."""
+        """Ignore the declarations, which are already compiled."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ffi, name)
 
 
 def digest() -> str | None:
-    """Return what identifies the C interface of the installed pyghostty; None if it is not installed."""
+    """Return a digest of the installed pyghostty's C interface; None if pyghostty is not installed."""
     spec = importlib.util.find_spec("pyghostty")
     if spec is None or spec.origin is None:
         return None
@@ -40,7 +40,7 @@ def digest() -> str | None:
 def install() -> bool:
     """Import pyghostty with the compiled declarations. Return whether that was possible.
 
-    It is not if pyghostty was imported before, or if the declarations are those of another version.
+    It is not possible if pyghostty is already imported, or if the declarations are for another version.
     """
     if "pyghostty" in sys.modules:
         return False

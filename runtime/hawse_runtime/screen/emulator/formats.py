@@ -1,4 +1,4 @@
-"""A screen as text, ANSI or HTML, with its cursor and modes, for clients without an emulator. libghostty formats it."""
+"""Formats a screen as text, ANSI or HTML, with its cursor and modes, for clients without an emulator."""
 
 import re
 from collections.abc import Generator
@@ -10,7 +10,7 @@ from hawse.api.terminals import ScreenFormat
 from hawse_runtime.screen.emulator.ghostty import handle
 from hawse_runtime.screen.emulator.libghostty import Emulator, check, ffi, init_sized, lib
 
-CONTENT_LIMIT = 768 << 10  # bytes as JSON: a result has to fit into a control message
+CONTENT_LIMIT = 768 << 10  # bytes as JSON: a result must fit into a control message
 STEP = 32_000  # cells formatted in one step: 1 to 5 ms
 
 _EMIT = {
@@ -19,7 +19,7 @@ _EMIT = {
     "html": lib.GHOSTTY_FORMATTER_FORMAT_HTML,
 }
 _NEWLINE = {"text": "\n", "ansi": "\r\n", "html": "\n"}
-_AROUND = {  # what libghostty puts around all rows
+_AROUND = {  # libghostty's wrapper around all rows
     "text": ("", ""),
     "ansi": ("", ""),
     "html": ('<div style="font-family: monospace; white-space: pre;">', "</div>"),
@@ -42,14 +42,14 @@ _SHAPES = {
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_UNDERLINE: "underline",
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK_HOLLOW: "block",  # the default, see hawse_runtime.screen
 }
-# The program chooses the target of a link. Targets that are unsafe in a page (javascript:, data:) are removed.
+# Programs choose the targets of links. Targets that are unsafe in a page (javascript:, data:) are removed.
 _UNSAFE_LINK = re.compile(r'<a href="(?!(?i:https?|ftp|mailto|file):)[^"]*">')
 
 
 def view(emulator: Emulator, form: ScreenFormat, scrollback: int) -> Generator[None, None, dict[str, Any]]:
     """Return the screen, and at most `scrollback` rows of scrollback above it, in the form of `terminal.screen`.
 
-    It yields after each few milliseconds of work. The emulator must not change until it returns.
+    Yields after every few milliseconds of work. The emulator must not change until this returns.
     """
     cols, rows = emulator.size
     above = min(scrollback, emulator.get("scrollback_rows", "size_t"))
@@ -73,7 +73,7 @@ def _content(emulator: Emulator, form: ScreenFormat, count: int) -> Generator[No
     newline, (opening, closing) = _NEWLINE[form], _AROUND[form]
     end = emulator.get("total_rows", "size_t")
     first = end - count
-    pieces: list[str] = []  # from the last rows to the first
+    pieces: list[str] = []  # last rows first
     left = CONTENT_LIMIT - len(msgspec.json.encode(opening + closing))
     step = max(1, STEP // emulator.size[0])
     while end > first:

@@ -1,6 +1,6 @@
-"""The part of libghostty's C interface that painting a snapshot needs (pyghostty's `_cdef.py` declares it).
+"""The part of libghostty's C interface that snapshots need, as declared in pyghostty's `_cdef.py`.
 
-The functions take handles and return plain Python values. This module does not know what a snapshot is.
+The functions take handles and return plain Python values. This module knows nothing about snapshots.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _grid_ref = union_fn("ghostty_terminal_grid_ref", "GhosttyResult(*)(GhosttyTermi
 
 
 def handle(emulator: pyghostty.Terminal) -> Terminal:
-    """Return the handle of an open emulator. pyghostty has no public name for it."""
+    """Return the handle of an open emulator, for which pyghostty has no public name."""
     return emulator._t[0]
 
 
@@ -67,7 +67,7 @@ def feed(terminal: Terminal, data: bytes) -> None:
 
 
 def unfinished(terminal: Terminal) -> bytes | None:
-    """Return the bytes of the unfinished sequence; None if it is longer than the terminal keeps."""
+    """Return the bytes of the unfinished sequence; None if the sequence is too long for the terminal to keep."""
     with _allocated() as (out, size):
         if lib.ghostty_terminal_continuation_alloc(terminal, ffi.NULL, out, size) != lib.GHOSTTY_SUCCESS:
             return None
@@ -78,7 +78,7 @@ def unfinished(terminal: Terminal) -> bytes | None:
 
 
 def at(terminal: Terminal, x: int, y: int) -> Any:
-    """Return a reference (GhosttyGridRef*) to a cell. Row 0 is the first row of the screen, scrollback is negative."""
+    """Return a reference (GhosttyGridRef*) to a cell. Row 0 is the screen's first row; scrollback rows are negative."""
     point, ref = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef")
     point.tag, point.value.x = _SCREEN, x
     point.value.y = get(terminal, "SCROLLBACK_ROWS", "size_t") + y
@@ -114,7 +114,7 @@ def column_cells(terminal: Terminal, x: int, rows: list[int]) -> list[int]:
 
 
 def row_mask(name: str) -> int:
-    """Return the bit of this flag in the packed flags of a row."""
+    """Return the bit of this flag in a row's packed flags."""
     value, key = ffi.new("bool*"), getattr(lib, f"GHOSTTY_ROW_DATA_{name}")
     for bit in range(64):
         if lib.ghostty_row_get(1 << bit, key, value) == lib.GHOSTTY_SUCCESS and value[0]:
@@ -139,7 +139,7 @@ def row_cells(ref: Any, cols: int) -> list[int]:
 
 
 def screen_cells(terminal: Terminal) -> list[list[int]]:
-    """Return the packed cells of all rows of the screen; much faster than `row_cells` for each row."""
+    """Return the packed cells of all rows of the screen. Much faster than calling `row_cells` for each row."""
     state, rows = ffi.new("GhosttyRenderState*"), ffi.new("GhosttyRenderStateRowIterator*")
     check(lib.ghostty_render_state_new(ffi.NULL, state), "new render state")
     try:
@@ -224,7 +224,7 @@ def format_vt(
 
 
 def extra(terminal: Terminal, names: tuple[str, ...]) -> bytes:
-    """Return the formatter's VT bytes of parts of the terminal's state, without the cell that it adds to them."""
+    """Return the formatter's VT bytes for parts of the terminal's state, without the cell that it appends."""
     first = format_vt(terminal, at_cell=(0, 0))
     outputs = (format_vt(terminal, (name,), at_cell=(0, 0)) for name in names)
     return b"".join(
@@ -251,7 +251,7 @@ def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[tuple[Terminal, d
 
     The copy has no unfinished sequence, and no scrollback if `scrollback` is 0.
 
-    Raises `GhosttyError` for a state that libghostty cannot encode.
+    Raises `GhosttyError` if libghostty cannot encode the state.
     """
     decoder, clone = ffi.new("GhosttySnapshotDecoder*"), ffi.new("GhosttyTerminal*")
     with _allocated() as (out, size):
@@ -291,7 +291,7 @@ def _encode(terminal: Terminal, out: Any, size: Any) -> None:
 
 @contextmanager
 def _allocated() -> Iterator[tuple[Any, Any]]:
-    """Return pointers for the output of a call that allocates: to the bytes, and to their number."""
+    """Return output pointers for a call that allocates memory: one for the bytes and one for their number."""
     out, size = ffi.new("uint8_t**"), ffi.new("size_t*")
     try:
         yield out, size

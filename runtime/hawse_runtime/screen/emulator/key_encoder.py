@@ -1,7 +1,7 @@
 """Encodes named keys and pasted text as a terminal in its current modes would send them.
 
-`ctrl+c`, `up`, `shift+tab`, `alt+x`, `f5`, `ctrl++`: modifiers and a key, joined by `+`. Characters are where a US
-layout has them.
+A name is modifiers and a key, joined by `+`: `ctrl+c`, `up`, `shift+tab`, `alt+x`, `f5`, `ctrl++`. Characters have
+their positions on a US layout.
 """
 
 import re
@@ -28,7 +28,7 @@ _CHARACTERS = {
     **{"=": "EQUAL", "-": "MINUS", ".": "PERIOD", "'": "QUOTE", ";": "SEMICOLON", "/": "SLASH"},
 }
 _UNSHIFTED = dict(zip('~|{}<+_>":?!@#$%^&*()', "`\\[],=-.';/1234567890", strict=True))
-# All control characters but tab, line feed and carriage return. web/src/terminal/paste.ts has the same rule.
+# All control characters except tab, line feed and carriage return. web/src/terminal/paste.ts has the same rule.
 _PASTE_CONTROLS = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
 # Ctrl with these characters in the legacy encoding (ECMA-48: the C0 controls).
@@ -38,7 +38,7 @@ NAMES = sorted(_NAMED)
 
 
 def encode_keys(names: list[str], emulator: Emulator) -> bytes:
-    """Return the bytes of these keys in the modes of `emulator`. Raises `invalid_params`, which lists the names."""
+    """Return the bytes of these keys in the modes of `emulator`. Raises `invalid_params`, listing the valid names."""
     encoder, event = ffi.new("GhosttyKeyEncoder*"), ffi.new("GhosttyKeyEvent*")
     check(lib.ghostty_key_encoder_new(ffi.NULL, encoder), "new key encoder")
     try:
@@ -54,9 +54,9 @@ def encode_keys(names: list[str], emulator: Emulator) -> bytes:
 
 
 def encode_paste(text: str, emulator: Emulator) -> bytes:
-    """Return pasted text with CR for each line end, in brackets if the program has set mode 2004.
+    """Return pasted text with CR for each line end, bracketed if the program has set mode 2004.
 
-    Control characters become spaces: they could end the bracket, or have an effect without one.
+    Control characters become spaces: they could end the bracketed paste, or take effect without it.
     """
     data = re.sub("\r\n|\n", "\r", _PASTE_CONTROLS.sub(" ", text)).encode()
     return _PASTE_BEGIN + data + _PASTE_END if emulator.mode(2004) else data
@@ -92,7 +92,7 @@ _SHIFTED = {base: text for text, base in _UNSHIFTED.items()}
 
 
 def _parse(name: str) -> tuple[int, str]:
-    """Return the modifiers and the key, which is a name or one character."""
+    """Return the modifiers and the key, a name or a single character."""
     before, plus, key = name.rpartition("+")
     if name == "+" or name.endswith("++"):  # the key is + itself
         before, key, plus = name[:-2], "+", name[:-2]

@@ -1,6 +1,7 @@
-"""Which mouse events a terminal reports, and how: the modes that were set last.
+"""Determines the mouse modes of a terminal: which events it reports, and in which encoding.
 
-libghostty keeps that, but returns only which modes are set. So it is derived from what its encoder makes of events.
+The mode that was set last applies. libghostty knows it, but returns only which modes are set. So it is derived from the
+encoder's output for test events.
 """
 
 from typing import Any
@@ -8,12 +9,12 @@ from typing import Any
 from hawse_runtime.screen.emulator.ghostty import Terminal
 from hawse_runtime.screen.emulator.libghostty import check, ffi, init_sized, lib
 
-PIXEL = 25  # of a cell with as many pixels in each direction as CELL
+PIXEL = 25  # inside a cell of CELL by CELL pixels
 CELL = 10
 
 
 def mouse_modes(terminal: Terminal) -> bytes:
-    """Return the sequences that set the active protocol and encoding, on a terminal without any."""
+    """Return the sequences that set the active protocol and encoding on a reset terminal."""
     encoder, event = ffi.new("GhosttyMouseEncoder*"), ffi.new("GhosttyMouseEvent*")
     check(lib.ghostty_mouse_encoder_new(ffi.NULL, encoder), "new mouse encoder")
     try:
@@ -39,7 +40,9 @@ def _modes(encoder: Any, event: Any) -> bytes:
         protocol = b"\x1b[?1000h"
     else:
         protocol = b"\x1b[?1003h" if _encode(encoder, event, motion, None) else b"\x1b[?1002h"
-    tracking = ffi.new("int*", lib.GHOSTTY_MOUSE_TRACKING_NORMAL)  # the encoding is kept without a protocol too
+    tracking = ffi.new(
+        "int*", lib.GHOSTTY_MOUSE_TRACKING_NORMAL
+    )  # the terminal keeps the encoding even without a protocol
     lib.ghostty_mouse_encoder_setopt(encoder, lib.GHOSTTY_MOUSE_ENCODER_OPT_EVENT, tracking)
     pressed = _encode(encoder, event, press, left)
     if pressed.startswith(b"\x1b[<"):

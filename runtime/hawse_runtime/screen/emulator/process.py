@@ -1,7 +1,7 @@
-"""`python -m hawse_runtime.screen.emulator.process`: the screens of the runtime at the other end of descriptor 3.
+"""`python -m hawse_runtime.screen.emulator.process`: serves screens to the runtime at the other end of descriptor 3.
 
-libghostty is C and reads hostile bytes, so it runs here: neither its time nor its crash costs the runtime anything.
-This process ends with the runtime. Its memory, its descriptors and its processor time for one request are limited.
+libghostty reads hostile bytes, so it runs in this process, where a hang or a crash does not affect the runtime. The
+process ends with the runtime. Its memory, its descriptors and its CPU time per request are limited.
 """
 
 import gc
@@ -17,15 +17,15 @@ from hawse_runtime.screen.emulator.emulators import Emulators
 from hawse_runtime.screen.requests import Answer, decode_request, framed
 
 INHERITED = 3  # hawse_runtime.posix.spawn.EXTRA_FD
-MEMORY = 4 << 30  # bytes of address space: 200 terminals with the most scrollback that hostile output can make
-SECONDS = 10  # of processor time for one request; the longest legitimate ones take 0.3
+MEMORY = 4 << 30  # bytes of address space: 200 terminals with the largest scrollback that hostile output can create
+SECONDS = 10  # of CPU time for one request; the longest legitimate ones take 0.3
 DESCRIPTORS = 16
-OOM_SCORE = 300  # of 1000, added to what it uses: it goes before the runtime, which starts another one
+OOM_SCORE = 300  # of 1000, added to its memory score: it is killed before the runtime, which can restart it
 READ_SIZE = 128 << 10
 
 
 def serve(connection: socket.socket) -> None:
-    """Send one answer when it is ready, then one to each request, until the runtime closes the connection."""
+    """Send one answer when ready, then one for each request, until the runtime closes the connection."""
     emulators = Emulators()
     connection.sendall(framed(Answer()))
     with connection, connection.makefile("rb", buffering=READ_SIZE) as requests:
@@ -34,14 +34,14 @@ def serve(connection: socket.socket) -> None:
             body = requests.read(size)
             if len(body) < size:
                 return
-            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)  # the default action of its signal ends the process
+            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)  # the signal's default action ends the process
             answer = emulators.handle(decode_request(body))
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             connection.sendall(framed(answer))
 
 
 def confine() -> None:
-    """Limit what this process can use and do, and end it when its parent ends."""
+    """Limit the resources and rights of this process, and end it with its parent."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write(str(OOM_SCORE))
     limits = {

@@ -1,7 +1,7 @@
 """Renders rows of cells as VT bytes: text, attributes, colours, links, blanks and automatic line wraps.
 
-libghostty's formatter does the same faster, but it omits links and gives blanks the style of the text before them. It
-is used for most of the scrollback; the screen is rendered here (ECMA-48, xterm's ctlseqs).
+libghostty's formatter is faster, but it omits links and gives blanks the style of the preceding text. It formats most
+of the scrollback; this module renders the screen (ECMA-48, xterm's ctlseqs).
 """
 
 from functools import lru_cache
@@ -41,25 +41,25 @@ _FLAGS = {
     "overline": 53,
 }
 PLAIN = b"\x1b[0m"
-# What prints a space of two columns: in DEC's graphics set, libghostty replaces a wide character by such a space.
-# U+3000 is the wide character that looks so in emulators that print it unchanged.
+# Prints a space two columns wide. In DEC's graphics set, libghostty replaces a wide character by such a space. U+3000
+# looks the same in emulators that print it unchanged.
 _WIDE_SPACE = "\x1b(0\u3000\x1b(B".encode()
 _CLUSTERS = b"\x1b[?2027h%b\x1b[?2027l"  # grapheme clustering: several characters share the cell of the first one
 _EXTENDING = ("Mn", "Me", "Cf")  # categories of characters that join the character before them in every mode
-_JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7fb"))  # vowels and final consonants of Hangul, which do so too
-SHORTENED = 128 << 10  # bytes of text whose colours are shortened: in more it would take most of the time of a snapshot
+_JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7fb"))  # vowels and final consonants of Hangul, which join as well
+SHORTENED = 128 << 10  # bytes of text whose colours are shortened: for more, it would dominate the time of a snapshot
 
 
 class RenderedCell(msgspec.Struct, frozen=True):
-    """What can be read from a packed cell without looking up its position."""
+    """The properties of a packed cell that can be read without looking up its position."""
 
-    text: bytes | None  # what prints it; None: it has to be looked up
-    blank: bool  # nothing was written here; it can have a background
+    text: bytes | None  # the bytes that print it; None: look them up
+    blank: bool  # nothing was written here, but it may have a background
     wide: int
     style: int
     linked: bool
     protected: bool
-    background: bytes  # SGR of a blank
+    background: bytes  # the SGR of a blank
 
 
 @lru_cache(maxsize=1 << 14)
@@ -91,7 +91,7 @@ def unpack(packed: int) -> RenderedCell:
 
 
 def wrapped_by(first: RenderedCell, end: RenderedCell) -> bool:
-    """Return whether printing `first` at the end of a row leaves `end` as the row's last cell, and wraps."""
+    """Return whether printing `first` at the end of a row wraps and leaves `end` as the row's last cell."""
     return (
         end.wide == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD
         and first.wide == lib.GHOSTTY_CELL_WIDE_WIDE
@@ -105,10 +105,10 @@ def coloured(ref: Any) -> bool:
 
 
 def cluster(text: str, *, wide: bool) -> bytes:
-    """Return the bytes that print `text` into one cell, which has two columns if `wide`.
+    """Return the bytes that print `text` into one cell, which is two columns wide if `wide`.
 
-    Most characters that share a cell do so in every mode. The others, such as a family of emoji or a character whose
-    width a variation selector changes, are in one cell only if they were printed with grapheme clustering.
+    Most characters that share a cell do so in every mode. Others, such as an emoji family or a character whose width a
+    variation selector changes, share a cell only if they were printed with grapheme clustering.
     """
     alone = all(category(each) in _EXTENDING or any(a <= each <= b for a, b in _JAMO) for each in text[1:])
     if wide and text[0] == " ":
@@ -145,12 +145,12 @@ class RowRenderer:
         self._cols = get(terminal, "COLS", "uint16_t")
         self._screen: list[list[int]] | None = None
         self._styles: dict[int, dict[int, bytes]] = {}  # page → style → SGR
-        self._cleared = False  # the row was wrapped into, and erased, before its first cell is written
-        self._pen = b""  # the SGR, link and protection that were set last
+        self._cleared = False  # the row continues the one above, and was erased before its first cell is written
+        self._pen = b""  # the SGR, link and protection set last
         self._link = b""
         self._protected = False
         self._parts: list[bytes] = []
-        self._mends: dict[int, int] = {}  # row → the column after the last blank that was written only to make it wrap
+        self._mends: dict[int, int] = {}  # row → the column after the last blank that was written only to force a wrap
 
     def paint(self, first: int, last: int, *, joined: bool, wraps: bool = False) -> bytes:
         """Render consecutive rows.
@@ -158,8 +158,8 @@ class RowRenderer:
         Args:
             first: The first row; negative in the scrollback.
             last: The last row.
-            joined: The row before was just rendered and wraps into `first`.
-            wraps: `last` wraps into the row after it, which will be rendered next.
+            joined: The row above was just rendered and wraps into `first`.
+            wraps: `last` wraps into the row below, which will be rendered next.
         """
         flags = row_flags(self._terminal, first, last)
         for y, row in enumerate(flags, first):
@@ -177,13 +177,13 @@ class RowRenderer:
         return painted
 
     def _row(self, y: int, *, joined: bool, detached: bool, wraps: bool) -> None:
-        """Render row `y`. If it is `joined`, the row before wraps into it; a `detached` row was erased since then."""
+        """Render row `y`. If `joined`, the row above wraps into it; if `detached`, it has been erased since the wrap."""
         ref = at(self._terminal, 0, y)
         styles = self._styles.setdefault(page_of(ref), {0: b""})
         x = skipped = 0
         cells = self._cells(ref, y)
         if joined and not self._cleared and (unpack(cells[0]).blank or self._coloured(y) or detached):
-            # Only a written character wraps, and if it scrolls, its background fills the new row.
+            # Only a written character wraps. If that scrolls, its background fills the new row.
             self._set()
             self._parts.append(b" \r\x1b[X")
         if joined and detached:
@@ -207,9 +207,9 @@ class RowRenderer:
             x += size
 
     def _space(self, ref: Any, y: int, x: int, looks: RenderedCell) -> None:
-        """Leave out the last column of row `y`, because the wide character behind it did not fit.
+        """Leave the last column of row `y` empty, because the next wide character did not fit.
 
-        If that is not what row `y + 1` starts with now, another one is printed and erased.
+        If row `y + 1` no longer starts with a wide character, print another one and erase it.
         """
         below = at(self._terminal, 0, y + 1)
         starts = unpack(self._cells(below, y + 1)[0])
@@ -252,9 +252,9 @@ class RowRenderer:
         return skipped + size
 
     def _mend(self, y: int, end: int) -> None:
-        """Write row `y` again up to column `end`, from right to left, and erase its blanks.
+        """Rewrite row `y` up to column `end`, from right to left, and erase its blanks.
 
-        The terminal forgets that a row wraps when a part of it is erased, except by EL 1, which erases to the left.
+        Erasing a part of a row ends its wrap in the terminal, except for EL 1, which erases to the left.
         """
         ref = at(self._terminal, 0, y)
         styles = self._styles[page_of(ref)]
@@ -312,7 +312,7 @@ _COLOURS = [
 
 
 def with_short_colours(text: bytes) -> bytes:
-    """Replace 38;5;1, which libghostty's formatter writes, by the shorter 31, which means the same."""
+    """Replace 38;5;1, as written by libghostty's formatter, with the shorter equivalent 31."""
     if len(text) > SHORTENED:
         return text
     for long, short in _COLOURS:

@@ -1,4 +1,4 @@
-"""The screen of a terminal: libghostty's emulator (through pyghostty) and its snapshot as VT bytes."""
+"""The screen of a terminal: libghostty's emulator (through pyghostty), and its snapshots as VT bytes."""
 
 from collections.abc import Callable
 
@@ -10,35 +10,35 @@ from hawse_runtime.screen.requests import SCROLLBACK_LINES
 ALL = SCROLLBACK_LINES
 SCROLLBACK_BYTES = 16 << 20  # for rows of any width
 UNLIMITED = 1 << 31  # rows
-# The marks of prompts and commands. libghostty acts on them, unlike xterm.js: it starts a new line before a prompt,
-# erases it when the screen is resized, and moves the screen into the scrollback instead of clearing it.
+# Marks of prompts and commands. Unlike xterm.js, libghostty acts on them: it starts a new line before a prompt, erases
+# the prompt on a resize, and moves the screen into the scrollback instead of clearing it.
 MARK = b"\x1b]133;"
 UNKNOWN = b"\x1b]139;"  # a sequence that has no effect
 SOFT_RESET = b"\x1b[!p"  # DECSTR, which libghostty does not implement
-SEQUENCE_BYTES = 4 << 20  # of an unfinished sequence (such as an image) that a snapshot can contain
+SEQUENCE_BYTES = 4 << 20  # the longest unfinished sequence (such as an image) in a snapshot
 
 
 class Screen:
-    """An emulator that reads the output of a terminal."""
+    """An emulator that reads a terminal's output."""
 
     def __init__(
         self, cols: int, rows: int, *, reply: Callable[[bytes], None] | None = None, scrollback: int = SCROLLBACK_LINES
     ) -> None:
-        """Create an empty screen. `reply` gets the answers of the emulator to queries in the output."""
+        """Create an empty screen. `reply` is called with the emulator's answers to queries in the output."""
         self.cols = cols
         self.rows = rows
         self._fed = 0  # bytes of output read
-        self._whole_at = 0  # where in the output no sequence was unfinished, for the last time
-        self._ask_at = 0  # where this is checked again
-        self._cut = b""  # the start of a sequence to correct, at the end of what was read
+        self._whole_at = 0  # the latest known offset outside of any sequence
+        self._ask_at = 0  # the offset of the next check
+        self._cut = b""  # the start of a sequence to correct, at the end of the output read
         self._scrollback = scrollback
         self.closed = False
-        # Bounded by bytes only: libghostty then reuses its oldest page. To keep a number of rows it returns each
-        # page to the kernel and asks for a new one, which took 16 s for 100 MB of short lines instead of 2.
+        # Bounded by bytes only, because libghostty then reuses its oldest page. With a limit of rows, it returns each
+        # page to the kernel and allocates a new one, which took 16 s instead of 2 for 100 MB of short lines.
         self._emulator = Emulator(cols, rows, scrollback=UNLIMITED)
         self._bound_scrollback()
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_CONTINUATION_MAX_BYTES, SEQUENCE_BYTES)
-        # A shape that programs cannot select: another shape means that a program has selected one.
+        # Programs cannot select this shape, so any other shape was selected by a program.
         default = ffi.new("int*", lib.GHOSTTY_TERMINAL_CURSOR_STYLE_BLOCK_HOLLOW)
         check(
             lib.ghostty_terminal_set(handle(self._emulator), lib.GHOSTTY_TERMINAL_OPT_DEFAULT_CURSOR_STYLE, default),
@@ -76,7 +76,7 @@ class Screen:
 
     @property
     def emulator(self) -> Emulator:
-        """The emulator, for reading only."""
+        """The emulator. It must not be changed."""
         return self._emulator
 
     def text(self) -> str:
@@ -84,9 +84,9 @@ class Screen:
         return str(self._emulator.text())
 
     def snapshot(self, scrollback: int = ALL) -> bytes:
-        """Return VT bytes that paint this screen and at most that much scrollback on a reset emulator of the same size.
+        """Return VT bytes that paint this screen on a reset emulator of the same size, with limited scrollback.
 
-        They end with the bytes of an unfinished sequence, so that the output can continue, wherever that is
+        They end with the bytes of any unfinished sequence, so that the output can continue at any byte
         (docs/decisions/0005).
         """
         end_overlong(handle(self._emulator))
@@ -97,17 +97,19 @@ class Screen:
             self._replies.muted = False
 
     def close(self) -> None:
-        """Release the emulator. It may be called again."""
+        """Release the emulator. Can be called repeatedly."""
         if not self.closed:
             self.closed = True
-            self._emulator.on_reply(None)  # breaks a reference cycle, which would wait for the garbage collector
+            self._emulator.on_reply(
+                None
+            )  # breaks a reference cycle, so that memory is freed without the garbage collector
             self._emulator.close()
 
     @property
     def whole(self) -> bool:
-        """Whether no sequence is unfinished. If not, a letter can be the last byte of a query.
+        """Whether the output ends outside of any sequence. If not, a letter may complete a query.
 
-        Within a long sequence (an image) this is checked less often, because each check copies the sequence.
+        Within a long sequence (an image), this is checked less often, because each check copies the sequence.
         """
         if self._whole_at != self._fed and self._fed >= self._ask_at:
             left = unfinished_sequence(handle(self._emulator))
@@ -119,11 +121,11 @@ class Screen:
 
     @property
     def calm(self) -> bool:
-        """Whether text has its usual effect: no sequence is unfinished, and the whole screen scrolls."""
+        """Whether text has its usual effect: the screen is `whole`, and all of it scrolls."""
         return self.whole and not extra(handle(self._emulator), ("scrolling_region",))
 
     def _bound_scrollback(self) -> None:
-        size = min(self._scrollback * (10 * self.cols + 64), SCROLLBACK_BYTES)  # the measured size of its rows
+        size = min(self._scrollback * (10 * self.cols + 64), SCROLLBACK_BYTES)  # the measured size of rows
         _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_BYTES, size)
 
 

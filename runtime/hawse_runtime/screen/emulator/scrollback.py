@@ -1,7 +1,7 @@
 """Paints the rows of a screen and the newest rows of its scrollback, for a snapshot.
 
-libghostty's formatter makes most of the scrollback. It formats some lines wrongly, which are found and rendered one by
-one with `RowRenderer`, as are the rows of the screen.
+libghostty's formatter paints most of the scrollback. Lines that it formats wrongly are detected and rendered one by one
+with `RowRenderer`, like the rows of the screen.
 """
 
 import re
@@ -20,14 +20,14 @@ from hawse_runtime.screen.emulator.row_renderer import (
     wrapped_by,
 )
 
-EXACT_LINES = 500  # the newest lines of the scrollback, in which the style of blanks is checked
-SMEARED = 100  # the newest of these lines that are painted one by one: 0.1 ms each
-# A background, underline, inverse, strike or overline that a blank would show, and a space under it.
+EXACT_LINES = 500  # the newest lines of the scrollback, where the style of blanks is checked
+SMEARED = 100  # the newest of these lines, which are painted one by one: 0.1 ms each
+# A background, underline, inverse, strike or overline that would show on a blank, followed by a space.
 _SMEAR = re.compile(rb"\x1b\[(?:4|7|9|53)[0-9;:]*m(?:\x1b\[[1-9][0-9;:]*m)*[^\x1b\n]* ")
 
 
 def paint_rows(terminal: Terminal, scrollback: int) -> bytes:
-    """Paint the newest rows of the scrollback, and the screen. The cursor ends anywhere, without a style."""
+    """Paint the newest rows of the scrollback, and the screen. The final cursor position is arbitrary, its style plain."""
     have = get(terminal, "SCROLLBACK_ROWS", "size_t")
     first = -min(have, scrollback)
     painted, joined = _scrollback(terminal, first) if first else (b"", False)
@@ -37,10 +37,10 @@ def paint_rows(terminal: Terminal, scrollback: int) -> bytes:
 def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
     """Paint the rows from `first` to the one above the screen. Also return whether they wrap into the screen.
 
-    libghostty's formatter makes most of it; lines that it formats wrongly are painted one by one.
+    libghostty's formatter paints most rows; lines that it formats wrongly are painted one by one.
     """
     flags = row_flags(terminal, first, 0)
-    # The first row of each line, and at the end the first row of the line that is not painted here.
+    # The first row of each line, followed by the first row of the next line, which is not painted here.
     starts = [first]
     starts += [y for y, above in enumerate(flags[:-1], first + 1) if not above & WRAPS]
     joined = starts[-1] != 0
@@ -61,11 +61,11 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
 
 
 def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
-    """Return the rows that the formatter formats wrongly: it omits links, and it ends some lines elsewhere.
+    """Return the rows that the formatter formats wrongly: it omits links, and it ends some lines in the wrong place.
 
-    This happens where a row wraps but has lost its last character, or the wide character that did not fit; where it
-    wraps into a row that does not continue it, or has lost its first character; and where the rest of the row that
-    continues it does not have the background of its text, with which a wrap fills it.
+    The latter happens where a row wraps but has lost its last character, or the wide character that did not fit; where
+    it wraps into a row that does not continue it, or has lost its first character; and where the rest of the next row
+    lacks the background of its text, with which a wrap fills the row.
     """
     wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
     ends = column_cells(terminal, -1, wrapping)
@@ -82,10 +82,10 @@ def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
 
 
 def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]:
-    """Return the lines in which the formatter may have given blanks the colours of the word before them.
+    """Return the lines where the formatter may have given blanks the colours of the preceding word.
 
-    Only the newest lines are checked, without those that are painted exactly anyway: the formatter breaks these
-    elsewhere, so that lines cannot be counted across them.
+    Only the newest lines are checked, except for lines that are painted exactly anyway. The formatter breaks those in
+    other places, so lines cannot be counted across them.
     """
     found: list[int] = []
     last = len(starts) - 1
@@ -101,21 +101,21 @@ def _formatted(terminal: Terminal, starts: list[int], *, wraps: bool) -> bytes:
     """Return the lines that start in these rows except the last one, each with its line feed.
 
     Args:
-        terminal: What is painted.
+        terminal: The terminal to paint.
         starts: The first rows of the lines.
-        wraps: The last of the lines wraps into the row after it.
+        wraps: Whether the last line wraps into the row after it.
     """
     if len(starts) < 2:
         return b""
     text = _format_lines(terminal, starts)
-    ends = len(starts) - 1 - text.count(b"\r\n")  # the formatter ends at the last line that has text
-    if ends < 1:  # it has found too many lines
+    ends = len(starts) - 1 - text.count(b"\r\n")  # the formatter stops after the last line with text
+    if ends < 1:  # the formatter has produced too many lines
         return b"".join(_painted(terminal, [*line], wraps=wraps and line[1] == starts[-1]) for line in pairwise(starts))
     return b"%b\x1b[0m%b" % (with_short_colours(text), b"\r\n" * ends)
 
 
 def _painted(terminal: Terminal, line: list[int], *, wraps: bool) -> bytes:
-    """Paint one line with its line feed, given its first row and the row after it, into which it may wrap."""
+    """Paint one line with its line feed. `line` contains its first row, and the row after it, into which it may wrap."""
     return RowRenderer(terminal).paint(line[0], line[1] - 1, joined=False, wraps=wraps) + b"\r\n"
 
 

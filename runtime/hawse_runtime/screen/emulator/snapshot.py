@@ -1,7 +1,8 @@
-"""A terminal of libghostty as VT bytes that paint its screen, scrollback and state on a reset emulator of its size.
+"""Converts a libghostty terminal to VT bytes that paint its screen, scrollback and state on a reset emulator.
 
-The parts are ordered so that none changes an earlier one: the main screen behind the alternate one, scrollback,
-the rows of the screen, the saved cursor, colours, modes, title, the cursor, the unfinished sequence (xterm's ctlseqs).
+The emulator must have the same size. The parts are ordered so that none changes an earlier one: the main screen behind
+the alternate one, scrollback, the rows of the screen, the saved cursor, colours, modes, title, the cursor, the
+unfinished sequence (xterm's ctlseqs).
 """
 
 import logging
@@ -42,16 +43,16 @@ _MODES = ("modes", "scrolling_region", "tabstops", "keyboard")
 _PEN = ("style", "hyperlink", "protection", "kitty_keyboard", "charsets")  # the style of the next character
 _SAVING_MODE = 1049  # saves the cursor, then shows the alternate screen
 _ALTERNATE_MODES = (_SAVING_MODE, 1047, 47)
-_REPAINTING = re.compile(rb"\x1b\[\?(?:1049|1047|47|3)h")  # would clear what is painted, or save the cursor again
-_MOUSE = re.compile(rb"\x1b\[\?(?:9|100[02356]|101[56])h")  # the last one that was set applies
+_REPAINTING = re.compile(rb"\x1b\[\?(?:1049|1047|47|3)h")  # would clear the painted rows, or save the cursor again
+_MOUSE = re.compile(rb"\x1b\[\?(?:9|100[02356]|101[56])h")  # the last one set applies
 _REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
 _ORIGIN = b"\x1b[?6h"
 _PLAIN = b"\x1b[0m\x1b(B\x1b)B\x0f"  # no style, ASCII
 _NO_PEN = b'\x1b]8;;\x1b\\\x1b[0"q\x1b*B\x1b+B'  # no link, no protection, ASCII in G2 and G3
-# Modes to their defaults, the whole screen as scroll region, and the cursor that DECRC restores.
+# Resets modes to their defaults, the scroll region to the whole screen, and the cursor that DECRC restores.
 _SOFT_RESET = b"\x1b[?1;6;45;66;1004;2004;2026l\x1b[4l\x1b[?7;25h\x1b[0 q\x1b[r" + _PLAIN + _NO_PEN + b"\x1b[H\x1b7"
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
-_SHAPES = {  # DECSCUSR, steady; one less blinks
+_SHAPES = {  # DECSCUSR for steady shapes; one less blinks
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK: 2,
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_UNDERLINE: 4,
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BAR: 6,
@@ -61,21 +62,21 @@ _SHAPES = {  # DECSCUSR, steady; one less blinks
 def paint(terminal: Terminal, scrollback: int) -> bytes:
     """Return the VT bytes that paint the screen of `terminal` and the newest rows of its scrollback. Never raises.
 
-    Each part of the snapshot is made by itself. If making one fails, a plainer form takes its place or the part is left
-    out, and what was given up is logged: a viewer that sees a plain screen is better served than one that sees none.
+    Each part of the snapshot is painted separately. If a part fails, it is replaced by a plainer form or left out, and
+    the loss is logged: a plain screen is better than none.
 
-    The bytes end with what has been read of an unfinished sequence, so that the output can follow immediately.
+    The bytes end with the start of any unfinished sequence, so that the output can follow immediately.
 
     Args:
-        terminal: Must not be within a UTF-8 character.
-        scrollback: The number of rows of scrollback to paint at most.
+        terminal: The terminal. It must not be within a UTF-8 character.
+        scrollback: The maximum number of scrollback rows to paint.
     """
     make = Parts()
     modes = make("modes", lambda: _REPAINTING.sub(b"", extra(terminal, _MODES)))
     modes = make("mouse modes", lambda: _MOUSE.sub(b"", modes) + mouse_modes(terminal), lambda: modes)
     shape = make("cursor shape", lambda: _shape(terminal))
     if shape:
-        modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR includes whether the cursor blinks
+        modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR already sets blinking
     behind, saved = make.both("main screen and saved cursor", lambda: _from_clone(terminal, scrollback))
     if not behind and is_alternate(terminal):
         behind = b"\x1b[?%dh" % _alternate_mode(terminal) + _PLAIN + b"\x1b[H"
@@ -93,7 +94,7 @@ def paint(terminal: Terminal, scrollback: int) -> bytes:
 
 
 def end_overlong(terminal: Terminal) -> None:
-    """Cancel an unfinished sequence that is longer than the terminal keeps, because it cannot be painted."""
+    """Cancel an unfinished sequence that is too long for the terminal to keep, because it cannot be painted."""
     if unfinished(terminal) is None:
         feed(terminal, CANCEL)
 
@@ -120,12 +121,12 @@ def erase_cut_characters(terminal: Terminal) -> None:
 
 
 def soft_reset(terminal: Terminal) -> None:
-    """Reset what DECSTR resets in xterm.js. The cursor stays where it is."""
+    """Reset the same state as DECSTR in xterm.js. The cursor does not move."""
     feed(terminal, _cursor(terminal).join((_SOFT_RESET, _PLAIN + _NO_PEN)))
 
 
 class Parts:
-    """Makes the parts of one snapshot and records which could not be made."""
+    """Paints the parts of one snapshot and records failures."""
 
     def __init__(self) -> None:
         self.given_up: list[str] = []
@@ -140,7 +141,7 @@ class Parts:
         return b""
 
     def both(self, name: str, form: Callable[[], tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
-        """As `__call__`, for two parts that are made together."""
+        """Like `__call__`, for two parts that are painted together."""
         try:
             return form()
         except Exception as error:
@@ -157,10 +158,10 @@ class Parts:
 
 
 def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
-    """Paint the parts that can be read only by changing the terminal, using a copy of it.
+    """Paint the parts that can only be read by changing the terminal, using a copy.
 
     Returns:
-        The main screen, if it is behind the alternate one, up to the switch to that; and the saved cursor.
+        The main screen if it is behind the alternate one, including the switch to the latter; and the saved cursor.
     """
     alternate = is_alternate(terminal)
     with cloned(terminal, scrollback=scrollback if alternate else 0) as (clone, screens):
@@ -170,7 +171,7 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
         main = screens[PRIMARY]
         mode = _alternate_mode(terminal)
         if mode == _SAVING_MODE and main.saved != main.cursor:
-            mode = _ALTERNATE_MODES[1]  # the other one would save the cursor again
+            mode = _ALTERNATE_MODES[1]  # the other mode would save the cursor again
         feed(clone, b"\x1b[?47l")
         rows, main_saved = paint_rows(clone, scrollback), _saved_cursor(clone, main)
         tabs = extra(terminal, ("tabstops",))  # xterm.js has tab stops for each screen
@@ -179,7 +180,7 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
 
 
 def _alternate_mode(terminal: Terminal) -> int:
-    """Return the private mode with which the program switched to the alternate screen."""
+    """Return the private mode that the program used to switch to the alternate screen."""
     return next((mode for mode in _ALTERNATE_MODES if has_mode(terminal, mode)), _ALTERNATE_MODES[0])
 
 
@@ -199,7 +200,7 @@ def cursor_position(terminal: Terminal) -> bytes:
 
 
 def _colours(terminal: Terminal) -> bytes:
-    """Return the colours that the program has set (OSC 4, 10, 11, 12)."""
+    """Return the sequences for the colours that the program has set (OSC 4, 10, 11, 12)."""
     parts: list[bytes] = []
     now, default = get_palette(terminal, "COLOR_PALETTE"), get_palette(terminal, "COLOR_PALETTE_DEFAULT")
     if now != default:
@@ -214,19 +215,19 @@ def _colours(terminal: Terminal) -> bytes:
 
 
 def _names(terminal: Terminal) -> bytes:
-    """Return the title (OSC 2) and the working directory (OSC 7)."""
+    """Return the sequences for the title (OSC 2) and the working directory (OSC 7)."""
     texts = ((number, _CONTROL.sub(b"", get_bytes(terminal, name))) for number, name in ((2, "TITLE"), (7, "PWD")))
     return b"".join(b"\x1b]%d;%b\x1b\\" % (number, text) for number, text in texts if text)
 
 
 def _shape(terminal: Terminal) -> bytes:
-    """Return the cursor's shape (DECSCUSR) unless it is the default (see `hawse_runtime.screen`)."""
+    """Return the sequence for the cursor's shape (DECSCUSR) unless it is the default (see `hawse_runtime.screen`)."""
     shape, blinks = cursor_look(terminal)
     return b"\x1b[%d q" % (_SHAPES[shape] - blinks) if shape in _SHAPES else b""
 
 
 def _saved_cursor(clone: Terminal, screen: EncodedScreen) -> bytes:
-    """Paint the saved cursor (DECSC) of the shown screen, which is read by restoring it in `clone`."""
+    """Paint the saved cursor (DECSC) of the visible screen. It is read by restoring it in `clone`."""
     if screen.saved is None:
         return b""
     feed(clone, b"\x1b8")
@@ -234,7 +235,7 @@ def _saved_cursor(clone: Terminal, screen: EncodedScreen) -> bytes:
 
 
 def _place(terminal: Terminal) -> Place:
-    """Return where the cursor is."""
+    """Return the position of the cursor."""
     x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
     return Place(x, y, get(terminal, "CURSOR_PENDING_WRAP", "bool"))
 
@@ -242,13 +243,13 @@ def _place(terminal: Terminal) -> Place:
 def _cursor(terminal: Terminal, place: Place | None = None, modes: bytes = b"", *, erased: bool = False) -> bytes:
     """Place the cursor with its style. A pending wrap is recreated by printing the last character again.
 
-    A cell without one gets a space: a cursor that waits to wrap is carried over to the other screen.
+    An empty cell gets a space, because a pending wrap is carried over to the other screen.
 
     Args:
-        terminal: Where the characters and the style are read.
-        place: The position; by default that of the cursor.
-        modes: The modes that are set before, with the scroll region.
-        erased: Whether the cell at the position has no character any more.
+        terminal: The source of the characters and the style.
+        place: The position; by default the cursor's.
+        modes: The modes to set first, with the scroll region.
+        erased: Whether the cell at the position has been erased.
     """
     x, y, pending_wrap = place or _place(terminal)
     region = _REGION.search(modes)
