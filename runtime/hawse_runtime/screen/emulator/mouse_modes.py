@@ -40,9 +40,7 @@ def _modes(encoder: Any, event: Any) -> bytes:
         protocol = b"\x1b[?1000h"
     else:
         protocol = b"\x1b[?1003h" if _encode(encoder, event, motion, None) else b"\x1b[?1002h"
-    tracking = ffi.new(
-        "int*", lib.GHOSTTY_MOUSE_TRACKING_NORMAL
-    )  # the terminal keeps the encoding even without a protocol
+    tracking = ffi.new("int*", lib.GHOSTTY_MOUSE_TRACKING_NORMAL)  # the encoding does not depend on a protocol
     lib.ghostty_mouse_encoder_setopt(encoder, lib.GHOSTTY_MOUSE_ENCODER_OPT_EVENT, tracking)
     pressed = _encode(encoder, event, press, left)
     if pressed.startswith(b"\x1b[<"):

@@ -177,7 +177,7 @@ class RowRenderer:
         return painted
 
     def _row(self, y: int, *, joined: bool, detached: bool, wraps: bool) -> None:
-        """Render row `y`. If `joined`, the row above wraps into it; if `detached`, it has been erased since the wrap."""
+        """Render row `y`. If `joined`, the row above wraps into it; if `detached`, it was erased after the wrap."""
         ref = at(self._terminal, 0, y)
         styles = self._styles.setdefault(page_of(ref), {0: b""})
         x = skipped = 0
@@ -234,9 +234,9 @@ class RowRenderer:
         return self._screen[y]
 
     def _blank(self, y: int, x: int, size: int, background: bytes, skipped: int, wraps: bool) -> int:
-        """Erase blanks that have a colour. Return the number of columns to skip before the next text."""
+        """Erase coloured blanks. Return the number of columns to skip before the next text."""
         if wraps and x + size == self._cols:
-            # The terminal wraps only after a written character: write spaces, and erase them at the end. In the
+            # The terminal wraps only after a written character, so spaces are written and finally erased. In the
             # scrollback, which the cursor cannot reach, they stay.
             self._parts.append(b"\x1b[%dC" % skipped if skipped else b"")
             self._set(background)

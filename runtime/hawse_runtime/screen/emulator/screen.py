@@ -58,14 +58,14 @@ class Screen:
         self._fed += len(data)
 
     def _corrected(self, data: bytes) -> bytes:
-        """Return `data` without marks, and with whole soft resets."""
+        """Return `data` without marks, and with complete soft resets."""
         cut, data = self._cut, self._cut + data
         self._cut = b""
         for sequence in (MARK, SOFT_RESET):
             size = next((n for n in range(len(sequence) - 1, 0, -1) if data.endswith(sequence[:n])), 0)
             self._cut = max(self._cut, data[len(data) - size :], key=len)
         data = data.replace(MARK, UNKNOWN)
-        # The emulator has read the start of the first sequence already. CAN ends it if it is not to be read as it is.
+        # The emulator has already read the start of the first sequence. CAN cancels it if it must not be completed.
         return data[len(cut) :] if data.startswith(cut) and not data.startswith(SOFT_RESET) else CANCEL + data
 
     def resize(self, cols: int, rows: int) -> None:
@@ -100,9 +100,7 @@ class Screen:
         """Release the emulator. Can be called repeatedly."""
         if not self.closed:
             self.closed = True
-            self._emulator.on_reply(
-                None
-            )  # breaks a reference cycle, so that memory is freed without the garbage collector
+            self._emulator.on_reply(None)  # breaks a reference cycle, to free memory at once
             self._emulator.close()
 
     @property

@@ -27,7 +27,7 @@ _SMEAR = re.compile(rb"\x1b\[(?:4|7|9|53)[0-9;:]*m(?:\x1b\[[1-9][0-9;:]*m)*[^\x1
 
 
 def paint_rows(terminal: Terminal, scrollback: int) -> bytes:
-    """Paint the newest rows of the scrollback, and the screen. The final cursor position is arbitrary, its style plain."""
+    """Paint the newest rows of the scrollback, and the screen. The cursor ends at any position, without a style."""
     have = get(terminal, "SCROLLBACK_ROWS", "size_t")
     first = -min(have, scrollback)
     painted, joined = _scrollback(terminal, first) if first else (b"", False)
@@ -115,7 +115,7 @@ def _formatted(terminal: Terminal, starts: list[int], *, wraps: bool) -> bytes:
 
 
 def _painted(terminal: Terminal, line: list[int], *, wraps: bool) -> bytes:
-    """Paint one line with its line feed. `line` contains its first row, and the row after it, into which it may wrap."""
+    """Paint one line with its line feed. `line` contains its first row and the row after it, into which it may wrap."""
     return RowRenderer(terminal).paint(line[0], line[1] - 1, joined=False, wraps=wraps) + b"\r\n"
 
 

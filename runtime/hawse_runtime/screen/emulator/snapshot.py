@@ -132,7 +132,7 @@ class Parts:
         self.given_up: list[str] = []
 
     def __call__(self, name: str, *forms: Callable[[], bytes]) -> bytes:
-        """Return the first of `forms` that can be made, or nothing. `name` is what is lost without the first one."""
+        """Return the first of `forms` that succeeds, or nothing. `name` describes the loss if the first one fails."""
         for form in forms:
             try:
                 return form()
