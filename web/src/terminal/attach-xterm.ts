@@ -1,4 +1,4 @@
-// Connects an xterm.js terminal with a TerminalChannel: the one call that an embedding page needs.
+// Connects an xterm.js terminal to a TerminalChannel: the only call that an embedding page needs.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList, Emitter } from "../base/disposables";
@@ -12,7 +12,7 @@ export interface AttachedTerminal extends Disposable {
   readonly channel: TerminalChannel;
   /** The user has typed, pasted or used the mouse in the terminal. */
   readonly onUserInput: Emitter<void>["on"];
-  /** The emulator shows all that was sent as a replay, or that the terminal has ended with. */
+  /** The emulator shows the whole replay, or the final output of an ended terminal. */
   readonly onReplayed: Emitter<void>["on"];
 }
 
@@ -25,13 +25,13 @@ type Xterm = Pick<
 export interface AttachOptions extends Pick<EmulatorInputOptions, "translate"> {
   /** Returns additional parameters of each attach. */
   introduce?: () => Partial<TerminalAttach>;
-  /** Asks before a text of several lines is pasted into a program that would run each of them. */
+  /** Asks before several lines are pasted into a program that would run each of them. */
   mayPaste?: MayPaste;
 }
 
 /**
- * Connects `terminal` with the terminal at `address`. Call `channel.attach()` to start. Disposing detaches and leaves
- * the xterm.js terminal as it is. While it is connected, pasted text cannot contain control sequences (`paste.ts`).
+ * Connects `terminal` to the terminal at `address`. Call `channel.attach()` to start. Disposing detaches and leaves the
+ * xterm.js terminal unchanged. While it is connected, pasted text cannot contain control sequences (`paste.ts`).
  */
 export function attachXterm(
   terminal: Xterm,

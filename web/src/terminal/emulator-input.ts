@@ -1,11 +1,11 @@
-// Sends what xterm.js emits: the user's keys, pastes and mouse, and the emulator's replies to queries in the
-// output (cursor position, device attributes, colours). Both arrive through `onData`. While old output is
-// replayed, its queries have already been answered; replies sent again would appear as typed text at the prompt.
-// So replies pass only while the gate is open; the user's input always passes.
+// Sends the output of xterm.js: the user's keys, pastes and mouse events, and the emulator's replies to queries in the
+// output (cursor position, device attributes, colours). Both arrive through `onData`. The queries in replayed output
+// have already been answered; a second reply would appear as typed text at the prompt. So replies pass only while the
+// gate is open; the user's input always passes.
 //
-// xterm.js distinguishes the two: it fires the internal `onUserInput` right before an `onData` of the user. If a
-// later version lacks it, everything counts as a reply, so a key pressed during a replay is lost; `emulator-
-// input.test.ts` detects that.
+// xterm.js distinguishes the two by firing the internal `onUserInput` right before an `onData` of the user. If a later
+// version lacks it, everything counts as a reply, so a key pressed during a replay is lost.
+// `emulator-input.test.ts` detects that.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -17,7 +17,7 @@ interface WithCore {
 }
 
 export interface EmulatorInputOptions {
-  /** `byUser`: typed by the user, not a reply of the emulator. */
+  /** `byUser`: whether the user typed it; otherwise it is a reply of the emulator. */
   send(bytes: Uint8Array, byUser: boolean): void;
   /** Changes the user's text before it is sent, for example for the sticky Ctrl of a touch keyboard. */
   translate?: (text: string) => string;
@@ -55,7 +55,7 @@ export class EmulatorInput implements Disposable {
     );
   }
 
-  /** Sends what `input` makes the terminal emit as it is: a sticky Ctrl applies to keys, not to pasted text. */
+  /** Runs `input` and sends its text untranslated: a sticky Ctrl applies to keys, not to pasted text. */
   verbatim(input: () => void): void {
     this.#verbatim = true;
     try {

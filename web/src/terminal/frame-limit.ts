@@ -1,10 +1,10 @@
-// Draws less while output scrolls past: xterm.js draws every frame of a flood, which nobody can read, and draws each
-// row twice if it scrolls. Parsing and the programs get that time instead. Internal interfaces are checked first: an
+// Limits drawing while output scrolls past. xterm.js draws every frame of a flood, too fast to read, and draws each
+// row twice if it scrolls. The saved time goes to parsing and to programs. Internal interfaces are checked first: an
 // xterm.js without them is left unchanged.
 
 import type { Terminal } from "@xterm/xterm";
 
-/** Bytes of output since the last frame from which on frames are limited: more than a screen of text. */
+/** The number of bytes since the last frame above which frames are limited: more than a screen of text. */
 const FLOOD = 16_384;
 /** Milliseconds between two frames then. */
 const INTERVAL = 50;
@@ -58,7 +58,7 @@ function limitDrawing({ buffer }: Pick<Terminal, "buffer">, writes: WriteBuffer,
   };
 }
 
-/** xterm.js draws the selection anew with each line that scrolls, and for that all rows, also if nothing is selected. */
+/** Skips updates of an empty selection: xterm.js redraws all rows for it with each scrolled line. */
 function skipEmptySelections(selection: Selection): void {
   const refresh = selection.refresh;
   let shown = false;
@@ -69,7 +69,7 @@ function skipEmptySelections(selection: Selection): void {
   };
 }
 
-/** Returns undefined if this version of xterm.js has other internals. */
+/** Returns undefined if this version of xterm.js has different internals. */
 function coreOf(terminal: object): Core | undefined {
   const { _core: core } = terminal as { _core?: Partial<Core> };
   const functions = [

@@ -1,4 +1,4 @@
-// An add-on for any xterm.js terminal that connects it with a terminal of a sandbox.
+// An xterm.js add-on that connects a terminal to a sandbox's terminal.
 
 import type { ITerminalAddon, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList, Emitter } from "../base/disposables";
@@ -11,19 +11,19 @@ import type { TerminalAddress, TerminalChannel } from "./terminal-channel";
 import { correctXterm } from "./xterm-fixes";
 
 export interface HawseAddonOptions extends Partial<TerminalAddress> {
-  /** Returns the size that fits into the page, for example `() => fitAddon.proposeDimensions()`. */
+  /** Returns the size that fits the page, for example `() => fitAddon.proposeDimensions()`. */
   fit?: () => Size | undefined;
   /** The user's name, shown to other viewers. */
   name?: string;
   /**
-   * Asks before a text of several lines is pasted into a program without bracketed paste, which would run each of them.
-   * Without it, the text is pasted.
+   * Asks before several lines are pasted into a program without bracketed paste, which would run each of them.
+   * By default, they are pasted.
    */
   mayPaste?: (text: string) => boolean | Promise<boolean>;
 }
 
 /**
- * Connects an xterm.js terminal with the terminal `id` ("main") of `sandbox` ("local"), and starts it if there is none.
+ * Connects an xterm.js terminal to the terminal `id` ("main") of `sandbox` ("local"), and starts it if necessary.
  *
  *     terminal.loadAddon(new HawseAddon(client, { sandbox: "local", id: "main" }));
  */
@@ -75,7 +75,7 @@ export class HawseAddon implements ITerminalAddon {
       await this.#client.call("terminal.create", { id, cols, rows }, { sandbox, key: randomId() });
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      // A viewer may not start a terminal, but may attach to one.
+      // A viewer cannot start a terminal, but can attach to one.
       if (error.code !== "forbidden") return this.#onError.emit(error);
     }
     channel.attach();
@@ -107,6 +107,6 @@ export class HawseAddon implements ITerminalAddon {
     const { sandbox, id } = this.#address;
     if (channel.state.phase !== "live" || channel.people.readOnly) return;
     const call = this.#client.call("terminal.resize", { id, viewer: this.#viewer, ...size }, { sandbox });
-    call.catch(() => {}); // the size stays; the next change of the page proposes again
+    call.catch(() => {}); // the size stays; the next resize of the page proposes again
   }
 }

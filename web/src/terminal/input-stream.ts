@@ -1,10 +1,10 @@
 // The user's input by absolute offset. Bytes are kept until the server has applied them, so that after a lost
-// connection exactly the remaining bytes are sent again (docs/wire.md section 5).
+// connection exactly the missing bytes are sent again (docs/wire.md section 5).
 
 import { randomId } from "../base/random-id";
 import { MisuseError } from "../wire/errors";
 
-/** Maximum bytes that wait to be applied: more than any reasonable paste, less than what would slow the page. */
+/** Maximum number of unapplied bytes: more than any reasonable paste, too few to slow the page down. */
 export const MAX_WAITING = 64 * 1024 * 1024;
 
 export class InputStream {
@@ -35,7 +35,7 @@ export class InputStream {
     return this.#end;
   }
 
-  /** Appends all of `bytes`, or nothing and returns false if the buffer is full: half a paste is worse than none. */
+  /** Appends `bytes`. If they do not fit, appends nothing and returns false: half a paste is worse than none. */
   append(bytes: Uint8Array): boolean {
     if (this.#end - this.#applied + bytes.length > MAX_WAITING) return false;
     if (bytes.length > 0) this.#chunks.push(bytes);
@@ -58,8 +58,8 @@ export class InputStream {
   }
 
   /**
-   * Continues on a new channel from the server's offset. Returns false if the stream does not contain that offset (the
-   * server no longer knows the id); the stream cannot be used any more then.
+   * Continues on a new channel from the server's offset. Returns false if the stream does not contain that offset,
+   * because the server no longer knows the id. The stream is unusable after that.
    */
   resume(serverApplied: number): boolean {
     if (serverApplied < this.#applied || serverApplied > this.#end) return false;

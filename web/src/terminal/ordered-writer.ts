@@ -1,10 +1,10 @@
 // Keeps writes, resizes and resets in order. xterm.js parses writes asynchronously but resizes and resets at once.
-// A resize belongs at one exact byte of the stream, so it waits until everything before it is parsed, and what
-// follows waits for it.
+// A resize belongs at one exact byte of the stream, so it waits until everything before it is parsed, and later
+// writes wait for it.
 
 import type { Emulator, TerminalSink } from "./sink";
 
-/** CAN aborts any unfinished control sequence (ECMA-48, and the state diagram of DEC's terminals). */
+/** CAN aborts any unfinished control sequence (ECMA-48, and the state diagram of DEC terminals). */
 const ABANDON = Uint8Array.of(0x18);
 /** Leaves the alternate screen and resets all modes, colours and the cursor, but not the scrollback (xterm's ctlseqs). */
 const RESET_MODES =
@@ -13,8 +13,8 @@ const RESET_MODES =
 const ERASE_SCREEN = "\x1b[2J\x1b[H";
 
 /**
- * Bytes of one write to xterm.js, which parses for 12 ms, or until the end of a write: large ones make keys wait, and
- * those of other terminals.
+ * Bytes of one write to xterm.js, which parses for 12 ms or until the end of a write. Larger writes delay keys, even in
+ * other terminals.
  */
 const PIECE = 16_384;
 
@@ -42,7 +42,7 @@ export class OrderedWriter implements TerminalSink {
   }
 
   reset(cols: number, rows: number): void {
-    // xterm's reset does not reset its parser, which may be inside a sequence that would swallow the next bytes.
+    // xterm.js's reset does not reset the parser. An unfinished sequence would swallow the next bytes.
     this.#push({ bytes: ABANDON, parsed: () => {} });
     this.#push({
       run: () => {
@@ -94,7 +94,7 @@ export class OrderedWriter implements TerminalSink {
   }
 
   #pump(): void {
-    // xterm may parse inside write() (the first one after a key); its callback then calls this again.
+    // xterm.js may parse inside write() (the first one after a key); its callback then re-enters this method.
     if (this.#pumping) return;
     this.#pumping = true;
     for (let next = this.#queue[0]; next; next = this.#queue[0]) {

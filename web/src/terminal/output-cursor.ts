@@ -1,5 +1,5 @@
 // The emulator's position in the terminal's output: each byte is passed on once and in order, whichever connection
-// it arrived on. It knows offsets and the sink, and nothing of channels.
+// it arrived on. It knows offsets and the sink, but not channels.
 
 import type { TerminalOpened, TerminalReseed } from "../wire/methods";
 import type { Frame } from "../wire/protocol";
@@ -8,7 +8,7 @@ import type { TerminalSink } from "./sink";
 export class OutputCursor {
   readonly #sink: TerminalSink;
   #offset = 0;
-  /** Bytes of the snapshot that have not arrived; until then the emulator shows an incomplete screen. */
+  /** Bytes of the snapshot still to arrive; until then, the emulator shows an incomplete screen. */
   #screenLeft = 0;
   #screenAt = 0;
   #known = false;
@@ -37,9 +37,9 @@ export class OutputCursor {
   }
 
   /**
-   * Returns false if the server resumes at another offset than this cursor's.
+   * Returns false if the server resumes at a different offset than this cursor's.
    *
-   * `afterOther`: the emulator shows an earlier instance of the terminal, whose output stays in the scrollback.
+   * `afterOther`: whether the emulator shows an earlier instance of the terminal, whose output stays in the scrollback.
    */
   opened(opened: TerminalOpened, afterOther = false): boolean {
     const { start_at, from, cols, rows } = opened;
@@ -87,7 +87,7 @@ export class OutputCursor {
     return true;
   }
 
-  /** Writes an output frame without the bytes that are already known. Returns false if bytes before it are missing. */
+  /** Writes an output frame, skipping bytes that are already known. Returns false if earlier bytes are missing. */
   output(frame: Frame, parsed: () => void): boolean {
     const { offset, payload } = frame;
     if (this.#screenLeft > 0 || offset > this.#offset) return false;

@@ -1,18 +1,18 @@
-// Pasted text on its way into a terminal. A person has chosen it, but has not typed it, and may not have seen all of it: it
-// must not run anything by itself. xterm.js sends it as it is; a text that contains the end of the bracket would leave it.
-// So all of xterm.js's ways to paste end here: its method, the browser's paste (a key, the middle button, a menu, a phone)
-// and text that is dropped on its input field or inserted there by a keyboard.
+// Sanitizes text that is pasted into a terminal. The user may not have seen all of it, so it must not run anything by
+// itself. xterm.js sends it unchanged: text that contains the end of the bracketed paste would escape from it. So this
+// module handles every way to paste: xterm.js's method, the browser's paste (a key, the middle button, a menu, a phone),
+// and text that is dropped on xterm.js's input field or inserted there by a keyboard.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 
 const BEGIN = "\x1b[200~";
 const END = "\x1b[201~";
-/** All control characters but tab, line feed and carriage return. `runtime/hawse_runtime/screen/emulator/key_encoder.py` has the same rule. */
+/** All control characters except tab, line feed and carriage return. `runtime/hawse_runtime/screen/emulator/key_encoder.py` has the same rule. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 const LINE_END = /\r\n|\n/g;
-/** Input events of text that no key has typed (Input Events Level 2). */
+/** Input events for text that was not typed by keys (Input Events Level 2). */
 const INSERTED = new Set([
   "insertFromPaste",
   "insertFromPasteAsQuotation",
@@ -20,24 +20,24 @@ const INSERTED = new Set([
   "insertFromYank",
 ]);
 
-/** Input events of text that an input method composes. */
+/** Input events for text that an input method composes. */
 const COMPOSED = new Set(["insertCompositionText", "insertFromComposition"]);
 
 export type Pastable = Pick<Terminal, "input" | "modes" | "options"> &
   Partial<Pick<Terminal, "element" | "paste">>;
 
-/** Whether the text may be pasted, although the program would take each of its line ends for the Enter key. */
+/** Returns whether to paste text into a program that would treat each line end as the Enter key. */
 export type MayPaste = (text: string) => boolean | Promise<boolean>;
 
-/** Returns what is sent for pasted text. Control characters become spaces, and each line end the Enter key (CR). */
+/** Returns the input for pasted text. Control characters become spaces, and each line end becomes the Enter key (CR). */
 export function encodePaste(text: string, bracketed: boolean): string {
   const clean = text.replace(CONTROLS, " ").replace(LINE_END, "\r");
   return bracketed ? BEGIN + clean + END : clean;
 }
 
 /**
- * Replaces `terminal.paste` and takes the browser's events over, until it is disposed. `send` calls its argument, which sends
- * the text as input of the user.
+ * Replaces `terminal.paste` and handles the browser's paste events until disposed. `send` calls its argument, which
+ * sends the text as the user's input.
  */
 export function takePastes(
   terminal: Pastable,
@@ -66,7 +66,7 @@ export function takePastes(
     void paste(text ?? "");
   };
   if (typeof document === "undefined") return disposables;
-  // Before xterm.js, whose listeners are on its elements.
+  // Runs before xterm.js, whose listeners are on its own elements.
   const first = { capture: true };
   disposables.listen<ClipboardEvent>(
     document,
@@ -80,13 +80,13 @@ export function takePastes(
     event => {
       const { inputType, data, dataTransfer } = event;
       const text = data ?? dataTransfer?.getData("text/plain");
-      // A phone's keyboard inserts the text of its clipboard like typed text.
+      // A phone's keyboard inserts clipboard text like typed text.
       const several = inputType === "insertText" && hasControls(text);
       if (INSERTED.has(inputType) || several) take(event, text);
     },
     first,
   );
-  // Text of an input method cannot be refused. xterm.js reads it from its field after this event.
+  // Composed text cannot be refused. xterm.js reads it from its field after this event.
   disposables.listen<InputEvent>(
     document,
     "input",
@@ -94,14 +94,14 @@ export function takePastes(
       const { inputType, data, isComposing, target } = event;
       if (!isComposing && !COMPOSED.has(inputType)) return;
       if (target instanceof HTMLTextAreaElement && terminal.element?.contains(target) && hasControls(data))
-        target.value = target.value.replace(/\p{Cc}/gu, " "); // of the same length: xterm.js keeps positions in it
+        target.value = target.value.replace(/\p{Cc}/gu, " "); // same length: xterm.js keeps positions in it
     },
     first,
   );
   return disposables;
 }
 
-/** Whether a keyboard has inserted several characters with controls among them: a single one is a key. */
+/** Whether text has several characters, including control characters. A single control character is a key. */
 function hasControls(text: string | null | undefined): boolean {
   return !!text && text.length > 1 && /\p{Cc}/u.test(text);
 }

@@ -1,5 +1,5 @@
 // The viewers of a terminal and its writer lease, as reported by the server (docs/wire.md section 9, people at a
-// terminal). It knows no channel and no page.
+// terminal). Independent of channels and pages.
 
 import { type Disposable, Emitter } from "../base/disposables";
 import type { Participant, TerminalOpened, WriterLease } from "../wire/methods";
@@ -20,7 +20,7 @@ export class People {
     return this.#viewers.get(this.#me ?? "");
   }
 
-  /** In the order in which they joined. */
+  /** The other viewers, in joining order. */
   get others(): Participant[] {
     return [...this.#viewers.values()].filter(({ id }) => id !== this.#me);
   }
@@ -29,7 +29,7 @@ export class People {
     return this.#lease;
   }
 
-  /** The viewer that holds the writer lease; undefined if all may type. */
+  /** The viewer that holds the writer lease; undefined if all viewers can type. */
   get holder(): Participant | undefined {
     return this.#viewers.get(this.#lease.holder ?? "");
   }
@@ -42,7 +42,7 @@ export class People {
     return !this.#readOnly && (this.#lease.mode === "free" || this.#lease.holder === this.#me);
   }
 
-  /** Older servers send no viewers and no lease: then the list is empty and all may type. */
+  /** Older servers send no viewers and no lease: then the list is empty and all viewers can type. */
   opened({ viewer, presence = [], lease, read_only = false }: TerminalOpened): void {
     this.#me = viewer ?? undefined;
     this.#viewers = new Map(presence.map(each => [each.id, each]));

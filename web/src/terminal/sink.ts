@@ -1,22 +1,22 @@
-// The interface between a terminal's stream and an emulator. Types only: the stream does not know the emulator,
+// The interface between a terminal's stream and an emulator. Types only: the stream does not know the emulator, and
 // the emulator does not know the protocol.
 
 /** Calls take effect in order, each after everything before it has been parsed. */
 export interface TerminalSink {
   write(bytes: Uint8Array, parsed: () => void): void;
   resize(cols: number, rows: number): void;
-  /** Clears screen, scrollback and modes. */
+  /** Clears the screen, the scrollback and all modes. */
   reset(cols: number, rows: number): void;
-  /** Clears screen and modes like `reset`, but moves what the screen shows into the scrollback, which stays. */
+  /** Clears the screen and all modes like `reset`, but keeps the scrollback and moves the screen's content into it. */
   startNewScreen(cols: number, rows: number): void;
   /**
-   * Whether the emulator's replies to queries are sent. Closed while bytes are replayed, and while another viewer
-   * answers.
+   * Sets whether the emulator's replies to queries are sent. Closed during a replay, and while another viewer answers
+   * queries.
    */
   gate(open: boolean): void;
 }
 
-/** The part of xterm.js (or of another emulator) that a sink needs. */
+/** The part of xterm.js (or another emulator) that a sink needs. */
 export interface Emulator {
   readonly cols: number;
   readonly rows: number;

@@ -1,8 +1,8 @@
-// Proposes this viewer's size. A terminal has one size for all its viewers, that of the viewer in use. This
-// proposes the size that fits here, debounced, and only while this viewer is in use. The resulting size arrives in
-// the stream, for all viewers.
+// Proposes this viewer's size. A terminal has one size for all viewers: the size of the viewer in use. This module
+// proposes the size that fits this viewer, debounced, and only while it is in use. The resulting size arrives in the
+// stream, for all viewers.
 
-/** Debounce in milliseconds: a window changes its size 60 times a second while it is dragged. */
+/** Debounce in milliseconds: a window changes its size 60 times a second while it is being dragged. */
 export const SETTLE = 100;
 
 export interface Size {
@@ -11,11 +11,11 @@ export interface Size {
 }
 
 export interface SizeProposerOptions {
-  /** The size that fits now; undefined before the layout. */
+  /** The size that currently fits; undefined before layout. */
   fitting(): Size | undefined;
   /** The size that the server knows. */
   current(): Size;
-  /** Whether the user uses this viewer. */
+  /** Whether the user is using this viewer. */
   inUse(): boolean;
   propose(size: Size): void;
 }

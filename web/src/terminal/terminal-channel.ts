@@ -1,5 +1,5 @@
-// A terminal that outlives its connections: it attaches on each new connection, continues at the exact byte where
-// it was, and sends again exactly the input that the server has not applied (docs/wire.md sections 5 and 9).
+// A terminal that outlives its connections. It attaches on each new connection, continues at the exact byte where it
+// stopped, and resends exactly the input that the server has not applied (docs/wire.md sections 5 and 9).
 //
 //   detached ──attach──▶ attaching ──opened──▶ replaying ──live──▶ live ──reseed──▶ replaying
 //   attaching, replaying, live ──connection lost, retryable error──▶ attaching
@@ -44,7 +44,7 @@ export type TerminalState =
   | { readonly phase: "ended"; readonly why: "replaced" | "gone"; readonly exit?: undefined }
   | { readonly phase: "failed"; readonly reason: HawseError };
 
-/** Not `retryable` for the same call, but a new attach recovers: it receives the server's offsets. */
+/** Errors that are not `retryable`, but where a new attach recovers, because it receives the server's offsets. */
 const RECOVERABLE_BY_REATTACHING = new Set(["input_gap"]);
 
 export class TerminalChannel implements Disposable {
@@ -88,9 +88,9 @@ export class TerminalChannel implements Disposable {
   readonly onResized = this.#onResized.on;
   /** Input was queued. */
   readonly onInput = this.#onInput.on;
-  /** The number of input bytes that may or may not have been applied: the server no longer knows this input stream. */
+  /** The number of input bytes with unknown outcome, because the server no longer knows this input stream. */
   readonly onInputLost = this.#onInputLost.on;
-  /** The number of input bytes that were rejected, because another viewer holds the writer lease. */
+  /** The number of input bytes that were rejected because another viewer holds the writer lease. */
   readonly onInputRefused = this.#onInputRefused.on;
 
   get state(): TerminalState {
@@ -132,7 +132,7 @@ export class TerminalChannel implements Disposable {
     this.#enter({ phase: "detached" });
   }
 
-  /** Queues input; it is sent exactly once, also after a lost connection. Returns false if the terminal has ended or the queue is full. */
+  /** Queues input to be sent exactly once, across connections. Returns false if the terminal has ended or the queue is full. */
   send(bytes: Uint8Array): boolean {
     const { phase } = this.#state;
     if (phase === "ended" || phase === "failed" || phase === "detached") return false;
@@ -166,7 +166,7 @@ export class TerminalChannel implements Disposable {
     if (this.#cursor.resumable) params.since = this.#cursor.offset;
     const options = { sandbox: this.address.sandbox, params };
     const channel: { current?: Channel | undefined } = {};
-    // Events of a channel that has been left are ignored.
+    // Events of an abandoned channel are ignored.
     const isCurrent = () => this.#channel !== undefined && this.#channel === channel.current;
     channel.current = this.#source.open("terminal.attach", options, {
       event: (name, value, cost) => {
@@ -200,13 +200,13 @@ export class TerminalChannel implements Disposable {
     else if (error.code === "lease_held") this.#refused(Number(error.details.applied));
     else if (error.retryable || RECOVERABLE_BY_REATTACHING.has(error.code)) this.#reattach();
     else if (error.code === "invalid_params" && this.#cursor.resumable) {
-      // "`since` beyond the end is `invalid_params`": it is another journal, so start without an offset.
+      // "`since` beyond the end is `invalid_params`": it is a different journal, so start without an offset.
       this.#cursor.reset();
       this.#reattach();
     } else this.#end({ phase: "failed", reason: error });
   }
 
-  /** The server has applied the input up to `applied`; the rest is dropped. */
+  /** Handles rejected input: the server has applied everything up to `applied`; the rest is dropped. */
   #refused(applied: number): void {
     this.#onInputRefused.emit(this.#input.end - applied);
     this.#input = new InputStream();
@@ -249,7 +249,7 @@ export class TerminalChannel implements Disposable {
       default:
         this.people.event(name, value);
     }
-    // `exit` is repeated in the result; events that a newer server has added are ignored.
+    // `exit` is repeated in the result. Unknown events of newer servers are ignored.
   }
 
   #opened(opened: TerminalOpened): void {

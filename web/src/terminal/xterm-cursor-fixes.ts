@@ -1,8 +1,8 @@
-// Corrects the state of xterm.js 6 that goes with the cursor, as `xterm-fixes.ts` does the rest:
+// Corrects the cursor state of xterm.js 6, in addition to `xterm-fixes.ts`:
 //
-//   - DECSC and DECRC save and restore all character sets, and a pending wrap; an open link (OSC 8) stays open;
-//   - the two screens share tab stops and scroll region, and a link does not continue on the other screen;
-//   - inserting blanks in the middle of a wide character erases both of its halves.
+//   - DECSC and DECRC save and restore all character sets and a pending wrap; an open link (OSC 8) stays open;
+//   - the two screens share tab stops and the scroll region, and a link does not continue on the other screen;
+//   - inserting blanks in the middle of a wide character erases both halves.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -33,10 +33,10 @@ export interface CursorCore extends PrintingCore {
   };
 }
 
-/** The flag of underlined text among the flags of the foreground. */
+/** The underline flag among the foreground flags. */
 const UNDERLINE = 0x10000000;
 
-/** Returns whether this version of xterm.js has the internals that are used here. */
+/** Returns whether this version of xterm.js has the internals used here. */
 export function hasCursorInternals(core: Partial<CursorCore>): core is CursorCore {
   const { _inputHandler: handler, _charsetService: sets, unicodeService, buffers } = core;
   const { saveCursor, restoreCursor, print, _eraseAttrData } = handler ?? {};
@@ -48,7 +48,7 @@ export function hasCursorInternals(core: Partial<CursorCore>): core is CursorCor
   );
 }
 
-/** `parser`: of the terminal that has this core. */
+/** Installs the corrections. `parser` belongs to the terminal with this core. */
 export function correctCursor(parser: Terminal["parser"], core: CursorCore): Disposable {
   const disposables = new DisposableList();
   disposables.add(correctSaving(core));
@@ -62,7 +62,7 @@ export function correctCursor(parser: Terminal["parser"], core: CursorCore): Dis
   return disposables;
 }
 
-/** Lets both screens have the same tab stops and scroll region. Called with buffers that were just created. */
+/** Makes both screens share tab stops and the scroll region. Called with newly created buffers. */
 export function shareState({ normal, alt }: { normal: CursorBuffer; alt: CursorBuffer }): void {
   const share = <K extends "tabs" | "scrollTop" | "scrollBottom">(name: K) =>
     Object.defineProperty(alt, name, {
@@ -79,12 +79,12 @@ export function shareState({ normal, alt }: { normal: CursorBuffer; alt: CursorB
   const { clear } = alt;
   alt.clear = () => {
     const { scrollTop, scrollBottom, tabs } = normal;
-    clear.call(alt); // when it is left
+    clear.call(alt); // when it is hidden
     Object.assign(normal, { scrollTop, scrollBottom, tabs });
   };
 }
 
-/** Ends the open link on the screen that has been switched to. */
+/** Ends the open link after a switch to the other screen. */
 export function endLink({ _inputHandler: { _curAttrData: pen } }: CursorCore): void {
   if (!pen.extended.urlId) return;
   pen.extended = pen.extended.clone();

@@ -1,16 +1,16 @@
 // Corrects xterm.js 6 where it differs from the server's emulator, libghostty, which follows xterm. Snapshots are
-// painted from the server's screen, so without these corrections a reattach would change what is shown:
+// painted from the server's screen, so without these corrections a reattach would change the visible screen:
 //
-//   - whether a row continues in the next one, which shows when the window gets wider and in copied text: erasing the
-//     end of a row ends the wrap into the next row, but not the wrap into the row itself; and inserting, deleting or
-//     scrolling lines within a region ends the wraps of the moved rows;
+//   - wraps into the next row, visible in wider windows and in copied text: erasing the end of a row ends the wrap
+//     into the next row, but not the wrap into the row itself; inserting, deleting or scrolling lines within a region
+//     ends the wraps of the moved rows;
 //   - erasing while a wrap is pending (a full row, then `CSI K`) erases the last column too;
 //   - `CSI S` moves rows at the top of the screen into the scrollback;
 //   - `CSI 1 J` in the last cell of the screen: xterm.js throws there and shows nothing afterwards;
-//   - a number as large as `CSI 2147483647 L` blocks it for minutes: the count is limited to what has an effect;
+//   - large counts such as `CSI 2147483647 L` block xterm.js for minutes, so they are limited to the useful maximum;
 //   - a saved cursor (DECSC) is a position on the screen, independent of later scrolling.
 //
-// Only these sequences are handled here, not text. Internal interfaces are checked first: an xterm.js without them
+// This module handles only these sequences, not text. Internal interfaces are checked first: an xterm.js without them
 // is left unchanged; `xterm-fixes.test.ts` detects that.
 
 import type { Terminal } from "@xterm/xterm";
@@ -37,7 +37,7 @@ const REPEATED = {
   Z: "cursorBackwardTab",
 } as const;
 
-/** The types of @xterm/headless fit too. */
+/** Also compatible with the types of @xterm/headless. */
 export type Correctable = Pick<Terminal, "parser" | "cols" | "options"> & {
   buffer: Pick<Terminal["buffer"], "onBufferChange">;
 };
@@ -64,7 +64,7 @@ interface Core extends Omit<CursorCore, "buffers" | "_inputHandler"> {
     Record<(typeof REPEATED)[keyof typeof REPEATED], Repeat> &
     Record<"lineFeed" | "reverseIndex" | "saveCursor", () => boolean>;
   _bufferService: { scroll(blank: unknown, isWrapped?: boolean): void };
-  /** Moves the scroll region up by a row. */
+  /** Scrolls the scroll region up by one row. */
   scroll(blank: unknown): void;
 }
 
@@ -118,7 +118,7 @@ export function correctXterm(terminal: Correctable): Disposable {
   return disposables;
 }
 
-/** xterm.js would end the wrap into the row that the cursor moves down to. */
+/** Keeps the wrap into the row below when the cursor moves down, which xterm.js would end. */
 function fixLineFeed({ buffers, _inputHandler }: Core): Disposable {
   const { lineFeed } = _inputHandler;
   _inputHandler.lineFeed = () => {
@@ -181,7 +181,7 @@ function eraseInDisplay(
   return keepFirst(
     buffer,
     () => {
-      // In the last column xterm.js accesses the wrong row, or one that does not exist.
+      // In the last column, xterm.js accesses the wrong row, or a row that does not exist.
       if (last) _inputHandler.eraseInLine({ params: [1] }, keepProtected);
       if (last && row) forgetSpace(row);
       buffer.x -= Number(last);
@@ -208,9 +208,9 @@ function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: n
 }
 
 /**
- * Calls `run`, which erases rows. The scrollback wraps into the first one if it did so before.
+ * Calls `run`, which erases rows. A wrap from the scrollback into the first row is kept.
  *
- * `attached`: the first row continues the scrollback then, as only a part of it is erased.
+ * `attached`: whether the first row still continues the scrollback, because it is erased only in part.
  */
 function keepFirst(buffer: Buffer, run: () => unknown, attached = false): true {
   const first = buffer.lines.get(buffer.ybase);
@@ -247,7 +247,7 @@ function fixBuffers(core: Core): void {
   if (active === alt) widest.set(alt, widest.get(alt) ?? alt._cols);
 }
 
-/** The most columns that a buffer has had since its rows were last broken or it was first shown. */
+/** The maximum number of columns of a buffer since its last reflow, or since it was first shown. */
 const widest = new WeakMap<Buffer, number>();
 
 function fixBuffer(buffer: Buffer, modes: () => Modes): void {
@@ -271,13 +271,13 @@ function fixBuffer(buffer: Buffer, modes: () => Modes): void {
     modes().synchronizedOutput = false;
   };
   const { setupTabStops } = buffer;
-  // A resize has set them already. xterm.js adds some more, which programs may have cleared.
+  // A resize has already set the tab stops. xterm.js would restore some that programs have cleared.
   const tabStops = (first?: number) => first === undefined && setupTabStops.call(buffer);
   Object.defineProperty(buffer, "setupTabStops", { configurable: true, value: tabStops });
   Object.defineProperty(buffer, "resize", { configurable: true, value: resize });
 }
 
-/** Returns undefined if this version of xterm.js has other internals. */
+/** Returns undefined if this version of xterm.js has different internals. */
 function coreOf(terminal: Correctable): Core | undefined {
   const core = (terminal as { _core?: Partial<Core> })._core;
   const handler = core?._inputHandler;

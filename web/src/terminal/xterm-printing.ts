@@ -1,12 +1,12 @@
-// Corrects how xterm.js 6 prints characters, as `xterm-fixes.ts` does the rest:
+// Corrects how xterm.js 6 prints characters, in addition to `xterm-fixes.ts`:
 //
-//   - a character without width joins the cell before the cursor, whatever was printed last; without text there, it is
-//     dropped. A variation selector joins only an emoji;
-//   - half of a wide character that is overwritten leaves a blank with no style and no link, only a background;
+//   - a zero-width character joins the cell before the cursor, whatever was printed last. If that cell is empty, the
+//     character is dropped. A variation selector joins only an emoji;
+//   - overwriting half of a wide character leaves a blank with a background, but without style or link;
 //   - the last column is not part of a link if it stays empty because a wide character did not fit;
-//   - SS2 and SS3 take one character from G2 or G3; LS1R, LS2R and LS3R do not change what 7-bit characters mean;
-//   - REP repeats the last character, also after other sequences;
-//   - character sets of 96 characters do not exist.
+//   - SS2 and SS3 take one character from G2 or G3; LS1R, LS2R and LS3R do not affect 7-bit characters;
+//   - REP repeats the last character, even after other sequences;
+//   - character sets with 96 characters are not supported.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -33,16 +33,16 @@ export interface PrintingCore {
   };
 }
 
-/** The first character without width. */
+/** The first zero-width character. */
 const FIRST_JOINING = 0x300;
 const VARIATION_SELECTORS = [0xfe0e, 0xfe0f];
 const PICTOGRAPH = /^\p{Extended_Pictographic}/u;
-/** Maximum characters that REP repeats: the limit of libghostty. */
+/** The maximum number of repetitions by REP: libghostty's limit. */
 const REPEATS = 65_535;
-/** The final bytes of the sequences with which xterm.js selects a character set. */
+/** The final bytes of the sequences that select a character set in xterm.js. */
 const CHARSETS = "0AB4C5RQKYE6ZH7=";
 
-/** `parser`: of the terminal that has this core. */
+/** Installs the corrections. `parser` belongs to the terminal with this core. */
 export function correctPrinting(parser: Terminal["parser"], core: PrintingCore): Disposable {
   const disposables = new DisposableList();
   const { _inputHandler: handler, _charsetService: sets } = core;
@@ -59,7 +59,7 @@ export function correctPrinting(parser: Terminal["parser"], core: PrintingCore):
     for (let at = start; at < end; ) {
       if (joins(core, data[at] as number)) {
         join(core, data[at++] as number);
-        print.call(handler, data, at, at); // draws the row again
+        print.call(handler, data, at, at); // redraws the row
       } else if (shift !== undefined) {
         const { glevel } = sets;
         sets.setgLevel(shift);
@@ -117,7 +117,7 @@ function beforePrinting(
     if (above && (over === 1 || (over === 0 && line?.getWidth(0) !== 2))) forgetSpace(above);
     const now = active.lines.get(active.ybase + active.y);
     const { _curAttrData: pen } = handler;
-    const first = line && count < line.length ? line : undefined; // after more text, it may be another row
+    const first = line && count < line.length ? line : undefined; // after longer text, it may be a different row
     const restyle = (row: Line, x: number, attributes: Attributes) => {
       if (row.getFg(x) === pen.fg && row.getBg(x) === pen.bg) row.setCellFromCodepoint(x, 0, 1, attributes);
     };
@@ -145,7 +145,7 @@ function joins({ unicodeService }: PrintingCore, code: number): boolean {
   return code >= FIRST_JOINING && unicodeService.wcwidth(code) === 0;
 }
 
-/** Adds a character without width to the cell before the cursor. */
+/** Adds a zero-width character to the cell before the cursor. */
 function join({ buffers: { active }, coreService }: PrintingCore, code: number): void {
   const line = active.lines.get(active.ybase + active.y);
   if (!line) return;

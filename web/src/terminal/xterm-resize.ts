@@ -1,12 +1,12 @@
 // Resizes a buffer of xterm.js as the server's emulator does (libghostty's PageList.zig, of which this is a port):
 //
-//   - all soft-wrapped lines are broken again for the new width, the line with the cursor too;
-//   - fewer rows: blank rows below the cursor are removed first, and other rows move into the scrollback. None is lost;
+//   - all soft-wrapped lines are reflowed for the new width, including the line with the cursor;
+//   - fewer rows: blank rows below the cursor are removed first, then rows move into the scrollback. None are lost;
 //   - more rows: rows come back from the scrollback only if the cursor was in the last row;
-//   - more columns: as many rows as before stay below the cursor.
+//   - more columns: the number of rows below the cursor stays the same.
 //
-// xterm.js leaves the line with the cursor as it is and drops rows below the cursor, so that after a resize a viewer
-// would show another screen than one that attaches later, and would have lost text.
+// xterm.js does not reflow the line with the cursor and drops rows below the cursor. After a resize, a viewer would
+// have lost text, and would show a different screen than a viewer that attaches later.
 
 import { continues, forgetNotes, hasText, isEmpty, isSpaced, type Line, noteSpace } from "./xterm-rows";
 
@@ -15,7 +15,7 @@ export interface ResizableBuffer {
   y: number;
   /** The index of the screen's first row. */
   ybase: number;
-  /** The index of the first row that is shown. */
+  /** The index of the first visible row. */
   ydisp: number;
   savedX: number;
   savedY: number;
@@ -37,24 +37,24 @@ export interface ResizableBuffer {
   setupTabStops(): void;
 }
 
-/** A cell that keeps its place in the text. */
+/** A position that moves with its text. */
 interface Place {
   /** The index of its row in the whole buffer. */
   row: number;
   x: number;
-  /** A character was printed into the last column; the next one will wrap. */
+  /** A character was printed in the last column; the next one will wrap. */
   pending: boolean;
 }
 
-/** The rows of a buffer while they are changed. */
+/** The rows of a buffer during a resize. */
 interface Text {
   lines: Line[];
-  /** How many of the last lines are the screen. */
+  /** The number of last lines that form the screen. */
   rows: number;
   readonly cursor: Place;
-  /** The row of the screen that had the cursor before the resize. */
+  /** The cursor's row on the screen before the resize. */
   readonly cursorY: number;
-  /** The cursor, and the saved one. */
+  /** The cursor and the saved cursor. */
   readonly places: Place[];
   readonly markers: { line: number }[];
   readonly blank: () => Line;
@@ -62,11 +62,11 @@ interface Text {
 }
 
 export interface ResizeOptions {
-  /** Whether lines are broken again. If not, columns are cut off or added. */
+  /** Whether lines are reflowed. If not, columns are cut off or added. */
   reflow: boolean;
   /** Whether a program has saved the cursor (DECSC). */
   saved: boolean;
-  /** Whether rows that get longer continue in the next row as before. */
+  /** Whether rows that get longer still wrap into the next row. */
   keepWraps?: boolean;
 }
 
@@ -84,7 +84,7 @@ export function resizeBuffer(
   buffer.scrollBottom = rows - 1;
   if (cols !== oldCols) buffer.setupTabStops();
   if (buffer.lines.length === 0) {
-    buffer.lines.maxLength = buffer._getCorrectBufferLength(rows); // the alternate screen while it is not shown
+    buffer.lines.maxLength = buffer._getCorrectBufferLength(rows); // the hidden alternate screen
     return;
   }
   const place = (x: number, y: number): Place => ({
@@ -100,7 +100,7 @@ export function resizeBuffer(
     rows: oldRows,
     cursor,
     cursorY: buffer.y,
-    places: savedCursor ? [savedCursor, cursor] : [cursor], // in the order in which they lengthen a row
+    places: savedCursor ? [savedCursor, cursor] : [cursor], // in the order that they extend a row
     markers: [...buffer.markers, top],
     blank: () => buffer.getBlankLine(),
     nothing: buffer.getNullCell(),
@@ -125,14 +125,14 @@ export function resizeBuffer(
   }
 }
 
-/** Returns a position on the screen that starts with row `base`; the first one for a place that has left it. */
+/** Returns a place as a position on the screen that starts at row `base`; the first position if it is above. */
 function onScreen({ row, x, pending }: Place, base: number, cols: number): { x: number; y: number } {
   const [left, y] = row < base ? [0, 0] : [Math.min(x, cols - 1), row - base];
-  // A pending wrap is column `cols` of xterm.js. In a row that is not full any more, it is the next column.
+  // xterm.js stores a pending wrap as column `cols`. In a row that is no longer full, it is the next column.
   return { x: pending ? left + 1 : left, y };
 }
 
-/** Puts the lines into the buffer. Returns how many of the oldest ones there is no space for. */
+/** Stores the lines in the buffer. Returns how many of the oldest lines did not fit. */
 function store(buffer: ResizableBuffer, { lines, markers }: Text, rows: number): number {
   const limit = buffer._getCorrectBufferLength(rows);
   const dropped = Math.max(0, lines.length - limit);
@@ -186,7 +186,7 @@ function addRows({ lines, blank }: Text, count: number): void {
   for (let left = count; left > 0; left--) lines.push(blank());
 }
 
-/** Breaks the lines again. As many rows as before stay below the cursor, except for those that it needs itself. */
+/** Reflows the lines. The number of rows below the cursor stays the same, except for rows that its own line needs. */
 function reflowTo(text: Text, cols: number): void {
   const { cursor, rows } = text;
   const below = Math.max(0, rows - (text.cursorY + 1));
@@ -201,7 +201,7 @@ function reflowTo(text: Text, cols: number): void {
   addRows(text, Math.max(0, below - more) - Math.max(0, rows - (y + 1)));
 }
 
-/** Counts the rows of the screen, down to the cursor's, that continue the row above. */
+/** Counts the screen's rows, down to the cursor's row, that continue the row above. */
 function wrapsAbove({ lines, rows, cursor }: Text): number {
   let count = 0;
   for (let y = lines.length - rows; y <= cursor.row; y++) count += Number(continues(lines[y] as Line));
@@ -217,9 +217,9 @@ class Reflow {
   readonly #places: { place: Place; row: number; x: number }[];
   /** The column of the next cell in the last of `lines`. */
   #x = 0;
-  /** The next cell needs a new row, which continues the last one. */
+  /** Whether the next cell needs a new row that continues the last one. */
   #full = false;
-  /** Line breaks before the next text. Those after all text are dropped. */
+  /** Line breaks before the next text. Line breaks after the last text are dropped. */
   #breaks = 0;
   #blank: number[] = [];
 
@@ -250,7 +250,7 @@ class Reflow {
     return this;
   }
 
-  /** Returns the number of cells up to the last text, or place, of a row. */
+  /** Returns the number of cells up to the last text or place in a row. */
   #lengthOf(row: number, line: Line, wraps: boolean): number {
     let length = line.length;
     if (!wraps) while (length > 0 && isEmpty(line, length - 1)) length--;
@@ -267,7 +267,7 @@ class Reflow {
     const written = this.lines.length;
     for (; this.#breaks > 0; this.#breaks--) this.#start(false);
     let to = this.lines.length - 1;
-    // An erased row that continues the last one has no line of its own, and takes the place of the first blank row.
+    // An erased row that continues the last one has no separate line, so it replaces the first blank row.
     for (const row of this.#blank.reverse()) if (--to >= written) this.#use(row, to);
     this.#blank = [];
   }
@@ -280,7 +280,7 @@ class Reflow {
     this.#full = false;
   }
 
-  /** Uses an old row as it is, with images, which are in cells without text. */
+  /** Reuses an old row unchanged, including its images, which are in cells without text. */
   #use(row: number, to: number): void {
     const line = this.#text.lines[row] as Line;
     forgetNotes(line);
@@ -324,7 +324,7 @@ class Reflow {
     }
   }
 
-  /** Moves the places in `count` cells from `x` of a row to where these cells go now. */
+  /** Moves the places in `count` cells of a row, starting at `x`, to the new positions of these cells. */
   #move(row: number, x: number, count: number): void {
     for (const at of this.#places) {
       if (at.row !== row || at.x < x || at.x >= x + count) continue;
@@ -333,7 +333,7 @@ class Reflow {
     }
   }
 
-  /** Moves the places at a wide character that does not fit to the column that stays empty. They do not follow it. */
+  /** Moves places on a wide character that does not fit to the column that stays empty, instead of the next row. */
   #leave(row: number, x: number, count: number): void {
     for (const at of this.#places) {
       if (at.row !== row || at.x !== x) continue;

@@ -1,4 +1,4 @@
-// A row of xterm.js, with what the server's emulator notes of a row and xterm.js does not.
+// Properties of xterm.js rows that the server's emulator records and xterm.js does not.
 
 export interface Line {
   length: number;
@@ -15,7 +15,7 @@ export interface Line {
   resize(cols: number, blank: unknown): boolean;
 }
 
-/** Mask of the kind of a cell's background colour; 0: none. */
+/** Mask of the type of a cell's background colour; 0: no background. */
 const COLOURED = 0x3000000;
 
 export function hasText(line: Line): boolean {
@@ -23,14 +23,14 @@ export function hasText(line: Line): boolean {
   return false;
 }
 
-/** The second half of a wide character, which has no width, is not empty. */
+/** Whether a cell is empty. The second half of a wide character, which has no width, is not. */
 export function isEmpty(line: Line, x: number): boolean {
   return !line.hasContent(x) && line.getWidth(x) > 0 && !(line.getBg(x) & COLOURED);
 }
 
 /**
- * The rows whose last cell is empty because a wide character did not fit: it is not part of the text. xterm.js keeps no
- * note of that.
+ * The rows whose last cell is empty because a wide character did not fit, so that it is not part of the text. xterm.js
+ * does not record that.
  */
 const spaced = new WeakSet<Line>();
 
@@ -39,20 +39,20 @@ export function isSpaced(line: Line): boolean {
   return spaced.has(line) && !line.hasContent(last) && line.getWidth(last) > 0;
 }
 
-/** Notes that a wide character did not fit into the last column of a row. */
+/** Records that a wide character did not fit into the last column of a row. */
 export const noteSpace = (line: Line): unknown => spaced.add(line);
 
 /**
- * Notes which rows from `first` to the cursor's wrap before a wide character. Called after text was printed there.
+ * Records which rows, from `first` to the cursor's row, wrap before a wide character. Called after printing text there.
  *
- * `noted` is called with each of them.
+ * `noted` is called with each of these rows.
  */
 export function noteWraps(
   { lines, ybase, y }: { lines: { get(index: number): Line | undefined }; ybase: number; y: number },
   first: Line | undefined,
   noted: (line: Line) => void = () => undefined,
 ): void {
-  // `first` may have moved up, or away.
+  // `first` may have moved up or been removed.
   for (let row = ybase + y; row > 0 && lines.get(row) !== first; row--) {
     const [line, next] = [lines.get(row - 1), lines.get(row)];
     if (!line || !next?.isWrapped) break;
@@ -64,10 +64,10 @@ export function noteWraps(
   }
 }
 
-/** Rows of which the row above has not lost its wrap, though they have been erased. */
+/** Erased rows that the row above still wraps into. */
 const detached = new WeakSet<Line>();
 
-/** Notes that the row above wraps into `line`, which continues it only if it is still `attached`. */
+/** Records that the row above wraps into `line`, which continues it only if it is still `attached`. */
 export function keepWrap(line: Line, attached = false): void {
   line.isWrapped = true;
   if (!attached) detached.add(line);
@@ -78,10 +78,10 @@ export function continues(line: Line): boolean {
   return line.isWrapped && !detached.has(line);
 }
 
-/** The wide character after `line` has been overwritten, which leaves an ordinary blank at the end of the line. */
+/** Called when the wide character after `line` was overwritten, which leaves an ordinary blank at the end of `line`. */
 export const forgetSpace = (line: Line): boolean => spaced.delete(line);
 
-/** Forgets all notes on a row that gets new text. */
+/** Deletes all records of a row that gets new text. */
 export function forgetNotes(line: Line): void {
   spaced.delete(line);
   detached.delete(line);

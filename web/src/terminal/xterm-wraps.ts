@@ -1,6 +1,5 @@
-// Which rows continue in the next row after rows have moved. The server's emulator notes in a row that it wraps into
-// the next one; xterm.js notes in the next row that it continues the row above. So they differ where one of the two rows
-// moves and the other one does not.
+// Corrects wraps after rows have moved. The server's emulator stores in a row that it wraps into the next one; xterm.js
+// stores in the next row that it continues the row above. So they differ where only one of the two rows moves.
 
 import type { Disposable } from "../base/disposables";
 import type { ResizableBuffer } from "./xterm-resize";
@@ -32,7 +31,7 @@ export function correctScrolling({ buffers, _bufferService: service }: ScrollCor
   };
 }
 
-/** Calls `run`, which inserts or deletes rows at row `top`. The wraps of all rows from there to the end of the region end. */
+/** Calls `run`, which inserts or deletes rows at row `top`. Ends all wraps from there to the end of the region. */
 export function shiftRows(buffer: ResizableBuffer, top: number, run: () => unknown): true {
   const { scrollTop, scrollBottom } = buffer;
   const above = rowAt(buffer, top)?.isWrapped ?? false;
