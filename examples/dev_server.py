@@ -21,7 +21,7 @@ async def main(address: str, port: int) -> None:
             preview = await box.ports.expose(port)
             print("open:", preview.url)
 
-            # `path_url` needs no host name of its own, so it works with every HTTP client.
+            # `path_url` needs no separate host name, so it works with every HTTP client.
             page = await asyncio.to_thread(urllib.request.urlopen, preview.path_url)
             print("page:", page.read().decode())
 
