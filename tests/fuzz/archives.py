@@ -1,7 +1,7 @@
 """Fuzzes `file.archive`: trees with odd names, types, times and modes, whose files change while they are read.
 
-A case is JSON: entries, and what happens between the steps. Whatever happens, the archive is complete and well-formed
-for another reader, its counts agree with it, and no name in it leads out of the directory it is unpacked into.
+A case is JSON: entries, and events between the steps. In every case, another reader finds the archive complete and
+well-formed, its counts match, and no name in it leads out of the target directory.
 """
 
 import io
@@ -106,10 +106,10 @@ def plant(top: Path, entry: dict[str, Any]) -> None:
 
 
 def happen(top: Path, event: str, path: Path) -> None:
-    """Change a file while the archive is made. A link is never followed: nothing outside of `top` may change."""
+    """Change a file while the archive is written. Links are never followed: nothing outside `top` may change."""
     match event:
         case "truncate" | "grow":
-            # O_NONBLOCK: to open a FIFO would wait for a reader.
+            # O_NONBLOCK: opening a FIFO would wait for a reader.
             fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 if event == "truncate":
@@ -144,10 +144,10 @@ def opened() -> Iterator[Run]:
 
 
 def check(top: Path, given: dict[str, Any]) -> None:
-    """Raises `AssertionError`, or whatever escapes."""
+    """Check one case. Raises `AssertionError`, or the product's exception."""
     planted = []
     for entry in given["entries"]:
-        with suppress(OSError, ValueError):  # a name that the file system refuses, or a second one
+        with suppress(OSError, ValueError):  # the file system refuses the name, or it already exists
             plant(top, entry)
             planted.append(top / entry["path"])
     data, result = archived(top, given["format"], given["events"], planted)

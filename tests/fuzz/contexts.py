@@ -1,4 +1,4 @@
-"""Random operations on code contexts, with real processes, beside a model of them (tests/support/code_model.py)."""
+"""Random operations on code contexts with real processes, compared with a model (tests/support/code_model.py)."""
 
 import time
 import traceback
@@ -7,7 +7,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.support.code_model import CodeMachine, Services, options
 
-EXAMPLES = 10  # at a time; a failure is printed with the steps that lead to it
+EXAMPLES = 10  # per run; a failure is printed with the steps that lead to it
 
 
 def run(seconds: float) -> int:

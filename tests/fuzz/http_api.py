@@ -1,7 +1,7 @@
 """Fuzzes the HTTP API of a live gateway: every method with odd parameters, odd headers, and requests that are not HTTP.
 
-A case is JSON: a call, or the bytes of a request. Whatever is sent, the answer is a result of the declared type or a
-declared error, never `internal`; neither server logs an exception, and both go on working.
+A case is JSON: a call, or the bytes of a request. Every answer must be a result of the declared type or a declared
+error, but never `internal`; neither server logs an exception, and both keep working.
 
 The sandbox is isolated, because the calls run commands and delete files.
 """
@@ -29,8 +29,8 @@ from tests.support.stack import Stack
 
 ALL = METHODS | GATEWAY
 BY_GATEWAY = ("too_large", "not_found", "origin_denied")  # errors of any request
-CALL_SECONDS = 0.3  # after which a call is cancelled: streams do not end by themselves
-ANSWER_SECONDS = 20.0  # after which an answer is missing
+CALL_SECONDS = 0.3  # after which a call is cancelled: streams do not end on their own
+ANSWER_SECONDS = 20.0  # the time limit for an answer
 COMMANDS = (
     "true",
     "exit 3",
@@ -131,7 +131,7 @@ def make(rng: random.Random) -> bytes:
         else f"sandboxes/{quote(rng.choice(ODD_TEXTS[:10]), safe='') if rng.random() < 0.05 else 'local'}/"
     )
     query = f"timeout={CALL_SECONDS}" if rng.random() < 0.9 else rng.choice(QUERIES)
-    if "timeout=" not in query:  # a watch has no end of its own
+    if "timeout=" not in query:  # a watch does not end on its own
         query += f"&timeout={CALL_SECONDS}"
     path = f"/v1/{where}{name}?{query}"
     if rng.random() < 0.05:
@@ -146,7 +146,7 @@ def make(rng: random.Random) -> bytes:
 
 
 def params_of(rng: random.Random, spec: Spec) -> dict[str, Any]:
-    """Parameters of the declared types, of which some are odd or left out."""
+    """Return parameters of the declared types, some of them odd or missing."""
     described = inspect.type_info(spec.params)
     assert isinstance(described, inspect.StructType)
     params = {}
@@ -158,7 +158,7 @@ def params_of(rng: random.Random, spec: Spec) -> dict[str, Any]:
     if rng.random() < 0.03:
         params[rng.choice(ODD_TEXTS[:5])] = odd_value(rng)
     if spec.name == "file.chmod":
-        params["path"] = "d/b"  # without access to its workspace a sandbox can do nothing
+        params["path"] = "d/b"  # a sandbox without access to its workspace can do nothing
     return params
 
 
@@ -224,7 +224,7 @@ async def _open(folder: Path) -> "LiveApi":
 
 
 class LiveApi:
-    """A live gateway, and what it has printed so far."""
+    """A live gateway, and its output so far."""
 
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
@@ -232,7 +232,7 @@ class LiveApi:
         self._http = http_client(stack.base, headers=authorization, timeout=ANSWER_SECONDS)
 
     async def run(self, given: dict[str, Any]) -> None:
-        """Raises `AssertionError`, or whatever escapes."""
+        """Run one case. Raises `AssertionError`, or the product's exception."""
         printed = len(self._stack.printed)
         if "raw" in given:
             await self._send(given["raw"].encode("latin-1"))
@@ -246,7 +246,7 @@ class LiveApi:
         assert not found, "\n".join(self._stack.printed[printed:])[-3000:]
 
     async def _send(self, data: bytes) -> None:
-        """Send bytes on a connection of their own, end it, and read what is answered."""
+        """Send bytes on a new connection, close its sending half, and read the answer."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self._stack.port)
         with suppress(ConnectionError):
             writer.write(data)
@@ -273,7 +273,7 @@ class LiveApi:
                 given["verb"], given["path"], headers=encoded, content=given["body"].encode("latin-1")
             )
         except (httpx.InvalidURL, httpx.LocalProtocolError, httpx.ReadError, httpx.RemoteProtocolError):
-            return  # it is not a request that httpx sends, or the server has refused its framing by closing
+            return  # httpx refuses to send this request, or the server has closed because of its framing
         if answer.headers.get("content-type", "").startswith("application/json") and answer.content:
             check_answer(answer.status_code, answer.json(), given)
         else:

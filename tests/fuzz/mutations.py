@@ -1,4 +1,4 @@
-"""Random changes of bytes and of JSON values, with a seeded generator."""
+"""Random changes to bytes and JSON values, with a seeded generator."""
 
 import random
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ ODD_TEXTS = (
 
 
 def mutated(rng: random.Random, data: bytes, tokens: Sequence[bytes] = (), most: int = 8) -> bytes:
-    """Return `data` with up to `most` changes: bytes changed, removed, repeated, moved, and `tokens` inserted."""
+    """Return `data` with at most `most` changes: bytes changed, removed, repeated or moved, and `tokens` inserted."""
     part = bytearray(data)
     for _ in range(rng.randint(0, most)):
         at = rng.randrange(len(part) + 1)
@@ -36,7 +36,7 @@ def mutated(rng: random.Random, data: bytes, tokens: Sequence[bytes] = (), most:
 
 
 def odd_value(rng: random.Random, depth: int = 3) -> Any:
-    """Return any JSON value, among them numbers and texts at which limits are."""
+    """Return any JSON value, including numbers and texts at limits."""
     kinds = 7 if depth else 5
     match rng.randrange(kinds):
         case 0:

@@ -1,7 +1,7 @@
-"""Fuzzes what is read from operating system commands (OSC): titles, directories, command marks, links, the clipboard.
+"""Fuzzes the reading of operating system commands (OSC): titles, directories, command marks, links, the clipboard.
 
-A case is the output of a program. However it is cut, the same commands are found, at their places in the output, and
-the reported state is the same, bounded, and can be sent.
+A case is the output of a program. However it is split, the same commands are found at the same offsets, and the
+reported state is the same, bounded, and valid to send.
 """
 
 import json
@@ -39,7 +39,7 @@ TEXTS = (
     b"x" * 400,
 )
 TOKENS = (*ENDS, b"\x1b]", b"\x1b]133;C\x07", b"\x9d", b"\xc2\x9d", b";", b"%00")
-# The same grammar as one expression: an introducer, then anything but an end, then BEL or ST.
+# The same grammar as one expression: an introducer, then anything except an end, then BEL or ST.
 WHOLE = re.compile(rb"\x1b\]([^\x07\x18\x1a\x1b]*)(\x07|\x1b\\)")
 
 
@@ -55,7 +55,7 @@ def make(rng: random.Random) -> bytes:
 
 
 def run(case: bytes) -> None:
-    """Raises `AssertionError`, or whatever escapes."""
+    """Run one case. Raises `AssertionError`, or the product's exception."""
     rng = random.Random(len(case))
     expected = [Osc(match.start(), match.end(), match[1]) for match in WHOLE.finditer(case) if len(match[1]) <= LIMIT]
     scanner = OscScanner()
@@ -76,14 +76,14 @@ def _pieces(rng: random.Random, data: bytes) -> list[bytes]:
 
 
 def _state(pieces: list[bytes]) -> object:
-    """What the tracker reports after these pieces, without times."""
+    """Return the tracker's report after these pieces, without times."""
     journal = Journal()
     tracker = ShellStateTracker(journal)
     for piece in pieces:
         journal.append(piece)
         tracker.catch_up()
     assert tracker.title is None or len(tracker.title) <= TITLE_LIMIT
-    assert tracker.cwd is None or len(tracker.cwd.encode()) <= 3 * PATH_LIMIT  # of each byte may be made U+FFFD
+    assert tracker.cwd is None or len(tracker.cwd.encode()) <= 3 * PATH_LIMIT  # each byte can become U+FFFD
     commands, _ = tracker.commands.list(KEPT, None)
     infos = [command.describe() for command in commands]
     encoded = msgspec.json.encode([tracker.title, tracker.cwd, infos])

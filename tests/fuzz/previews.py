@@ -1,8 +1,8 @@
-"""Fuzzes previews: the headers of browsers and of previewed programs, and what a hostile program answers.
+"""Fuzzes previews: the headers of browsers and of previewed programs, and answers of a hostile program.
 
-A case is JSON: how the preview is addressed, the browser's request, and the bytes that the program sends, as HTTP or
-after an upgrade. The gateway translates or refuses both: nothing else than a `HawseError` escapes, what it sends is
-valid HTTP, and no header crosses that must not.
+A case is JSON: the kind of preview address, the browser's request, and the bytes that the program sends, as HTTP or
+after an upgrade. The gateway translates or refuses both: it raises only `HawseError`, sends valid HTTP, and forwards
+no forbidden header.
 """
 
 import asyncio
@@ -168,7 +168,7 @@ def _socket_answer(rng: random.Random) -> bytes:
     if rng.random() < 0.2:
         return _answer(rng)
     frames = b"".join(rng.choice(FRAMES) for _ in range(rng.randint(0, 8)))
-    # ACCEPT is replaced by the value for the key of the request, so that the upgrade succeeds.
+    # ACCEPT is replaced with the value for the request's key, so that the upgrade succeeds.
     head = b"HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ACCEPT\r\n"
     return head + _lines(rng, rng.choice((0, 0, 2))) + b"\r\n" + frames
 
@@ -177,7 +177,7 @@ def _socket_answer(rng: random.Random) -> bytes:
 
 
 class Tunnel:
-    """A `PortTunnel` in memory: the program sends the bytes of the case and closes."""
+    """An in-memory `PortTunnel`: the program sends the bytes of the case and closes."""
 
     port = PORT
 
@@ -212,7 +212,7 @@ class Tunnel:
 
 
 def run(case: bytes) -> None:
-    """Raises `AssertionError`, or whatever escapes."""
+    """Run one case. Raises `AssertionError`, or the product's exception."""
     asyncio.run(_run(json.loads(case)))
 
 
@@ -249,7 +249,7 @@ async def _run(given: dict[str, Any]) -> None:
 
 
 def check_request(request: bytes, by_path: bool) -> None:
-    """Assert that the program gets one valid head, with one Host and none of the gateway's own secrets."""
+    """Assert that the program receives one valid head, with one Host and none of the gateway's secrets."""
     if not request:
         return
     lines = request.split(b"\r\n\r\n")[0].split(b"\r\n")
@@ -268,7 +268,7 @@ def check_request(request: bytes, by_path: bool) -> None:
 
 
 def check_response(sent: list[dict[str, Any]], *, by_path: bool) -> None:
-    """Assert that the messages are what ASGI allows, and that their headers are valid and those of a preview."""
+    """Assert that the messages conform to ASGI, and that their headers are valid and allowed in a preview."""
     kinds = [message["type"].rpartition("websocket.")[2].removeprefix("http.") for message in sent]
     assert re.fullmatch(r"(response.start( response.body)*|(accept( send)*( close)?)|close)?", " ".join(kinds)), kinds
     for message in sent:

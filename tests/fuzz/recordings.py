@@ -1,7 +1,7 @@
-"""Fuzzes the files of recordings, which a program in the sandbox can damage: the runtime reads them when it starts.
+"""Fuzzes recording files, which the runtime reads when it starts and which programs in the sandbox can damage.
 
-A case is JSON: the files of the folder of recordings, by name. Whatever they contain, the runtime starts, lists the
-recordings that are intact with the sizes of their files, and finds the same ones when it starts again.
+A case is JSON: the files in the recordings folder, by name. Whatever they contain, the runtime starts, lists the intact
+recordings with the sizes of their files, and finds the same recordings after a restart.
 """
 
 import json
@@ -51,7 +51,7 @@ def make(rng: random.Random) -> bytes:
 
 
 def _recording(rng: random.Random, name: str) -> Files:
-    """The files of a recording that was in progress or finished, some of them damaged."""
+    """Return the files of an unfinished or finished recording, some of them damaged."""
     cast = header(80, 24, timestamp=1.0, term="xterm", title=None, env={})
     index = b""
     screens = b"\x1bcscreen" * 3
@@ -85,7 +85,7 @@ def _recording(rng: random.Random, name: str) -> Files:
 
 
 def run(case: bytes) -> None:
-    """Raises `AssertionError`, or whatever escapes."""
+    """Run one case. Raises `AssertionError`, or the product's exception."""
     with tempfile.TemporaryDirectory() as top:
         folder = Path(top, "recordings")
         folder.mkdir()

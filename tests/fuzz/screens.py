@@ -30,7 +30,7 @@ Step = bytes | tuple[int, int]  # output, or a new size (columns, rows)
 
 @dataclass
 class Case:
-    """A screen's first size and what happens to it. A snapshot is taken after every step."""
+    """A screen's initial size, and its output and resizes. A snapshot is taken after every step."""
 
     size: tuple[int, int]
     steps: list[Step]
@@ -42,29 +42,29 @@ class Case:
 
 @dataclass
 class Totals:
-    """What a run has seen."""
+    """The statistics of a run."""
 
     cases: int = 0
     fed: int = 0  # bytes
     snapshots: int = 0
-    plain: int = 0  # snapshots that gave something up
-    different: int = 0  # snapshots that show another text than the screen
+    plain: int = 0  # snapshots with a part missing or plainer
+    different: int = 0  # snapshots with different text than the screen
     failures: list[str] = field(default_factory=list)
 
 
-# Minimal cases of which a snapshot once failed.
+# Minimal cases where a snapshot once failed.
 CORPUS = (
     Case((40, 10), [b"\x1b_\x9d"]),  # C1 in an APC string: libghostty does not encode it
     Case((40, 10), [b"\x1b_\xc2\x9d", b"more"]),
     Case((80, 24), [b"\x1bX+q544e\x9d\t\r\n"]),
-    Case((40, 10), [b"\x1b[?1049h\x1b[H\xf0\x9f\x91\xa9", (1, 24)]),  # the resize cuts a wide character in two
+    Case((40, 10), [b"\x1b[?1049h\x1b[H\xf0\x9f\x91\xa9", (1, 24)]),  # the resize cuts a wide character in half
     Case((40, 10), [b"\x1b[?7l\x1b\x89\xe5\xad\x97", (1, 1)]),
     Case((12, 4), [b"\n\x1b[40m\n\n\n\n\xff\n", (5, 3)]),  # the formatter breaks wrapped rows of blanks in other places
     Case((12, 4), [(1, 1), b"\x1b[7m\xe5\xad\x97\xe6\xb1\x89  "]),
     Case((110, 36), [b"\t" * 10 + b"\x1b[100;mT\n", (80, 24), b" " + b"\n" * 24]),
     Case((80, 24), [b"\x1b[4m" + b"underlined text here " * 200, (132, 5), b"\x1b8", b"x" * 20_000]),
 )
-# The same, where libghostty cannot encode a character cut in the scrollback, which nothing can reach to erase.
+# Likewise, with a character cut in the scrollback, which libghostty cannot encode and nothing can erase.
 GIVEN_UP = (Case((12, 4), [b"\x1b[?7l0123456789\xe5\xad\x97" + b"\r\n" * 10 + b"text\x1b[5D\x1b[31m", (11, 4)]),)
 
 
@@ -72,7 +72,7 @@ GIVEN_UP = (Case((12, 4), [b"\x1b[?7l0123456789\xe5\xad\x97" + b"\r\n" * 10 + b"
 
 
 def make_case(number: int) -> Case:
-    """The case of this number, always the same one."""
+    """Return the case with this number, always the same."""
     rng = random.Random(number)
     steps: list[Step] = []
     for _ in range(rng.randint(1, 6)):
@@ -84,7 +84,7 @@ def make_case(number: int) -> Case:
 
 
 def _mutated_recording(rng: random.Random) -> bytes:
-    """A part of a recording with bytes changed, removed, repeated and inserted."""
+    """Return a part of a recording with bytes changed, removed, repeated and inserted."""
     data = rng.choice(RECORDINGS).read_bytes()
     start = rng.randrange(len(data))
     part = bytearray(data[start : start + rng.randint(100, 20_000)])
@@ -109,7 +109,7 @@ def _control_sequences(rng: random.Random) -> bytes:
 
 
 def _raw_bytes(rng: random.Random) -> bytes:
-    """As a binary file that is printed."""
+    """Return random bytes, like a binary file printed to the terminal."""
     return rng.randbytes(rng.randint(1, 20_000))
 
 
@@ -148,7 +148,7 @@ def _number(rng: random.Random) -> bytes:
 
 
 def _sequence(rng: random.Random) -> bytes:
-    """A control sequence that may be valid, truncated or nonsense."""
+    """Return a control sequence that may be valid, truncated or nonsense."""
     match rng.randrange(9):
         case 0:
             parts = rng.choice((b";", b":")).join(_number(rng) for _ in range(rng.randint(0, 6)))
@@ -184,7 +184,7 @@ def _sequence(rng: random.Random) -> bytes:
 
 
 class _Warnings(logging.Handler):
-    """Counts what the screen gave up."""
+    """Counts the parts that snapshots gave up."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -195,9 +195,9 @@ class _Warnings(logging.Handler):
 
 
 def run_case(case: Case, totals: Totals) -> None:
-    """Take a snapshot after every step, and compare what it shows on an emulator of that size.
+    """Take a snapshot after every step, and compare it on an emulator of the same size.
 
-    Raises the exception of the screen.
+    Raises the screen's exception.
     """
     given_up = _Warnings()
     logger = logging.getLogger("hawse_runtime.screen")
@@ -226,7 +226,7 @@ def run_case(case: Case, totals: Totals) -> None:
 
 
 def run_cases(numbers: Iterator[int], totals: Totals, until: float) -> None:
-    """In this process. Prints the number of each case before it runs, so that a crash can be attributed."""
+    """Run cases in this process. Prints each case's number before running it, so that a crash can be attributed."""
     for number in numbers:
         if time.monotonic() > until:
             break

@@ -1,7 +1,7 @@
-"""What a fuzzer consists of, for `make fuzz` (tests/fuzz/__main__.py) and for the test suite.
+"""The definition of a fuzzer, for `make fuzz` (tests/fuzz/__main__.py) and the test suite.
 
-A case is bytes. It is made from its number alone, so that it can be run again. A case that has once failed is a file in
-tests/fuzz/corpus/NAME/, and is run each time before the numbered ones.
+A case is bytes, generated from its number alone, so that it is reproducible. Cases that once failed are files in
+tests/fuzz/corpus/NAME/, and always run before the numbered cases.
 """
 
 import random
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
-CASE_SECONDS = 30  # of processor time, after which a case has failed: one takes some milliseconds
-WAIT_SECONDS = 120  # the same for a case that waits: other programs may keep the machine busy
+CASE_SECONDS = 30  # of CPU time, after which a case fails: it normally takes a few milliseconds
+WAIT_SECONDS = 120  # the limit for a waiting case: other programs may keep the machine busy
 
 Run = Callable[[bytes], None]
 
 
 class CaseTimeoutError(Exception):
-    """A case took too long. Not a `TimeoutError`, which is an `OSError`: the product handles that."""
+    """A case took too long. Not a `TimeoutError`, which the product would handle as an `OSError`."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Target:
     """One fuzzer.
 
     Attributes:
-        name: its folder of the corpus.
-        make: makes a case with a seeded generator.
-        opened: prepares what cases need, such as a server; its value runs one case and raises if that fails.
-        cases: how many numbered cases `make test` runs, in some seconds.
+        name: The name of its corpus folder.
+        make: Generates a case with a seeded generator.
+        opened: Prepares shared resources, such as a server. Its value runs one case and raises if the case fails.
+        cases: The number of numbered cases that `make test` runs, in a few seconds.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Target:
         return self.name
 
     def case(self, number: int) -> bytes:
-        """The case of this number, always the same one."""
+        """Return the case with this number, always the same."""
         return self.make(random.Random(number))
 
     def corpus(self) -> list[Path]:
@@ -52,7 +52,7 @@ class Target:
 
 @contextmanager
 def time_limit() -> Iterator[None]:
-    """Raise `CaseTimeoutError` in the main thread, also out of a loop of pure Python, when a case takes too long."""
+    """Raise `CaseTimeoutError` in the main thread if a case takes too long, even in a pure Python loop."""
 
     def stop(number: int, frame: types.FrameType | None) -> None:
         raise CaseTimeoutError(f"the case took more than {CASE_SECONDS} s of processor time, or {WAIT_SECONDS} s")
@@ -74,7 +74,7 @@ def time_limit() -> Iterator[None]:
 
 
 def stateless(run: Run) -> Callable[[], AbstractContextManager[Run]]:
-    """The `opened` of a target whose cases need nothing prepared."""
+    """Return the `opened` of a target without shared resources."""
 
     @contextmanager
     def opened() -> Iterator[Run]:

@@ -1,4 +1,4 @@
-"""All fuzzers but that of screens (tests/fuzz/screens.py), whose cases run in processes of their own."""
+"""All fuzzers except the screen fuzzer (tests/fuzz/screens.py), whose cases run in separate processes."""
 
 from tests.fuzz import archives, http_api, osc, previews, recordings, wire
 

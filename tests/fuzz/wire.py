@@ -1,8 +1,8 @@
 """Fuzzes the wire protocol: control messages and frames, valid and damaged, in every state of a connection.
 
-A case is JSON: the role and state of the side that receives, and what arrives: texts, and frames in hex. Whatever
-arrives, the side either accepts it or raises `RemoteProtocolError`, keeps its windows within their bounds, and sends
-only messages that the other side accepts.
+A case is JSON: the role and state of the receiving side, and the input: texts, and frames in hex. Whatever arrives, the
+side either accepts it or raises `RemoteProtocolError`, keeps its windows within bounds, and sends only messages that
+the other side accepts.
 """
 
 import json
@@ -53,7 +53,7 @@ def make(rng: random.Random) -> bytes:
 
 
 def _text(rng: random.Random, side: Side) -> dict[str, str]:
-    """A message for `side`, or for the other one; perhaps with fields that are wrong, or damaged as text."""
+    """Return a message for `side` or the other one, possibly with wrong fields or damaged text."""
     known = FROM_CLIENT if (side == "server") is (rng.random() < 0.95) else FROM_SERVER
     kind = rng.choice(list(known))
     fields: dict[str, Any] = {"type": kind} | known[kind]
@@ -90,7 +90,7 @@ def _frame(rng: random.Random, side: Side) -> dict[str, str]:
 
 
 def run(case: bytes) -> None:
-    """Raises `AssertionError`, or whatever escapes."""
+    """Run one case. Raises `AssertionError`, or the product's exception."""
     given = json.loads(case)
     receiver = in_state(given["receives"], given["state"], shared=given["shared"])
     broken: RemoteProtocolError | None = None
@@ -105,7 +105,7 @@ def run(case: bytes) -> None:
 
 
 def in_state(side: Side, state: str, *, shared: bool) -> Connection:
-    """A side in this state. In `calls` it has the channels 1 open, 2 ended, 3 cancelling and 4 closed."""
+    """Return a side in this state. In `calls`, it has channels 1 (open), 2 (ended), 3 (cancelling), 4 (closed)."""
     if state == "calls":
         client, server = kit.four_calls()
         return client if side == "client" else server
@@ -120,7 +120,7 @@ def in_state(side: Side, state: str, *, shared: bool) -> Connection:
 
 
 def violation(receiver: Connection, step: dict[str, str]) -> RemoteProtocolError | None:
-    """Pass a step to the receiver; return the violation that it has found, if any."""
+    """Pass a step to the receiver; return the detected violation, if any."""
     try:
         if "frame" in step:
             receiver.receive_data(bytes.fromhex(step["frame"]))
@@ -132,7 +132,7 @@ def violation(receiver: Connection, step: dict[str, str]) -> RemoteProtocolError
 
 
 def check(receiver: Connection, before: dict[int, int]) -> None:
-    """Assert that the windows are within their bounds, and that what comes out can be understood and forwarded."""
+    """Assert that the windows are within bounds, and that the output can be decoded and forwarded."""
     assert len(receiver.channels) <= receiver.limits.channels
     for ch, channel in receiver.channels.items():
         if receiver.role is Role.SERVER:
@@ -151,7 +151,7 @@ def check(receiver: Connection, before: dict[int, int]) -> None:
 
 
 def parsed(text: bytes) -> bytes:
-    """Assert that a message is JSON in UTF-8 for another decoder as well."""
+    """Assert that another decoder also accepts a message as UTF-8 JSON."""
     json.loads(text.decode())
     return text
 
@@ -162,7 +162,7 @@ def step_bytes(step: dict[str, str]) -> bytes:
 
 
 def split_alike(stream: bytes, seed: int) -> None:
-    """Assert that a stream has the same messages wherever it is cut."""
+    """Assert that a stream yields the same messages wherever it is split."""
     rng = random.Random(seed)
     pieces = []
     while stream:

@@ -9,7 +9,7 @@ BUNDLES = Path(__file__).resolve().parents[2] / "build" / "bundles"  # one takes
 
 
 def ensure_tests_bundle() -> Path:
-    """Return the bundle. Of several processes one builds it, and the others wait."""
+    """Return the bundle. If several processes ask for it, one builds it and the others wait."""
     BUNDLES.mkdir(parents=True, exist_ok=True)
     with BUNDLES.with_name("bundles.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Certificates for tests: an authority, and certificates for 127.0.0.1 and localhost that it issues."""
+"""Certificates for tests: an authority that issues certificates for 127.0.0.1 and localhost."""
 
 import ipaddress
 import ssl
@@ -14,7 +14,7 @@ DAY = timedelta(days=1)
 
 
 class Authority:
-    """Issues certificates. `path` is its own, which clients trust."""
+    """Issues certificates. `path` is its own certificate, which clients trust."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -62,13 +62,13 @@ def private_key(key: ec.EllipticCurvePrivateKey, passphrase: bytes = b"") -> byt
 
 
 def common_name(certificate: bytes) -> str:
-    """Return the name in a certificate that a TLS connection has as `getpeercert(True)`."""
+    """Return the common name in a certificate from `getpeercert(True)`."""
     subject = x509.load_der_x509_certificate(certificate).subject
     return str(subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value)
 
 
 def served_name(client: ssl.SSLObject) -> str:
-    """Return the name of the server that a client is connected to."""
+    """Return the common name of the server that a client is connected to."""
     found = client.getpeercert(True)
     assert found is not None
     return common_name(found)

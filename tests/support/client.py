@@ -1,4 +1,4 @@
-"""A connection in memory for `CallTable`: the test sends what the server would."""
+"""An in-memory connection for `CallTable`: the test plays the server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -15,14 +15,14 @@ QUICK = Options(dice=lambda: 0.0, window=64 * 1024)  # no pause between attempts
 
 
 async def eventually(condition: Callable[[], object]) -> None:
-    """Poll until `condition` holds: for the state of a socket, which has no event. The test's time limit bounds it."""
+    """Poll until `condition` holds, for socket state without events. Bounded by the test's time limit."""
     while not condition():  # noqa: ASYNC110
         await asyncio.sleep(0)
 
 
 @asynccontextmanager
 async def mute_server() -> AsyncIterator[int]:
-    """The port of a server that accepts and reads, and never sends anything."""
+    """Yield the port of a server that accepts and reads, but never sends anything."""
     done: list[asyncio.StreamWriter] = []
     changes = Changes()
     accepted = 0
@@ -43,7 +43,7 @@ async def mute_server() -> AsyncIterator[int]:
 
 
 class MemoryConnection:
-    """A `hawse.client.base.channel.ConnectionProtocol`. `pump` carries what either end has to send."""
+    """A `hawse.client.base.channel.ConnectionProtocol`. `pump` carries messages in both directions."""
 
     def __init__(self, calls: CallTable, limits: Limits | None = None) -> None:
         self.protocol = Connection(Role.CLIENT)
@@ -72,7 +72,7 @@ class MemoryConnection:
         await self.until(lambda: len(self.calls) >= count)
 
     def pump(self) -> None:
-        """Carry messages until neither end has any left."""
+        """Carry messages until neither end has any left to send."""
         while True:
             up, down = self.writer.take(1 << 20), self.server.data_to_send()
             if not up and not down:
@@ -113,7 +113,7 @@ class MemoryConnection:
         return [event for event in self.received if isinstance(event, kind)]
 
     def event(self, name: str, value: Any = None) -> None:
-        """From the server, on the latest channel."""
+        """Send an event from the server on the latest channel."""
         self.server.send_event(self.call.ch, name, value)
         self.pump()
 

@@ -1,10 +1,10 @@
-"""A clock that goes on only when the test advances it."""
+"""A clock that advances only when the test says so."""
 
 from hawse_gateway.store.clock import Clock
 
 
 class ManualClock:
-    """`clock` gives the time of `wall` and `uptime`, which are the seconds since 1970 and since the boot."""
+    """`clock` returns the times `wall` (seconds since 1970) and `uptime` (seconds since boot)."""
 
     def __init__(self, boot: str = "a boot") -> None:
         self.wall = 1_000_000.0

@@ -1,10 +1,10 @@
-"""The processes of a cluster on this machine, which tests kill and start again.
+"""The processes of a cluster on this machine, which tests kill and restart.
 
-The scheduler ends by itself if it finds that its cache is wrong, as it may after the API server was killed, and expects
-that it is started again. In a cluster, its kubelet does that. So does `supervised` here.
+The scheduler exits if it detects that its cache is wrong, which can happen after the API server was killed, and expects
+to be restarted. In a real cluster, the kubelet does that; here, `supervised` does.
 
-A cluster for tests keeps the process id of each component in `run/NAME.pid`, beside its kubeconfig. Such tests have the
-cluster for themselves: other tests would see it fail.
+A cluster for tests keeps the process id of each component in `run/NAME.pid`, next to its kubeconfig. Such tests need
+the cluster for themselves, since other tests would see it fail.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ needs_processes = pytest.mark.skipif(
 
 
 class ClusterProcess:
-    """One component. A second cluster cannot be on the same machine, so it is that of all tests."""
+    """One component. A machine can have only one cluster, so all tests share it."""
 
     def __init__(self, name: Component) -> None:
         self._name = name
@@ -57,7 +57,7 @@ class ClusterProcess:
         await asyncio.to_thread(self._process.wait)
 
     async def start(self) -> None:
-        """Start it again, with the same arguments. It ends with the cluster."""
+        """Restart the process with the same arguments. It ends with the cluster."""
         with (FOLDER / "log" / f"{self._name}.log").open("ab") as log:
             started = await asyncio.create_subprocess_exec(
                 *self._command,
@@ -73,7 +73,7 @@ class ClusterProcess:
 
 @asynccontextmanager
 async def supervised() -> AsyncIterator[None]:
-    """Start components that end by themselves again, until the end of the block."""
+    """Restart components that exit on their own, until the end of the block."""
     components = [ClusterProcess(name) for name in SUPERVISED]
     async with asyncio.TaskGroup() as tasks:
         following = [tasks.create_task(_supervise(each)) for each in components]

@@ -22,12 +22,12 @@ class Done:
 
     @property
     def status(self) -> str:
-        """The status, with the name of the error if there is one."""
+        """The status, with the name of the error, if any."""
         error = self.result["error"]
         return f"{self.result['status']}: {error['name']}" if error else str(self.result["status"])
 
     def named(self, name: str) -> list[Any]:
-        """The values of the events of that name."""
+        """The values of the events with this name."""
         return [value for event, value in self.events if event == name]
 
     @property
@@ -57,18 +57,18 @@ def begin(
 
 
 async def answer(client: Client, call: Channel, value: str = "") -> None:
-    """Wait until a run asks its first question, which comes after all output before it, and answer it."""
+    """Wait for a run's first question, which arrives after all earlier output, and answer it."""
     request = (await call.event("input"))["request"]
     await client.ask("code.answer", run=(await call.event("opened"))["run"], request=request, value=value)
 
 
 async def end(call: Channel) -> Done:
-    """Wait for the end of a run."""
+    """Wait for a run to end."""
     result = await call.result()
     events = [(event.name, event.value) for event in call.events if event.name != "waiting"]
     return Done(result, bytes(call.output), bytes(call.stderr), bytes(call.screen), events)
 
 
 async def run(client: Client, source: str, context: str | None = "c", **params: Any) -> Done:
-    """Run code to its end."""
+    """Run code to completion."""
     return await end(begin(client, source, context, **params))

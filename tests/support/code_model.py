@@ -1,4 +1,4 @@
-"""Random operations on code contexts of a runtime, beside a model of them: both always agree.
+"""Random operations on a runtime's code contexts, compared with a model: both must always agree.
 
 The kernels are processes that speak Jupyter's protocol (tests/support/fake_kernel.py). The test suite runs some
 examples (tests/integration/test_code_model.py), and `make fuzz` runs more (tests/fuzz/contexts.py).
@@ -37,7 +37,7 @@ NUMBERS = st.integers(1, 9)
 
 @dataclass
 class Modelled:
-    """What is known of a context."""
+    """The model of a context."""
 
     total: int = 0
     restarts: int = 0
@@ -95,7 +95,7 @@ class CodeMachine(RuleBasedStateMachine):
     @rule(id=IDS)
     def create(self, id: str) -> None:
         async def codes() -> list[str]:
-            """Create it twice at once."""
+            """Create the context twice at once."""
             return sorted(await asyncio.gather(*(code_of(create(self.client, id, language="fake")) for _ in range(2))))
 
         if id in self.contexts:
@@ -159,7 +159,7 @@ class CodeMachine(RuleBasedStateMachine):
     @rule(id=IDS)
     def delete(self, id: str) -> None:
         async def codes() -> set[str]:
-            """Delete it twice at once."""
+            """Delete the context twice at once."""
             return set(await asyncio.gather(*(code_of(self.client.ask("code.delete", context=id)) for _ in range(2))))
 
         context = self.contexts.pop(id, None)
@@ -189,7 +189,7 @@ class CodeMachine(RuleBasedStateMachine):
     def kill_the_host(self) -> None:
         served = self.services.served
         for pid in served.started_children():
-            with suppress(psutil.Error):  # others may end meanwhile
+            with suppress(psutil.Error):  # other processes may end in the meantime
                 if "hawse_runtime.code.host" in psutil.Process(pid).cmdline():
                     os.kill(pid, signal.SIGKILL)
         self.wait(eventually(lambda: served.runtime.code.host is None))
@@ -198,12 +198,12 @@ class CodeMachine(RuleBasedStateMachine):
                 self.crashed(context)
 
     def crashed(self, context: Modelled) -> None:
-        """Expect that its executor ends by itself."""
+        """Expect the executor to end on its own."""
         self.stopped(context, "crashed")
         context.alive = False
 
     def stopped(self, context: Modelled, status: str) -> None:
-        """Expect that the run in progress ends and that those behind it are refused."""
+        """Expect the run in progress to end, and the queued runs to be refused."""
         if context.busy is not None:
             assert self.wait(end(context.busy)).status == status
             for _, call in context.waiting:
@@ -226,7 +226,7 @@ class CodeMachine(RuleBasedStateMachine):
             }
 
         async def agree() -> None:
-            # The end of a process that was killed between two runs is reported by no call.
+            # No call reports the end of a process that was killed between two runs.
             while await found() != expected:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
@@ -244,7 +244,7 @@ class CodeMachine(RuleBasedStateMachine):
 
 
 async def code_of(work: Awaitable[object]) -> str:
-    """Return the code of the error with which a call fails, or `ok`."""
+    """Return the code of a failed call's error, or `ok`."""
     try:
         await work
     except HawseError as error:

@@ -1,4 +1,4 @@
-"""The features of a gateway up to one of them, with a store in memory and without isolation."""
+"""The features of a gateway up to a given one, with an in-memory store and without isolation."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ def composed(last: Feature, state: Path, given: dict[type[Any], object] | None =
 
 
 async def scraped(composition: Composition) -> str:
-    """Return what `/metrics` contains."""
+    """Return the content of `/metrics`."""
     out = Exposition()
     for collect in composition.metrics:
         await collect(out)
@@ -39,5 +39,5 @@ def paths(composition: Composition) -> list[str]:
 
 
 def contributed(composition: Composition) -> set[type]:
-    """Return the classes of the objects with methods."""
+    """Return the classes of the objects that handle methods."""
     return {type(methods) for methods in composition.methods}

@@ -1,4 +1,4 @@
-"""A Docker Engine for tests, if one answers: small images that are made here, and what is left of a state directory."""
+"""A Docker Engine for tests, if one answers: builds small images, and lists and removes leftovers of gateways."""
 
 import http.client
 import io
@@ -22,8 +22,8 @@ APPLETS = (
     " tee touch tr true wc wget yes"
 ).split()
 BUSYBOX, MUSL, SCRATCH = "hawse-test-busybox", "hawse-test-musl", "hawse-test-static"
-LINKS = "hawse-test-links"  # with trusted certificates behind links, as Fedora and openSUSE have them
-COMMAND = "hawse-test-command"  # with a command of its own, a directory and a variable
+LINKS = "hawse-test-links"  # with trusted certificates behind symbolic links, as in Fedora and openSUSE
+COMMAND = "hawse-test-command"  # with its own command, a working directory and a variable
 SETTINGS = {COMMAND: ['ENTRYPOINT ["/bin/sh", "-c"]', 'CMD ["pwd; env; exec sleep 1000"]', "WORKDIR /bin", "ENV B=2"]}
 LINKED: dict[str, str | bytes] = {
     "etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem": b"of the image",
@@ -47,7 +47,7 @@ class _Connection(http.client.HTTPConnection):
 
 
 def ask(method: str, path: str, body: bytes | None = None, *, address: str = ADDRESS) -> Any:
-    """Send a request to an engine and return its JSON. Raises `OSError`, and `AssertionError` for a refusal."""
+    """Send a request to an engine and return its JSON. Raises `OSError`, or `AssertionError` if it refuses."""
     connection = _Connection(address)
     try:
         connection.request(method, path, body, {"Content-Type": "application/x-tar"})
@@ -71,7 +71,7 @@ needs_engine = pytest.mark.skipif(not answers(), reason=f"no Docker Engine answe
 
 
 def make_images(address: str = ADDRESS) -> None:
-    """Make the images that are missing: programs of Debian's busybox-static, with musl, and a single file."""
+    """Build the missing images: programs of Debian's busybox-static, with musl, and a single file."""
     existing = {tag for image in ask("GET", "/images/json", address=address) for tag in image["RepoTags"] or []}
     loader = f"lib/ld-musl-{platform.machine()}.so.1"
     images: dict[str, Files] = {
@@ -87,7 +87,7 @@ def make_images(address: str = ADDRESS) -> None:
 
 
 def programs() -> Files:
-    """Return the programs of busybox, and the users."""
+    """Return busybox's programs, and the files that define users."""
     busybox = shutil.which("busybox")
     assert busybox is not None, "busybox-static is not installed"
     users = b"root:x:0:0::/:/bin/sh\nuser:x:1000:1000::/workspace:/bin/sh\n"
@@ -95,12 +95,12 @@ def programs() -> Files:
 
 
 def import_image(name: str, files: Files, settings: Sequence[str] = (), *, address: str = ADDRESS) -> None:
-    """Make an image of files.
+    """Build an image from files.
 
     Args:
-        name: Its name.
-        files: Its files, by their paths.
-        settings: Lines of a Dockerfile that set what a container gets.
+        name: The name of the image.
+        files: The files by path.
+        settings: Dockerfile lines with the settings of containers.
         address: The engine.
     """
     changes = "".join(f"&changes={quote(line)}" for line in settings)
@@ -125,7 +125,7 @@ def archive(files: Files) -> bytes:
 
 
 def left(gateway: str, address: str = ADDRESS) -> list[str]:
-    """Return the names of all containers, volumes and networks with the label of a state directory."""
+    """Return the names of all containers, volumes and networks with a gateway's label."""
     filters = quote(json.dumps({"label": [f"hawse.gateway={gateway}"]}))
     containers = ask("GET", f"/containers/json?all=1&filters={filters}", address=address)
     volumes = ask("GET", f"/volumes?filters={filters}", address=address)["Volumes"] or []
@@ -134,7 +134,7 @@ def left(gateway: str, address: str = ADDRESS) -> list[str]:
 
 
 def container_of(gateway: str, unit: str) -> dict[str, Any]:
-    """Return what the engine knows about the container of a unit."""
+    """Return the engine's description of a unit's container."""
     filters = quote(json.dumps({"label": [f"hawse.gateway={gateway}", f"hawse.sandbox={unit}"]}))
     (found,) = ask("GET", f"/containers/json?all=1&filters={filters}")
     shown: dict[str, Any] = ask("GET", f"/containers/{found['Id']}/json")
@@ -142,7 +142,7 @@ def container_of(gateway: str, unit: str) -> dict[str, Any]:
 
 
 def clean(gateway: str) -> None:
-    """Remove what a test has left."""
+    """Remove a test's leftovers."""
     filters = quote(json.dumps({"label": [f"hawse.gateway={gateway}"]}))
     for container in ask("GET", f"/containers/json?all=1&filters={filters}"):
         if container["State"] == "paused":

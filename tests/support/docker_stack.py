@@ -1,4 +1,4 @@
-"""A gateway whose sandboxes are containers, and an image with programs of this machine that use the network."""
+"""A gateway whose sandboxes are containers, and an image with network programs of this machine."""
 
 import fcntl
 import re
@@ -24,7 +24,7 @@ NOT_COPIED: Final = ("__pycache__", "config-*", "ensurepip", "idlelib", "site-pa
 
 
 class DockerStack(Stack):
-    """A gateway with `--provider docker`. Its containers and volumes are removed at the end."""
+    """A gateway with `--provider docker`, whose containers and volumes are removed at the end."""
 
     @property
     def gateway(self) -> str:
@@ -44,19 +44,19 @@ class DockerStack(Stack):
         docker.clean(self.gateway)
 
     def processes(self, unit: str) -> list[psutil.Process]:
-        """The processes of a unit's container: its init and all below it."""
+        """The processes of a unit's container: its init and all descendants."""
         init = psutil.Process(docker.container_of(self.gateway, unit)["State"]["Pid"])
         return [init, *init.children(recursive=True)]
 
 
 def make_tools_image() -> None:
-    """Make the image TOOLS, if the engine does not have it: programs of this machine with their libraries.
+    """Build the image TOOLS, if the engine does not have it: programs of this machine with their libraries.
 
-    Its certificates are where Alpine has them: a file, and a link to it.
+    Its certificates are in Alpine's locations: a file, and a link to it.
     """
     BUNDLES.mkdir(parents=True, exist_ok=True)
     with BUNDLES.with_name("tools.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes one makes it, and the others wait
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one process builds it, and the others wait
         existing = {tag for image in docker.ask("GET", "/images/json") for tag in image["RepoTags"] or []}
         if f"{TOOLS}:latest" not in existing:
             docker.import_image(TOOLS, _tools())
@@ -71,7 +71,7 @@ def _tools() -> docker.Files:
     programs += [python, *(core / name for name in ("git", "git-remote-http", "git-remote-https"))]
     trees = {**_tree(standard, standard), **_tree(Path("/usr/share/git-core"), Path("/usr/share/git-core"))}
     for package in ("pip", "websockets"):
-        trees |= _tree(site / package, standard / package)  # which every Python looks at
+        trees |= _tree(site / package, standard / package)  # which every Python searches
     modules = [path for path in trees.values() if path.suffix == ".so"]
     files: dict[str, str | bytes | Path] = {_inside(path): path for path in (*programs, *_libraries(programs, modules))}
     files |= trees
@@ -88,7 +88,7 @@ def _inside(path: Path) -> str:
 
 
 def _tree(source: Path, target: Path) -> dict[str, Path]:
-    """Return the files below a directory by where they are in the image."""
+    """Return the files below a directory, by path in the image."""
     found = {}
     for path in source.rglob("*"):
         parts = path.relative_to(source)
@@ -98,7 +98,7 @@ def _tree(source: Path, target: Path) -> dict[str, Path]:
 
 
 def _libraries(programs: Iterable[Path], modules: Iterable[Path]) -> Iterator[Path]:
-    yield Path("/usr/bin/ld.so").readlink()  # the dynamic linker, where programs name it
+    yield Path("/usr/bin/ld.so").readlink()  # the dynamic linker, at the path that programs name
     for path in (*programs, *modules):
         # A line is `NAME => PATH (ADDRESS)`.
         yield from map(Path, re.findall(r"=> (/\S+) \(0x", _output("ld.so", "--list", str(path))))

@@ -1,9 +1,9 @@
-"""The programs of the documentation: how they are read from a page, run and compared with the output that it shows.
+"""The programs of the documentation: reads them from a page, runs them, and compares their output with the page.
 
-A page is a list of fenced blocks. `python` is a complete program, `sh` a script of bash; both run in one directory for
-each page, against a real gateway, which they find by HAWSE_URL. `python title="NAME"` is a file that later blocks use.
-A `text` block directly after a program is its output: `…` stands for any text. Other blocks (`console`, `html`) are
-not run, but `pip install` in them states the packages that the page needs.
+A page is a list of fenced blocks. `python` is a complete program, `sh` a bash script. All programs of a page run in one
+directory, against a real gateway at HAWSE_URL. `python title="NAME"` is a file that later blocks use. A `text` block
+directly after a program is its output, where `…` matches any text. Other blocks (`console`, `html`) are not run, but
+`pip install` in them lists the packages that the page needs.
 """
 
 import re
@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "decisions")
 FENCE = re.compile(r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```\n", re.M | re.S)
 EXPECTED = re.compile(r"\n```text\n(.*?)^```\n", re.M | re.S)
-PORT = "5173"  # of the servers in the pages
+PORT = "5173"  # the port of the servers in the pages
 INSTALL = re.compile(r"^\$ pip install ([^#\n]+)", re.M)
 TIMEOUT = 90.0  # s for one program on a busy machine
 
@@ -32,7 +32,7 @@ class Block:
     language: str
     title: str | None  # the name of the file
     text: str
-    printed: str | None  # None: nothing is said about it
+    printed: str | None  # None: any output
 
 
 def blocks(page: Path) -> Iterator[Block]:
@@ -44,23 +44,23 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def as_pattern(printed: str) -> str:
-    """The regular expression for a `text` block, in which `…` is any text."""
+    """Return the regular expression for a `text` block, where `…` matches any text."""
     return ".*".join(map(re.escape, printed.strip().split("…")))
 
 
 def requirements(page: Path) -> list[str]:
-    """Return the packages that a page says to install."""
+    """Return the packages that a page instructs to install."""
     return sorted({word for line in INSTALL.findall(page.read_text("utf-8")) for word in shlex.split(line)})
 
 
 async def run_page(page: Path, folder: Path, python: str | Path, env: Mapping[str, str]) -> None:
-    """Run the programs of a page in its order, and compare their output.
+    """Run the programs of a page in order, and compare their output.
 
     Args:
         page: The page.
         folder: The directory for its files.
-        python: The interpreter of its programs.
-        env: Their environment, with HAWSE_URL.
+        python: The interpreter for its programs.
+        env: The programs' environment, with HAWSE_URL.
     """
     port = str(free_port())
     for block in blocks(page):

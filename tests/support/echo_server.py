@@ -1,4 +1,4 @@
-"""HTTP and HTTPS servers on loopback that note each request and answer with it, for the tests of the egress proxy."""
+"""HTTP and HTTPS servers on loopback that record each request and echo it, for the tests of the egress proxy."""
 
 import json
 import threading
@@ -12,7 +12,7 @@ from hawse_gateway.egress.certificates import Authority, new_authority
 
 
 class Trusted:
-    """An authority of the tests, which issues certificates for any name. `path` is its certificate."""
+    """A test authority that issues certificates for any name. `path` is its own certificate."""
 
     def __init__(self, folder: Path) -> None:
         key, certificate = new_authority("tests")
@@ -29,10 +29,10 @@ class EchoServer:
     """Answers each request with JSON: `method`, `target`, `headers` (pairs) and `body`.
 
     Args:
-        trusted: Issues its certificate. None: it speaks plain HTTP.
+        trusted: Issues its certificate. None: plain HTTP.
         host: The name in the certificate.
-        answer: Answers a request instead, if it returns true.
-        address: The address that it listens on.
+        answer: Handles a request instead of the echo, if it returns true.
+        address: The address to listen on.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class EchoServer:
             daemon_threads = True
 
             def handle_error(self, *_: object) -> None:
-                """A client that leaves is no error."""
+                """Ignore errors, such as a client that disconnects."""
 
             def get_request(self) -> Any:
                 connection, address = super().get_request()
-                if trusted is not None:  # the handshake is made by the thread of the connection
+                if trusted is not None:  # the connection's thread does the handshake
                     context = trusted.context(host)
                     connection = context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
                 return connection, address

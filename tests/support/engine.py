@@ -1,4 +1,4 @@
-"""A Docker Engine of the test's own, which can be killed, suspended and started again with what it had."""
+"""A separate Docker Engine for a test, which can be killed, suspended and restarted with its data."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from tests.support import docker
 from tests.support.client import eventually
 from tests.support.lifecycle import suspend
 
-# The programs that it starts itself (containerd, runc, docker-init) are of packages on which docker.io depends.
+# The programs that it starts itself (containerd, runc, docker-init) come from packages that docker.io depends on.
 PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 needs_dockerd = pytest.mark.skipif(
     os.getuid() != 0 or shutil.which("dockerd", path=PATH) is None or not docker.answers(),
@@ -26,7 +26,7 @@ needs_dockerd = pytest.mark.skipif(
 
 
 class EngineProcess:
-    """dockerd with the data in one directory. It changes nothing in the network of the machine."""
+    """dockerd with its data in one directory. It does not change the machine's network."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -40,7 +40,7 @@ class EngineProcess:
 
     async def start(self) -> None:
         """Start it and wait until it answers."""
-        (self._folder / "pid").unlink(missing_ok=True)  # left by one that was killed
+        (self._folder / "pid").unlink(missing_ok=True)  # left by a killed engine
         with (self._folder / "log").open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *("env", f"PATH={PATH}", "dockerd"),
@@ -62,16 +62,16 @@ class EngineProcess:
         os.kill(self.pid, signal.SIGCONT)
 
     async def kill(self) -> None:
-        """Kill it. Its containerd ends with it; programs in containers go on until the engine is started again."""
+        """Kill the engine and its containerd. Programs in containers keep running until the engine is restarted."""
         assert self._process is not None
         self._process.kill()
         await self._process.wait()
         await eventually(lambda: not any(process.name() == "containerd" for process in self._processes()))
-        # Where no init reaps it, the next engine would take what is left of it for a containerd that runs.
+        # Where no init reaps it, the next engine would mistake the zombie for a running containerd.
         (self._folder / "exec" / "containerd" / "containerd.pid").unlink(missing_ok=True)
 
     async def close(self) -> None:
-        """Stop it with all its containers, and end what is left of one that was killed."""
+        """Stop the engine with all containers, and end the remains of a killed engine."""
         assert self._process is not None
         if self._process.returncode is None:
             self.resume()
@@ -86,7 +86,7 @@ class EngineProcess:
         shutil.rmtree(self._folder)
 
     def _processes(self) -> list[psutil.Process]:
-        """Programs of the engine: their command line has a path in the directory."""
+        """Return the engine's programs, whose command lines contain a path in the directory."""
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):

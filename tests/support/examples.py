@@ -1,4 +1,4 @@
-"""Complete values of a server's messages, for fake servers. A test changes the fields that matter with `|`."""
+"""Complete values of server messages, for fake servers. Tests change relevant fields with `|`."""
 
 from typing import Any
 

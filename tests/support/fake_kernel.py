@@ -1,9 +1,9 @@
-"""A Jupyter kernel without a language, which starts in a fraction of the time of ipykernel.
+"""A Jupyter kernel without a language, which starts much faster than ipykernel.
 
-`add N` adds to a total and returns it; `ask` asks for input and prints it; `busy` prints `begun` and goes on until it
-is interrupted; `exit N` ends the process. A file that `install` writes makes it the kernel of the language `fake`.
+`add N` adds to a total and returns it; `ask` asks for input and prints it; `busy` prints `begun` and runs until it is
+interrupted; `exit N` ends the process. `install` registers it as the kernel of the language `fake`.
 
-With the variable STDIN_AFTER, the socket for questions is made so many seconds after the others.
+With the variable STDIN_AFTER, the socket for questions opens that many seconds after the others.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ DELIMITER = b"<IDS|MSG>"
 
 
 def install(folder: Path) -> None:
-    """Write the specification into a directory of JUPYTER_PATH."""
+    """Write the kernel specification to a directory in JUPYTER_PATH."""
     target = folder / "kernels" / "fake"
     target.mkdir(parents=True)
     spec = {"argv": [sys.executable, __file__, "{connection_file}"], "display_name": "Fake", "language": "fake"}
@@ -30,7 +30,7 @@ def install(folder: Path) -> None:
 
 
 class Kernel:
-    """The sockets of the kernel, and what it has added up."""
+    """The sockets of the kernel, and its total."""
 
     def __init__(self, connection: dict[str, Any]) -> None:
         self.key = connection["key"].encode()

@@ -1,6 +1,6 @@
 """A small fake server: real sockets, the real protocol, sandboxes in memory.
 
-What must survive a reconnect lives in `World` (journals, applied offsets, outcomes of keys); a `Session` is one
+`World` holds the state that survives a reconnect (journals, applied offsets, outcomes of keys); a `Session` is one
 connection. Terminals echo; programs are `cat`, `print`, `fail`, `flood`, `hang`; files are a dict.
 """
 
@@ -37,7 +37,7 @@ Params = dict[str, Any]
 
 @dataclass(eq=False)
 class Journal:
-    """The last bytes of one stream; `start` is the offset of the first byte that is kept."""
+    """The last bytes of one stream; `start` is the offset of the first kept byte."""
 
     start: int = 0
     data: bytearray = field(default_factory=bytearray)
@@ -114,12 +114,12 @@ class World:
         self.terminals: dict[str, Thing] = {}
         self.processes: dict[str, Thing] = {}
         self.keyed: dict[str, Thing] = {}  # exec and uploads, by key
-        self.outcomes: dict[str, Any] = {}  # of keyed plain calls
+        self.outcomes: dict[str, Any] = {}  # the results of keyed plain calls
         self.files: dict[str, bytes] = {"/numbers": b"".join(b"%d\n" % n for n in range(200_000))}
         self.version = "v1"
-        self.cancelled: list[str] = []  # keys of uploads that were given up
-        self.runs: list[str] = []  # what was really run
-        self.fail: dict[str, list[HawseError]] = {}  # what the next calls of a method get
+        self.cancelled: list[str] = []  # keys of cancelled uploads
+        self.runs: list[str] = []  # commands that were actually run
+        self.fail: dict[str, list[HawseError]] = {}  # errors for the next calls of a method
         self.silent: set[str] = set()  # methods that get no answer
         self.token: str | None = None
         self.limits = Limits()
@@ -166,7 +166,7 @@ class Attachment:
         self.input = input
         self.events: list[tuple[str, Any]] = []
         self.screen = b""
-        self.painted = 0  # bytes of the screen that are dropped
+        self.painted = 0  # bytes of the screen that have been dropped
         self.result: Callable[[], Any] = dict
         self.live = False
 
@@ -205,7 +205,7 @@ class Session:
 
     def __init__(self, world: World, websocket: ServerConnection, changed: Callable[[], None]) -> None:
         self.world = world
-        self._changed = changed  # called after each message that was received or sent
+        self._changed = changed  # called after each received or sent message
         self.websocket = websocket
         self.connection = Connection(Role.SERVER, world.limits)
         self.writer = FairWriter(self.connection)
@@ -239,7 +239,7 @@ class Session:
                 self._forget(ch)
 
     async def go_away(self, retry_after: float) -> None:
-        """Send `goaway` and close, as a server that restarts does."""
+        """Send `goaway` and close, like a restarting server."""
         self.connection.goaway("restart", retry_after)
         for message in self.connection.data_to_send():
             await self.websocket.send(message)
@@ -477,7 +477,7 @@ class Session:
 
 
 class FakeServer:
-    """`async with FakeServer() as server:` listens on loopback; `server.world` is what its sandboxes hold."""
+    """`async with FakeServer() as server:` listens on loopback; `server.world` is the state of its sandboxes."""
 
     def __init__(self) -> None:
         self.world = World()

@@ -1,4 +1,4 @@
-"""Sandboxes with a filtered network: the servers outside, what must not be reached, and gateways of each provider."""
+"""Sandboxes with a filtered network: outside servers, listeners that must be unreachable, and gateways per provider."""
 
 import os
 import socket
@@ -18,13 +18,13 @@ from tests.support.docker_stack import TOOLS, DockerStack, make_tools_image
 from tests.support.echo_server import EchoServer, Trusted
 from tests.support.stack import Stack
 
-SERVERS: Final = "127.0.0.3"  # where the servers listen that may be reached
+SERVERS: Final = "127.0.0.3"  # the address of the allowed servers
 TRAP: Final = "127.0.0.2"
 SECRET: Final = "s3cret-of-the-test-0123456789"
 
 
 class Traps:
-    """Listeners that nothing in a sandbox may reach: TCP on several addresses, UDP, and Unix sockets."""
+    """Listeners that must be unreachable from a sandbox: TCP on several addresses, UDP, and Unix sockets."""
 
     def __init__(self, folder: Path) -> None:
         self.reached: list[str] = []
@@ -35,7 +35,7 @@ class Traps:
         self._sockets = [socket.create_server((TRAP, 0))]
         self.port = int(self._sockets[0].getsockname()[1])
         for address in {self.lan, SERVERS, "127.0.0.1"}:
-            with suppress(OSError):  # another program may have the port there
+            with suppress(OSError):  # another program may use the port there
                 self._sockets.append(socket.create_server((address, self.port)))
         with suppress(OSError):
             self._sockets.append(socket.create_server(("::1", self.port), family=socket.AF_INET6))
@@ -75,7 +75,7 @@ class Traps:
 
 
 class World:
-    """The servers outside, and a gateway whose sandboxes may reach some of them."""
+    """The outside servers, and a gateway whose sandboxes can reach some of them."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder = folder
@@ -115,13 +115,13 @@ def made(folder: Path) -> Iterator[World]:
 
 @dataclass(frozen=True)
 class Kind:
-    """What differs between providers.
+    """The differences between providers.
 
     Attributes:
         provider: The name.
         python: The interpreter in sandboxes.
-        handover: Where the runtime hands over its listening socket, as the runtime sees it.
-        folders: Where a sandbox has files.
+        handover: The path where the runtime hands over its listening socket, as seen by the runtime.
+        folders: The directories with a sandbox's files.
     """
 
     provider: str

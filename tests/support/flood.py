@@ -2,11 +2,11 @@
 
     python flood.py LOG BURST PAUSE [WINDOW]
 
-prints `ready`, numbered lines (BURST at a time with PAUSE seconds between), and after the `!` the number of lines.
-Its input is appended to LOG.
+prints `ready`, then numbered lines (BURST at a time, PAUSE seconds apart), and after the `!` the number of lines. Its
+input is appended to LOG.
 
-With WINDOW, it prints at most so many bytes more than the reader has seen, which types `aOFFSET.` to say so. Without,
-a slow machine prints more during an interruption than the terminal's journal keeps.
+With WINDOW, it prints at most that many bytes beyond the offset that the reader acknowledges by typing `aOFFSET.`.
+Without, it could print more during an interruption on a slow machine than the terminal's journal keeps.
 """
 
 import os
@@ -25,7 +25,7 @@ END = b"!"
 
 
 def check(output: bytes) -> int:
-    """Return the number of lines of a finished flood. Raises AssertionError unless `output` is exactly that flood."""
+    """Return the number of lines of a finished flood. Raises AssertionError unless `output` is exactly such a flood."""
     end = re.search(rb"done (\d+)\r\n\Z", output)
     assert end is not None, output[-100:]
     count = int(end[1])

@@ -1,4 +1,4 @@
-"""Reads and types at a terminal whose program is a flood (tests/support/flood.py), byte by byte."""
+"""Reads from and types into a terminal that runs a flood (tests/support/flood.py), byte by byte."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from tests.support.flood import END
 
 
 async def read_all(term: Terminal, seen: asyncio.Event | None = None, until: int = 0) -> bytes:
-    """All output to the end, each byte at its offset; a snapshot would be a loss. `seen` is set at `until` bytes."""
+    """Return all output, each byte at its offset; a snapshot would be a loss. Set `seen` after `until` bytes."""
     output = bytearray()
     async for item in term.items():
         assert not isinstance(item, Snapshot)
@@ -20,7 +20,7 @@ async def read_all(term: Terminal, seen: asyncio.Event | None = None, until: int
 
 
 async def type_numbers(term: Terminal, done: asyncio.Event) -> bytes:
-    """Type numbered words until `done`, then the end mark; return all that was typed."""
+    """Type numbered words until `done`, then the end mark; return everything typed."""
     typed = bytearray()
     number = 0
     while not done.is_set():
@@ -29,6 +29,6 @@ async def type_numbers(term: Terminal, done: asyncio.Event) -> bytes:
         typed += word
         number += 1
         if number % 20 == 0:
-            await term.flush()  # goes at the pace of the line
+            await term.flush()  # waits for the connection
     await term.write(END)
     return bytes(typed + END)

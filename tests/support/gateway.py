@@ -72,26 +72,26 @@ from tests.support.waiting import TIMEOUT, Changes
 
 TOKEN = "the owner token of the tests"
 VIEWER_TOKEN = "the viewer token of the tests"
-PATTERN = bytes(range(251)) * 600  # a prime period, so that a lost or doubled slice shows
+PATTERN = bytes(range(251)) * 600  # a prime period reveals lost or repeated slices
 
 
 def pattern(offset: int, size: int) -> bytes:
-    """Return the content of a fake stream at `offset`; `size` is at most that of a frame."""
+    """Return the content of a fake stream at `offset`; `size` is at most a frame's."""
     start = offset % 251
     return PATTERN[start : start + size]
 
 
 async def eventually(condition: Callable[[], object]) -> None:
-    """Poll until `condition()`: for state without an event, such as descriptors, sockets and other processes."""
+    """Poll until `condition()` holds, for state without events, such as descriptors, sockets and other processes."""
     async with asyncio.timeout(TIMEOUT):
-        for count in itertools.count():  # at first without a pause: most conditions need a few turns of the loop
+        for count in itertools.count():  # without a pause at first: most conditions soon hold
             if condition():
                 return
             await asyncio.sleep(0 if count < 100 else 0.005)
 
 
 class Flood:
-    """A source of `total` pattern bytes, then a result. It calls `stalled` when the window is used up."""
+    """A source of `total` pattern bytes, then a result. It calls `stalled` when the window is exhausted."""
 
     def __init__(self, total: int, slice_: int = 65_536, stalled: Callable[[], None] = lambda: None) -> None:
         self.total = total
@@ -137,12 +137,12 @@ class FakeRuntime(Changes):
         self.limits = Limits(channels=LINK_CHANNELS, **limits)
         self.abilities = [ABILITY_PRINCIPALS]
         self.links: list[StreamLink] = []
-        self.calls: dict[int, Call] = {}  # those that are open
+        self.calls: dict[int, Call] = {}  # open calls
         self.seen: list[Call] = []
         self.cancelled: list[int] = []
         self.input: dict[int, bytearray] = {}
-        self.mute = False  # whether methods that it does not know are not answered
-        self.granted: dict[int, int] = {}  # bytes, by channel, since it was opened
+        self.mute = False  # whether unknown methods get no answer
+        self.granted: dict[int, int] = {}  # bytes by channel, since it was opened
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Self:
@@ -220,7 +220,7 @@ class FakeRuntime(Changes):
 
 
 class Notifying:
-    """Passes on what a link receives, and notifies the tests that wait for it."""
+    """Forwards the messages of a link, and notifies waiting tests."""
 
     def __init__(self, runtime: FakeRuntime) -> None:
         self._runtime = runtime
@@ -235,7 +235,7 @@ class Notifying:
 
 
 class Recorded(FakeRuntime):
-    """Has one recording, `r-1`, of `size` pattern bytes, that only an owner may read."""
+    """Has one recording, `r-1`, of `size` pattern bytes, readable only by an owner."""
 
     def __init__(self, path: Path, size: int) -> None:
         super().__init__(path)
@@ -268,7 +268,7 @@ class SilentStore:
 
 
 class FakeSandboxes(Changes):
-    """One sandbox, `local`, whose runtime is on `path`. `starts` counts the calls of `ensure`."""
+    """One sandbox, `local`, with its runtime at `path`. `starts` counts the calls of `ensure`."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -283,7 +283,7 @@ class FakeSandboxes(Changes):
         self.providers: dict[str, object] = {JOINED: JoinedProvider()}
         self.joining = SimpleNamespace(why=None)
         self.vacancy = SimpleNamespace(seconds=self.alone_for)
-        self.alone = 0.0  # s, as `alone_for` returns it
+        self.alone = 0.0  # s, the result of `alone_for`
         self.egress = SandboxEgress(cast(SandboxTable, None), {}, Grants(EgressSettings(), Templates()))
 
     @asynccontextmanager
@@ -295,7 +295,7 @@ class FakeSandboxes(Changes):
         return Capabilities(provider="fake", isolation="none")
 
     async def configuration(self, sandbox: str) -> None:
-        """The fake runtime is not configured."""
+        """Return no configuration."""
 
     async def alone_for(self, sandbox: str) -> float:
         return self.alone
@@ -324,7 +324,7 @@ GIVEN: Mapping[str, type[Any]] = {"calls": CallRates, "byte_rates": ByteRates, "
 
 
 class Gateway:
-    """A real uvicorn on loopback, in this loop."""
+    """A real uvicorn server on loopback, in this event loop."""
 
     def __init__(self, runtime: FakeRuntime, **options: Any) -> None:
         self.sandboxes = FakeSandboxes(runtime.path)
@@ -380,7 +380,7 @@ class Gateway:
         self._started.set()
 
     async def read_keys(self) -> None:
-        """Read the keys of the OpenID provider, which happens in the background otherwise."""
+        """Read the keys of the OpenID provider, which otherwise happens in the background."""
         sign_on = self.gateway.composition.part(SignOn)
         assert isinstance(sign_on, SingleSignOn)
         await sign_on.provider.refresh()
@@ -402,7 +402,7 @@ class Gateway:
         return f"{'ws' if self._certificate is None else 'wss'}://127.0.0.1:{self.port}/v1/connect"
 
     def dial(self, *, token: str | None = TOKEN, query: str = "", name: str = "127.0.0.1", **options: Any) -> connect:
-        """A WebSocket from the `websockets` library. `name`: the host that it names, which is this gateway."""
+        """Return a WebSocket of the `websockets` library. `name` is the host name that it uses for this gateway."""
         headers = dict(options.pop("headers", {}))
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
@@ -415,7 +415,7 @@ class Gateway:
 
 
 class Peer:
-    """A client that follows the protocol and exposes every message it receives."""
+    """A client that follows the protocol and exposes every received message."""
 
     def __init__(self, dialled: connect, window: int) -> None:
         self._dialled = dialled
@@ -442,7 +442,7 @@ class Peer:
         return ch
 
     async def ask(self, method: str, params: Any = None, **options: Any) -> Any:
-        """The value of the call's result; raises its error."""
+        """Return the value of a call's result; raise its error."""
         ch = await self.call(method, params, **options)
         return await self.result(ch)
 
@@ -460,7 +460,7 @@ class Peer:
         await self.flush()
 
     async def receive(self, seconds: float = TIMEOUT) -> Any:
-        """The next message, with `type` and (of frames) `payload` as bytes. Raises `ConnectionClosed`."""
+        """Return the next message, with `type`; frames also have `payload` as bytes. Raises `ConnectionClosed`."""
         events = self.connection.events()
         for event in events:
             return Seen(event)
@@ -532,7 +532,7 @@ class RawSocket:
             await self._loop.sock_sendall(self.socket, data)
 
     async def receive(self, size: int = 65_536) -> bytes:
-        """Some bytes; empty when the gateway has closed. A reset counts as that."""
+        """Return some bytes; empty if the gateway has closed or reset the connection."""
         async with asyncio.timeout(TIMEOUT):
             try:
                 return await self._loop.sock_recv(self.socket, size)
@@ -541,7 +541,7 @@ class RawSocket:
 
 
 def frame(opcode: int, payload: bytes, *, fin: bool = True) -> bytes:
-    """A masked frame, whose mask is zero."""
+    """Return a masked frame whose mask is zero."""
     head = bytes([opcode | (0x80 if fin else 0)])
     if len(payload) < 126:
         size = bytes([0x80 | len(payload)])

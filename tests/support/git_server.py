@@ -26,7 +26,7 @@ IDENTITY = {
 
 
 def git(folder: Path, *words: str, input: bytes | None = None) -> str:
-    """Run git directly: the expected behaviour of the runtime's git methods."""
+    """Run git directly, as the reference for the runtime's git methods."""
     env = {**os.environ, **IDENTITY}
     ran = subprocess.run(["git", *words], cwd=folder, env=env, input=input, capture_output=True, check=True)
     return ran.stdout.decode(errors="surrogateescape")
@@ -42,7 +42,7 @@ def commit(folder: Path, files: dict[str, str], message: str = "a commit") -> st
 
 
 def repository(folder: Path, files: dict[str, str]) -> Path:
-    """A repository with one commit on `main`."""
+    """Create a repository with one commit on `main`."""
     folder.mkdir(parents=True)
     git(folder, "init", "--quiet", "-b", "main")
     commit(folder, files)
@@ -50,14 +50,14 @@ def repository(folder: Path, files: dict[str, str]) -> Path:
 
 
 class GitServer:
-    """`credentials`: (name, password) that each request needs. `stall`: bytes after which an answer stops for ever."""
+    """`credentials`: the (name, password) that requests need. `stall`: the number of bytes after which answers hang."""
 
     def __init__(self, folder: Path, *, credentials: tuple[str, str] | None = None, stall: int | None = None) -> None:
         self.folder = folder
         self.credentials = credentials
         self.stall = stall
-        self.stalled = threading.Event()  # set when an answer has reached `stall`
-        self.redirect: str | None = None  # an origin to which all requests are redirected
+        self.stalled = threading.Event()  # set when an answer hangs at `stall`
+        self.redirect: str | None = None  # the origin that all requests are redirected to
         self.seen: list[tuple[str, str | None]] = []  # path and Authorization of each request
         self._release = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
@@ -97,11 +97,11 @@ class GitServer:
         return work
 
     def release(self) -> None:
-        """End the stalled answers: their connections are closed."""
+        """Close the connections of hanging answers."""
         self._release.set()
 
     def wait(self) -> None:
-        """Stop an answer here until the server ends."""
+        """Hang until the server ends."""
         self.stalled.set()
         self._release.wait()
 

@@ -1,4 +1,4 @@
-"""What the servers hold for their clients, and the check that a test leaves none of it behind."""
+"""The resources that servers hold for their clients, and a check that a test releases all of them."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ import psutil
 from hawse.client import Sandbox
 from tests.support.stack import Stack
 
-RELEASE_TIMEOUT = 60.0  # seconds until all resources have to be released: the position of a reader is held for 30
+RELEASE_TIMEOUT = 60.0  # seconds until all resources must be released: a reader's position is kept for 30
 
 
 class Held(NamedTuple):
@@ -37,9 +37,9 @@ async def held(stack: Stack, box: Sandbox) -> Held:
 
 @asynccontextmanager
 async def nothing_left(stack: Stack, box: Sandbox) -> AsyncIterator[None]:
-    """Check that the servers hold no more at the end than at the beginning.
+    """Check that the servers hold no more resources at the end than at the start.
 
-    They may hold less: what earlier tests on the same servers have used is released late.
+    They may hold fewer, because resources of earlier tests on the same servers are released late.
     """
     await box.exec("true")
     before = await held(stack, box)

@@ -6,12 +6,12 @@ import httpx
 
 
 def http_client(base_url: str = "", **options: Any) -> httpx.AsyncClient:
-    """Return a client without the settings of the environment, such as a proxy.
+    """Return a client that ignores settings in the environment, such as a proxy.
 
-    It has no certificates: loading them takes 20 ms of processor time, and no server of its is reached by HTTPS.
+    It loads no certificates, which would take 20 ms of CPU time, because it never uses HTTPS.
 
     Args:
-        base_url: What a path is relative to; empty: only complete URLs are requested.
+        base_url: The base of paths. Empty: only complete URLs are requested.
         options: Further options of `httpx.AsyncClient`.
     """
     return httpx.AsyncClient(base_url=base_url, verify=False, trust_env=False, **options)

@@ -1,10 +1,10 @@
-"""Isolate the tests from the machine: a HOME and TMPDIR of their own, only programs of tests/debian-packages.txt.
+"""Isolates the tests from the machine: a separate HOME and TMPDIR, and only programs of tests/debian-packages.txt.
 
-A pytest plugin, loaded by conftest.py. It makes a folder with one link for each program of the list and sets PATH to
-that folder, so that a test, a shell in a terminal or a script finds nothing else. A program that is started by its path
-is not found through PATH: an audit hook (PEP 578) sees it, and the test fails. Each process of pytest-xdist has its own
-HOME and TMPDIR, so that tests see no files of tests that run beside them. The option `--packages FILE` names another
-list, whose programs are allowed as well.
+A pytest plugin, loaded by conftest.py. It creates a folder with one link for each program on the list and sets PATH to
+that folder, so that a test, a shell in a terminal or a script finds nothing else. Programs that are started by path
+bypass PATH: an audit hook (PEP 578) detects them, and the test fails. Each process of pytest-xdist has its own HOME and
+TMPDIR, so that tests do not see files of tests that run in parallel. The option `--packages FILE` allows the programs
+of another list as well.
 """
 
 import os
@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests" / "debian-packages.txt"
 
-# Settings of the developer's shell, editor and tools, which would change what the programs under test do.
+# Settings of the developer's shell, editor and tools, which would change the behaviour of the programs under test.
 PERSONAL = ("BASH_", "GIT_", "HIST", "LESS", "PROMPT", "PS1", "PYENV", "TMUX", "VIM", "XDG_", "ZSH")
 PERSONAL_NAMES = {
     "EDITOR",
@@ -53,9 +53,9 @@ def read_list(text: str) -> list[Package]:
 
 
 def link_programs(folder: Path, programs: Iterable[str], path: str) -> None:
-    """Make a link in `folder` for each of `programs` that is found on `path`, and for Python and Node, which every
+    """Create a link in `folder` for each of `programs` that is found on `path`, and for Python and Node, which every
     machine needs."""
-    for name in dict.fromkeys((*programs, "node")):  # two lists may have the same package
+    for name in dict.fromkeys((*programs, "node")):  # both lists may contain the same package
         if found := shutil.which(name, path=path):
             (folder / name).symlink_to(found)
     python = os.path.realpath(sys.executable)  # a link to .venv/bin/python would lose the virtual environment
@@ -64,7 +64,7 @@ def link_programs(folder: Path, programs: Iterable[str], path: str) -> None:
 
 
 class Watch:
-    """Records programs that are started by their path and are not on the list."""
+    """Records programs that are started by path and are not on the list."""
 
     def __init__(self, programs: Path, temporary: Iterable[str | Path]) -> None:
         self.found: list[str] = []
@@ -72,19 +72,19 @@ class Watch:
         for browser in ("HAWSE_CHROMIUM", "HAWSE_FIREFOX"):
             if path := os.environ.get(browser):
                 self._allowed.add(os.path.realpath(path))
-        # The repository with its .venv, and what the tests write. Not sys.base_prefix, which is /usr on Debian.
+        # The repository with its .venv, and files that the tests write. Not sys.base_prefix, which is /usr on Debian.
         own = (ROOT, *temporary)
         self._folders = tuple(os.path.realpath(folder) + "/" for folder in own)
 
     def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """An audit hook: called by the interpreter for each event (PEP 578)."""
+        """An audit hook, called by the interpreter for each event (PEP 578)."""
         if event in STARTS:
             program = os.fsdecode(arguments[STARTS[event]])
             if self.is_foreign(program):
                 self.found.append(program)
 
     def is_foreign(self, program: str) -> bool:
-        """Whether `program` is the path of an executable file that is neither on the list nor the project's own."""
+        """Return whether `program` is the path of an executable that is neither on the list nor part of the project."""
         if "/" not in program:  # found through PATH
             return False
         real = os.path.realpath(program)
@@ -103,7 +103,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Set HOME, PATH and the rest of the environment, before the first test module is imported."""
-    # Below /tmp itself also in a process of pytest-xdist: the path of a Unix socket has at most 107 bytes.
+    # Directly below /tmp even in pytest-xdist processes, because the path of a Unix socket has at most 107 bytes.
     machine = config.option.machine_temporary = getattr(config.option, "machine_temporary", tempfile.gettempdir())
     folder = config.stash[_folder] = Path(tempfile.mkdtemp(prefix="hawse-env-", dir=machine))
     home, temporary, programs = folder / "home", folder / "tmp", folder / "bin"
@@ -120,8 +120,8 @@ def pytest_configure(config: pytest.Config) -> None:
     ]
     link_programs(programs, names, os.environ["PATH"])
     os.environ |= {"HOME": str(home), "PATH": str(programs), "TMPDIR": str(temporary), "LANG": "C.UTF-8"}
-    os.environ["PYTEST_DEBUG_TEMPROOT"] = machine  # tmp_path stays there, to be looked at after a failure
-    tempfile.tempdir = None  # forget the folder that was found before
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = machine  # tmp_path stays there for inspection after a failure
+    tempfile.tempdir = None  # reset the cached folder
     watch = config.stash[_watch] = Watch(programs, (machine, config.option.basetemp or machine))
     sys.addaudithook(watch.audit)
 
@@ -133,7 +133,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def only_listed_programs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail a test that has started a program which is not on the list."""
+    """Fail a test that has started a program that is not on the list."""
     watch = request.config.stash[_watch]
     watch.found.clear()
     yield

@@ -1,4 +1,4 @@
-"""A WebSocket of a machine in memory, for what is behind the endpoint."""
+"""An in-memory WebSocket of a machine, for tests of the code behind the endpoint."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ RUNTIME = "0123456789abcdef"
 
 
 class FakeSocket:
-    """Notes what is written.
+    """Records written messages.
 
     Attributes:
         written: All messages.
-        has_room: Whether it accepts more.
-        reading: Whether it is read from.
+        has_room: Whether it accepts more messages.
+        reading: Whether reading is enabled.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class FakeSocket:
 
 
 async def stopped(sandbox: str) -> str:
-    """Why a sandbox ends."""
+    """Return a reason why a sandbox ends."""
     return f"{sandbox} was stopped"
 
 

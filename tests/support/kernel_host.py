@@ -1,4 +1,4 @@
-"""A kernel host as the runtime starts it, and what it sends."""
+"""A kernel host, started as by the runtime, and its messages."""
 
 import asyncio
 import json
@@ -67,7 +67,7 @@ class HostProcess:
         self._writer.write(encode(message))
 
     async def until(self, done: Callable[[Received], bool]) -> list[Received]:
-        """Return what was received, up to the first for which `done` is true."""
+        """Return the received messages, up to the first one where `done` returns true."""
         got: list[Received] = []
         async with asyncio.timeout(TIMEOUT):
             while True:
@@ -102,6 +102,6 @@ class HostProcess:
         return msgspec.json.decode(reply.value, type=Kernel)
 
     async def run(self, source: str, executor: int = 1, run: int = 1) -> list[Received]:
-        """Run code; return what was received, with its end."""
+        """Run code; return the received messages, including the end of the run."""
         self.send(Execute(executor=executor, run=run, source=source))
         return await self.until(lambda message: isinstance(message, RunDone | Exited))

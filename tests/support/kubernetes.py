@@ -1,7 +1,7 @@
-"""A Kubernetes cluster for tests, if there is one: the images of the tests, and what is left of an instance.
+"""A Kubernetes cluster for tests, if available: test images, and leftovers of gateway instances.
 
-KUBECONFIG names the cluster. HAWSE_KUBERNETES_LOAD is a command to which `TAR NAME` is added: it makes an image of a
-root file system, which all nodes have. `make kubernetes-images` runs it before the tests.
+KUBECONFIG names the cluster. HAWSE_KUBERNETES_LOAD is a command that receives `TAR NAME` as arguments: it loads a root
+file system as an image on all nodes. `make kubernetes-images` runs it before the tests.
 """
 
 import asyncio
@@ -45,12 +45,12 @@ LOCAL: Final = {"imagePullPolicy": "Never"}
 
 
 def pod(**spec: Any) -> dict[str, Any]:
-    """Return what is merged into pods: only images that are there are used, and more fields of `spec`."""
+    """Return the fields merged into pods: they use only images that are present, and the fields in `spec`."""
     return {"spec": {"containers": [{"name": name, **LOCAL} for name in (CONTAINER, INSTALLER)]} | spec}
 
 
 def load_images() -> None:
-    """Make the images of the tests: `make kubernetes-images`."""
+    """Load the images of the tests: `make kubernetes-images`."""
     bundle = ensure_tests_bundle()
     busybox = shutil.which("busybox")
     assert busybox is not None, "busybox-static is not installed"
@@ -68,13 +68,13 @@ def load_images() -> None:
 
 
 async def make_namespace() -> None:
-    """Make the namespace of the tests, in which the cluster refuses pods that are not restricted."""
+    """Create the namespace of the tests, where the cluster refuses pods that are not restricted."""
     async with AsyncClient() as client:
         levels = {"pod-security.kubernetes.io/enforce": "restricted"}
         with suppress(ApiError):  # it exists
             await client.create(Namespace(metadata=ObjectMeta(name=NAMESPACE, labels=levels)))
         async with asyncio.timeout(TIMEOUT):
-            while True:  # pods cannot be created before there is an account for them
+            while True:  # pods cannot be created before their service account exists
                 with suppress(ApiError):
                     await client.get(ServiceAccount, "default", namespace=NAMESPACE)
                     return
@@ -96,7 +96,7 @@ def settings(instance: str, **fields: Any) -> KubernetesSettings:
 
 @asynccontextmanager
 async def running(provider: KubernetesProvider, instance: str) -> AsyncIterator[KubernetesProvider]:
-    """Run a provider. What its instance has left is removed at the end."""
+    """Run a provider. Leftovers of its instance are removed at the end."""
     try:
         async with asyncio.TaskGroup() as tasks:
             following = tasks.create_task(provider.run())
@@ -110,7 +110,7 @@ async def running(provider: KubernetesProvider, instance: str) -> AsyncIterator[
 
 
 async def left(instance: str) -> list[str]:
-    """Return the names of all objects of an instance, but its NetworkPolicies."""
+    """Return the names of all objects of an instance, except its NetworkPolicies."""
     async with AsyncClient(namespace=NAMESPACE) as client:
         return [
             f"{kind.__name__} {name_of(each)}"
@@ -120,7 +120,7 @@ async def left(instance: str) -> list[str]:
 
 
 async def clean(instance: str) -> None:
-    """Remove all objects of an instance, at once."""
+    """Remove all objects of an instance immediately."""
     async with AsyncClient(namespace=NAMESPACE) as client:
         for kind in (*KINDS, NetworkPolicy):
             async for each in client.list(kind, labels=_selector(instance)):

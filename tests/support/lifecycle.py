@@ -1,4 +1,4 @@
-"""Wait for the states of sandboxes, and suspend what drives them."""
+"""Waits for states of sandboxes, and suspends the processes that drive them."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from tests.support.client import eventually
 
 
 async def until_state(hw: hawse.Client, id: str, *states: str | None) -> None:
-    """Wait until a sandbox has one of the states. None: it does not exist."""
+    """Wait until a sandbox has one of the states. None means that it does not exist."""
     async with hw.sandboxes.watch() as changes, asyncio.timeout(60):
         known: dict[str, str] = {}
         async for change in changes:
@@ -24,9 +24,9 @@ async def until_state(hw: hawse.Client, id: str, *states: str | None) -> None:
 
 
 async def until_gone(hw: hawse.Client, id: str) -> None:
-    """Wait until a sandbox does not exist any more."""
+    """Wait until a sandbox no longer exists."""
     async with hw.sandboxes.watch() as changes, asyncio.timeout(60):
-        if id not in {info.id for info in await hw.sandboxes.list()}:  # what was gone before is no change
+        if id not in {info.id for info in await hw.sandboxes.list()}:  # no change is reported if it is gone
             return
         async for change in changes:
             if change.id == id and change.info is None:
@@ -36,6 +36,6 @@ async def until_gone(hw: hawse.Client, id: str) -> None:
 
 
 async def suspend(pid: int) -> None:
-    """Send SIGSTOP, and wait until the process has stopped, which is not an event."""
+    """Send SIGSTOP, and poll until the process has stopped."""
     os.kill(pid, signal.SIGSTOP)
     await eventually(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED)

@@ -1,4 +1,4 @@
-"""Serves the requests for screens in the process of a test, at once: a fake of `ScreenProcess`."""
+"""A fake `ScreenProcess` that serves requests immediately, in the test's process."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ class LocalScreens:
 
     def __init__(self) -> None:
         self.available = True
-        self.requests: list[AnyRequest] = []  # all that were sent
+        self.requests: list[AnyRequest] = []  # all requests sent
         self.emulators = Emulators()
         self.crashes_at: Callable[[AnyRequest], bool] = lambda request: False
         self._number = 0
@@ -50,7 +50,7 @@ class LocalScreens:
         self._clients.pop(client, None)
 
     def hold(self) -> None:
-        """Answer no more requests, until `release`."""
+        """Stop answering requests until `release`."""
         self._held = []
 
     def release(self) -> None:
@@ -69,7 +69,7 @@ class LocalScreens:
             client.proceed()
 
     def crash_while_asked(self) -> int:
-        """Crash until no request makes the process crash; return how often it did."""
+        """Crash again for as long as requests hit a crashed process; return the number of crashes."""
         count = 0
         while self._crashed:
             count += 1
@@ -78,7 +78,7 @@ class LocalScreens:
 
 
 class Tracked:
-    """A screen tracker with its journal, the history of its sizes, and its screen."""
+    """A screen tracker with its journal, size history and screen."""
 
     def __init__(self, journal: Journal | None = None, cols: int = 80, rows: int = 24) -> None:
         self.journal = Journal() if journal is None else journal  # an empty one is false
@@ -102,7 +102,7 @@ class Tracked:
         self.sizes.add(SizeMark(self.journal.end, cols, rows))
 
     def snapshot(self, scrollback: int = ALL) -> CachedSnapshot:
-        """Return a snapshot that is made at once."""
+        """Return a snapshot that is available immediately."""
         made: list[CachedSnapshot] = []
         self.tracker.snapshot(scrollback, made.append)
         (snapshot,) = made

@@ -1,4 +1,4 @@
-"""Machines that join a gateway: `hawse join` as a process of its own, and `Machine` in the process of the test."""
+"""Machines that join a gateway: `hawse join` as a separate process, and `Machine` in the test's process."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ SECONDS = 30  # until a machine has joined, or has ended
 
 
 class Joining:
-    """A machine in the process of the test.
+    """A machine in the test's process.
 
     Attributes:
         states: All states that it has reported.
@@ -31,13 +31,13 @@ class Joining:
         self._changes = changes
 
     async def joined(self, times: int = 1) -> None:
-        """Wait until it has joined `times` times. Raises why it has ended before."""
+        """Wait until it has joined `times` times. Raises the error if it ends before that."""
         await self._changes.until(lambda: self._task.done() or self.states.count(MachineState.JOINED) >= times)
         if self._task.done():
             await self.ended()
 
     async def ended(self) -> str:
-        """Wait for its end, and return the reason. Raises what `run` has raised."""
+        """Wait for its end, and return the reason. Raises the same error as `run`."""
         async with asyncio.timeout(SECONDS):
             result = await asyncio.shield(self._task)
         if isinstance(result, Exception):
@@ -86,10 +86,10 @@ async def _settled(machine: Machine) -> str | Exception:
 
 
 class JoinProcess:
-    """`hawse join` as a user starts it.
+    """`hawse join`, started as by a user.
 
     Attributes:
-        printed: The lines that it has printed.
+        printed: The lines printed so far.
     """
 
     def __init__(self, process: asyncio.subprocess.Process, state: Path) -> None:
@@ -114,12 +114,12 @@ class JoinProcess:
             await self.changes.until(lambda: sum(text in line for line in self.printed) >= times)
 
     def runtime(self) -> psutil.Process:
-        """The runtime, which runs."""
+        """The running runtime."""
         (found,) = only_runtimes(self.programs())
         return found
 
     def programs(self) -> list[psutil.Process]:
-        """The runtime, and everything below it."""
+        """The runtime and all its descendants."""
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):
@@ -132,7 +132,7 @@ class JoinProcess:
 async def join_process(
     stack: Stack, directory: Path, *arguments: str, token: str | None = None, url: str | None = None
 ) -> AsyncIterator[JoinProcess]:
-    """Start `hawse join`; at the end of the context it is ended as by Ctrl-C, unless it has ended."""
+    """Start `hawse join`. At the end of the context, end it as by Ctrl-C, unless it has already ended."""
     state = directory.parent / "xdg"
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "hawse.cli", "join", url or stack.base, "--token", token or stack.token),

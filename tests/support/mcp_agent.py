@@ -1,4 +1,4 @@
-"""An agent that uses `hawse mcp`: calls tools and reads what they answer."""
+"""An agent that uses `hawse mcp`: calls tools and reads their answers."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -15,13 +15,13 @@ class Agent:
         self.used: set[str] = set()
 
     async def __call__(self, tool: str, **arguments: Any) -> str:
-        """Return the text that a tool answers. Raises `AssertionError` if it fails."""
+        """Return the text of a tool's answer. Raises `AssertionError` if the tool fails."""
         result = await self.result(tool, **arguments)
         assert not result.is_error, result.content
         return str(result.content[0].text)
 
     async def result(self, tool: str, **arguments: Any) -> Any:
-        """Return the whole answer of a tool."""
+        """Return a tool's complete answer."""
         self.used.add(tool)
         return await self.client.call_tool(tool, arguments)
 
@@ -30,7 +30,7 @@ class Agent:
         return (await self.client.read_resource(uri)).contents[0]
 
     async def fails(self, tool: str, **arguments: Any) -> str:
-        """Return what a tool answers that fails."""
+        """Return the answer of a failing tool."""
         result = await self.result(tool, **arguments)
         assert result.is_error, result.content
         return str(result.content[0].text)

@@ -1,4 +1,4 @@
-"""A mount namespace with one process, in which mounts are made as in a sandbox, and the rows of that sandbox."""
+"""A mount namespace with one process, for mounts as in a sandbox, and the rows of that sandbox."""
 
 import subprocess
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tests.support.stores import MemoryStore
 
 
 class Place:
-    """The process, and what it sees."""
+    """The process and its file system."""
 
     def __init__(self, process: subprocess.Popen[bytes], workspace: Path) -> None:
         self.pid = process.pid
@@ -26,7 +26,7 @@ class Place:
         return Inside(pid=self.pid, user=0, workspace=str(self.workspace), path=path)
 
     def path(self, path: str = "data") -> Path:
-        """Where this test sees what the process sees."""
+        """Return the path where the test sees a file of the process."""
         return Path(f"/proc/{self.pid}/root{self.workspace}/{path}")
 
     def end(self) -> None:
@@ -36,7 +36,7 @@ class Place:
 
 @contextmanager
 def mount_place(folder: Path) -> Iterator[Place]:
-    """Run a process in a mount namespace of its own, with a workspace in `folder`."""
+    """Run a process in a separate mount namespace, with a workspace in `folder`."""
     workspace = folder / "workspace"
     workspace.mkdir()
     command = ["unshare", "--mount", "sh", "-c", "echo; exec sleep 1000"]
@@ -51,7 +51,7 @@ def mount_place(folder: Path) -> Iterator[Place]:
 
 
 class PlaceProvider(ModelProvider):
-    """A provider whose units are in one place. `place` is None for none."""
+    """A provider whose units are all in `place`. None: they are nowhere."""
 
     def __init__(self, place: Place | None) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class PlaceProvider(ModelProvider):
 
 
 async def add_sandbox(store: MemoryStore, id: str = "box", *, generation: str = "g", runtime: str = "r") -> None:
-    """Write the rows of a sandbox that runs."""
+    """Write the rows of a running sandbox."""
     now = Clock().now()
     sandbox = SandboxRecord(
         id=id, unit=id, provider="model", spec=SandboxSpec(), wanted="running", generation=generation, created=now

@@ -1,4 +1,4 @@
-"""The expected behaviour of a native terminal: a program on a plain PTY (pexpect) whose output one emulator reads."""
+"""A native terminal as the reference: a program on a plain PTY (pexpect), with an emulator for its output."""
 
 import os
 from contextlib import suppress
@@ -9,7 +9,7 @@ from pyghostty import Terminal
 
 
 class Native:
-    """A program in a native terminal. `screen` is what its user sees."""
+    """A program in a native terminal. `screen` is the visible screen."""
 
     def __init__(self, command: str, *, cols: int, rows: int, cwd: str, env: dict[str, str] | None = None) -> None:
         self.cols, self.rows = cols, rows
@@ -35,7 +35,7 @@ class Native:
             self._emulator.feed(self._child.read_nonblocking(65536, timeout=20))
 
     def read(self, timeout: float) -> None:
-        """Read what the program prints within `timeout` seconds."""
+        """Read the program's output for `timeout` seconds."""
         with suppress(pexpect.TIMEOUT):
             self._emulator.feed(self._child.read_nonblocking(65536, timeout=timeout))
 

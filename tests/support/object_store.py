@@ -1,8 +1,8 @@
-"""An S3 server with its objects on the disk, in a process of its own, which tests stop and kill.
+"""An S3 server in a separate process with its objects on disk, which tests stop and kill.
 
-`python -m tests.support.object_store FOLDER` runs it with one bucket and prints its port. It has what rclone and the
-tests use: objects with ranges and ETags, copies, lists with prefixes and delimiters, multipart uploads. A request
-must name the access key; its signature is not verified.
+`python -m tests.support.object_store FOLDER` runs it with one bucket and prints its port. It supports the operations
+that rclone and the tests use: objects with ranges and ETags, copies, lists with prefixes and delimiters, multipart
+uploads. A request must name the access key; its signature is not verified.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ class ObjectStoreServer:
         await obstore.put_async(self.bucket, key, content)
 
     async def delete_bucket(self) -> None:
-        """Answer from now on that there is no bucket. Its objects come back with `create_bucket`."""
+        """Report from now on that the bucket does not exist. `create_bucket` restores its objects."""
         await self._change_bucket("DELETE")
 
     async def create_bucket(self) -> None:
@@ -77,7 +77,7 @@ class ObjectStoreServer:
             (await http.request(method, f"/{BUCKET}")).raise_for_status()
 
     def suspend(self) -> None:
-        """Let it accept connections and never answer."""
+        """Accept connections but never answer."""
         self._process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -101,15 +101,15 @@ async def object_store() -> AsyncIterator[ObjectStoreServer]:
 
 
 class Objects:
-    """The requests. Each object is a file whose name is its quoted key; its ETag is in a file beside it."""
+    """Handles the requests. Each object is a file named by its quoted key; its ETag is in a file next to it."""
 
     def __init__(self, folder: Path) -> None:
         self._objects, self._tags, self._uploads = (folder / name for name in ("objects", "tags", "uploads"))
         for each in (self._objects, self._tags, self._uploads):
             each.mkdir()
-        self._exists = True  # the bucket
-        self._completed: dict[str, str] = {}  # the ETags of uploads
-        self._digests: dict[Path, bytes] = {}  # of parts
+        self._exists = True  # whether the bucket exists
+        self._completed: dict[str, str] = {}  # the ETags of completed uploads
+        self._digests: dict[Path, bytes] = {}  # the digests of parts
 
     async def serve(self, request: Request) -> Response:
         bucket, _, key = request.path_params["path"].partition("/")
@@ -182,14 +182,14 @@ class Objects:
         return _xml(f"<CopyObjectResult><ETag>{tag}</ETag><LastModified>{now}</LastModified></CopyObjectResult>")
 
     def _complete(self, id: str, key: str) -> Response:
-        """Make the object. A client that has waited for too long asks again, and gets the same answer."""
+        """Create the object. A client that times out and repeats the request gets the same answer."""
         if id not in self._completed:
             self._completed[id] = self._join(id, key)
         tag = self._completed[id]
         return _xml(f"<CompleteMultipartUploadResult><ETag>{tag}</ETag></CompleteMultipartUploadResult>")
 
     def _join(self, id: str, key: str) -> str:
-        """Join the parts of an upload, and return the ETag. Nothing is read twice: a client waits for this."""
+        """Join the parts of an upload, and return the ETag. Reads nothing twice, because a client is waiting."""
         parts = sorted((self._uploads / id).iterdir())
         digests = hashlib.md5()
         with self._file(key).open("wb") as file:
@@ -211,9 +211,9 @@ class Objects:
 
 
 async def _receive(request: Request, path: Path) -> bytes:
-    """Write the body to a file, and return its digest."""
+    """Write the request body to a file, and return its digest."""
     digest = hashlib.md5()
-    new = path.parent.parent / os.urandom(8).hex()  # not where lists and completions look
+    new = path.parent.parent / os.urandom(8).hex()  # outside the folders of lists and completions
     with new.open("wb") as file:
         async for block in request.stream():
             digest.update(block)

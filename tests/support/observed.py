@@ -8,7 +8,7 @@ from tests.support.waiting import Changes
 
 
 class ObservedConnections(set[Any]):
-    """The connections of a server. It notifies of each that is added or removed, and of changes of a WebSocket."""
+    """The connections of a server. Notifies tests when one is added or removed, or when a WebSocket changes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class ObservedConnections(set[Any]):
 
 
 class ObservedWebSocket(WebSocketProtocol):
-    """Notifies when its receiver changes, when its buffer is full, and when it no longer reads."""
+    """Notifies tests when its receiver changes, when its buffer is full, and when it stops reading."""
 
     def attach(self, receiver: Receiver | None) -> None:
         super().attach(receiver)

@@ -1,7 +1,7 @@
-"""A small OpenID provider in a process of its own: `python -m tests.support.oidc_provider`.
+"""A small OpenID provider in a separate process: `python -m tests.support.oidc_provider`.
 
-It conforms to OpenID Connect Core 1.0 for the authorization code flow with PKCE (RFC 7636, S256 required), and names
-itself in its answers (RFC 9207). Tests also make it issue any token (`/mint`) and change its key (`/rotate`).
+It conforms to OpenID Connect Core 1.0 for the authorization code flow with PKCE (RFC 7636, S256 required), and
+identifies itself in its answers (RFC 9207). Tests can make it issue any token (`/mint`) and change its key (`/rotate`).
 """
 
 import base64
@@ -42,7 +42,7 @@ FORM = """<!doctype html><title>Provider</title><form method="post" action="/app
 
 
 class Server:
-    """Runs in the process."""
+    """The server in the process."""
 
     def __init__(self, issuer: str) -> None:
         self.issuer = issuer
@@ -127,7 +127,7 @@ class Server:
         return JSONResponse({"token": self._sign(json.loads(await request.body()))})
 
     async def _rotate(self, request: Request) -> Response:
-        """The old key is withdrawn at once."""
+        """Replace the key, which becomes invalid at once."""
         self.keys = [self._new_key()]
         return JSONResponse({})
 
@@ -143,13 +143,13 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 class RunningProvider:
-    """What tests see of the process."""
+    """The tests' interface to the process."""
 
     def __init__(self, issuer: str) -> None:
         self.issuer = issuer
 
     async def mint(self, user: str, **claims: Any) -> str:
-        """Return a token for `AUDIENCE` that identifies `user`, with other claims than usual."""
+        """Return a token for `AUDIENCE` that identifies `user`, with `claims` that override the usual ones."""
         async with http_client(self.issuer, timeout=START_SECONDS) as http:
             answer = await http.post("/mint", json={**USERS[user], "aud": AUDIENCE, **claims})
             return str(answer.json()["token"])
@@ -177,7 +177,7 @@ def provider_process() -> Iterator[RunningProvider]:
 def main() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         issuer = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        print(issuer, flush=True)  # connections wait in the queue of the listener until it accepts them
+        print(issuer, flush=True)  # connections are queued until the server accepts them
         config = uvicorn.Config(Server(issuer).app(), log_level="warning", lifespan="off", loop="asyncio")
         uvicorn.Server(config).run(sockets=[listener])
 

@@ -1,4 +1,4 @@
-"""A hostile program at another port of the gateway's host: records the requests of browsers, and sets cookies."""
+"""A hostile program on another port of the gateway's host: records browsers' requests, and sets cookies."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,8 +15,8 @@ class OtherPort:
 
     Attributes:
         port: Its port.
-        cookies: The `Cookie` headers that it has received.
-        answers: `Set-Cookie` values of its next answers.
+        cookies: The received `Cookie` headers.
+        answers: The `Set-Cookie` values of its next answers.
         page: The page that it serves.
     """
 
@@ -45,6 +45,6 @@ class OtherPort:
             writer.write(f"HTTP/1.1 200 OK\r\n{''.join(lines)}\r\n{self.page}".encode())
             await writer.drain()
         except (asyncio.IncompleteReadError, OSError):
-            pass  # the browser has closed a connection that it had opened in advance
+            pass  # the browser has closed a preconnected socket
         finally:
             writer.close()

@@ -1,4 +1,4 @@
-"""Runs a Python program in an outer sandbox, in place of a runtime: with the capabilities that a runtime has there."""
+"""Runs a Python program in an outer sandbox instead of a runtime, with a runtime's capabilities."""
 
 import os
 import subprocess
@@ -12,12 +12,12 @@ from typing import Any
 
 from hawse_gateway.providers.isolation import host_user, outer
 
-HOST_UID = host_user.FIRST + 1  # of the sandboxes of tests, if tests run as root
+HOST_UID = host_user.FIRST + 1  # the user of test sandboxes, if tests run as root
 
 
 @contextmanager
 def sandbox(**options: Any) -> Iterator[outer.Outer]:
-    """Yield an outer sandbox with new directories, which are removed afterwards; `run_in` adds the user files."""
+    """Yield an outer sandbox with temporary directories; `run_in` adds the user files."""
     with tempfile.TemporaryDirectory() as folder:
         directories = [Path(folder, name) for name in ("workspace", "private")]
         for directory in directories:
@@ -32,13 +32,13 @@ def sandbox(**options: Any) -> Iterator[outer.Outer]:
 def run_in(
     place: outer.Outer, *argv: str, capabilities: bool = True, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program in an outer sandbox, and return what it printed.
+    """Run a program in an outer sandbox, and return its output.
 
     Args:
         place: The sandbox.
         argv: The program and its arguments.
-        capabilities: Whether it has the capabilities of a runtime.
-        env: The environment of bwrap; by default that of this process.
+        capabilities: Whether it gets a runtime's capabilities.
+        env: The environment of bwrap; by default this process's.
     """
     bwrap = outer.find()
     assert bwrap is not None, "bwrap is not installed"

@@ -1,4 +1,4 @@
-"""Where the packages of the product are in the repository."""
+"""Locates the product's packages in the repository."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ def modules() -> Iterator[Path]:
 
 
 def name_of(module: Path) -> str:
-    """Return the dotted name of a module, such as `hawse_gateway.auth.cookies`; of a package without `__init__`."""
+    """Return a module's dotted name, such as `hawse_gateway.auth.cookies`. A package's name omits `__init__`."""
     folder = next(folder for folder in PACKAGES.values() if module.is_relative_to(folder))
     parts = module.relative_to(folder.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

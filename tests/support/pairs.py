@@ -1,5 +1,5 @@
-"""A client's and a server's connection in one process, without a socket or an event loop, and what a bridge needs of
-its client."""
+"""A client's and a server's connection in one process, without a socket or an event loop, and a fake client for
+bridges."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ class Pair:
 
 
 class FakeHost:
-    """The client's side of a bridge. What the client receives is taken with `read`."""
+    """The client's side of a bridge. `read` returns the messages that the client receives."""
 
     principal = OWNER
     name = "127.0.0.1:9"

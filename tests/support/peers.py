@@ -2,7 +2,7 @@
 
 echo    sends back its input, and closes its half when the input ends
 late    reads to the end, then sends the number of bytes and their SHA-256
-flood   sends N bytes (the second argument) and closes; it ignores its input
+flood   sends N bytes (the second argument) and closes, ignoring its input
 deaf    accepts and never reads
 reset   sends a line, then breaks the connection
 quiet   listens and never accepts

@@ -18,7 +18,7 @@ from tests.support import site
 from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 
-TIMEOUT = 20.0  # seconds after which a test that waits has failed
+TIMEOUT = 20.0  # seconds after which a waiting test fails
 
 
 class Previewed:
@@ -38,18 +38,18 @@ class Previewed:
         return connect(url, **{"proxy": None, "max_size": None, "compression": None, **options})
 
     async def until_left(self, what: str) -> None:
-        """Wait until the site reports that the client left `what` before its end. Polls: it is another process."""
+        """Wait until the site reports that the client left `what` early. Polls, because the site is another process."""
         async with asyncio.timeout(TIMEOUT):
             while what not in (await self.http.get("/left")).json():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
     async def held(self) -> tuple[int, int, int]:
-        """Return the number of descriptors of the gateway, and of descriptors and tasks of the runtime."""
+        """Return the number of the gateway's descriptors, and of the runtime's descriptors and tasks."""
         info = await self.sandbox.call("runtime.info")
         return psutil.Process(self.stack.pid).num_fds(), info["open_fds"], info["tasks"]
 
     async def until_held(self, before: tuple[int, int, int]) -> None:
-        """Wait until `held` is at most `before`. Polls: other processes release descriptors without an event."""
+        """Wait until `held` is at most `before`. Polls, since other processes release descriptors without an event."""
         async with asyncio.timeout(TIMEOUT):
             while any(now > then for now, then in zip(await self.held(), before, strict=True)):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
@@ -66,11 +66,11 @@ async def previewed(folder: Path) -> AsyncIterator[Previewed]:
             try:
                 yield preview
             finally:
-                await preview.http.aclose()  # the present one: a test may have replaced it
+                await preview.http.aclose()  # the current client: a test may have replaced it
 
 
 async def opened(sandbox: Sandbox) -> int:
-    """Wait for an open port and return the first. Polls: the kernel reports new listeners by no event."""
+    """Wait for an open port and return the first. Polls, because the kernel has no event for new listeners."""
     async with asyncio.timeout(TIMEOUT):
         while not (ports := (await sandbox.call("port.list"))["ports"]):  # noqa: ASYNC110
             await asyncio.sleep(0.02)

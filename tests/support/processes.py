@@ -1,4 +1,4 @@
-"""Waiting for the output or the end of a `Process` that a test holds."""
+"""Waits for the output or the end of a test's `Process`."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ class _Follower:
 
 
 async def until(process: Process, condition: Callable[[], object]) -> None:
-    """Wait until `condition`, which depends on the process's output or exit, returns something true."""
+    """Wait until `condition`, which depends on the process's output or exit, returns a true value."""
     follower = _Follower()
     process.readers[follower] = None
     try:

@@ -1,4 +1,4 @@
-"""A provider without processes, which tests make fail, wait, or lose what it runs."""
+"""A provider without processes, which tests can make fail, wait, or lose its units."""
 
 import asyncio
 from collections import defaultdict
@@ -24,16 +24,16 @@ from hawse_gateway.sandboxes.lifecycle import Sandboxes
 Operation = Literal["create", "start", "stop", "delete", "pause", "resume", "observe", "discover"]
 
 
-Begin = Callable[..., AbstractAsyncContextManager[Sandboxes]]  # begins a gateway on the same store and provider
+Begin = Callable[..., AbstractAsyncContextManager[Sandboxes]]  # starts a gateway on the same store and provider
 
 
 class ModelUnit:
-    """A unit: whether it exists, and the starts of it that run."""
+    """A unit: whether it exists, and its running starts."""
 
     def __init__(self) -> None:
-        self.running: list[str] = []  # runtime ids; more than one is what must never happen
+        self.running: list[str] = []  # runtime ids; there must never be more than one
         self.state: Literal["running", "paused", "frozen", "unreachable"] = "running"
-        self.endpoint: Endpoint | None = None  # where it is observed, if not at the usual place
+        self.endpoint: Endpoint | None = None  # the reported endpoint, if not the usual one
         self.keeps = True
 
 
@@ -42,10 +42,10 @@ class ModelProvider:
 
     Attributes:
         units: By name.
-        errors: An operation that has an error here raises it, until it is removed.
-        holds: An operation that has an event here waits for it after it has begun.
-        calls: The operations so far, with their unit.
-        violations: What must never happen, in words.
+        errors: Errors by operation, raised until they are removed.
+        holds: Events by operation. An operation waits for its event after it has started.
+        calls: The operations so far, with their units.
+        violations: Descriptions of forbidden operations that happened anyway.
     """
 
     def __init__(self, *, pause: bool = True) -> None:
@@ -64,7 +64,7 @@ class ModelProvider:
         self.busy: set[str] = set()
 
     async def begun(self, operation: Operation) -> None:
-        """Wait until the operation has been called, since the last time that this returned."""
+        """Wait until the operation has been called again since the last wait."""
         async with asyncio.timeout(20):
             await self._begun[operation].wait()
         self._begun[operation].clear()
@@ -74,14 +74,14 @@ class ModelProvider:
 
     @property
     def running(self) -> dict[str, list[str]]:
-        """The runtime ids that run, by unit."""
+        """The running runtimes' ids, by unit."""
         return {name: list(unit.running) for name, unit in self.units.items() if unit.running}
 
     async def capabilities(self) -> Capabilities:
         return Capabilities(provider="model", isolation="none", pause=self._pause, images=True)
 
     async def run(self) -> None:
-        """Return at once: nothing is followed."""
+        """Return at once: no background work is needed."""
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
         async with self._operation("create", unit):
@@ -96,7 +96,7 @@ class ModelProvider:
         found = self.units[unit]
         if found.running:
             self.violations.append(f"unit {unit} is started while it runs")
-        found.running.append(runtime)  # before it can fail: an error does not say that nothing was started
+        found.running.append(runtime)  # before it can fail: an error does not mean that nothing was started
         found.state = "running"
         self.specs[unit] = spec
         async with self._operation("start", unit):
@@ -161,7 +161,7 @@ class ModelProvider:
 
 
 class _Operation:
-    """A changing operation: two at once on one unit are a violation."""
+    """A modifying operation. Two at once on one unit are a violation."""
 
     def __init__(self, provider: ModelProvider, operation: Operation, unit: str) -> None:
         self._provider = provider

@@ -3,7 +3,7 @@
     async with CuttingProxy(port, seed=7, cut_after=(1, 4096)) as proxy:
         async with hawse.connect(proxy.url) as hw: ...
 
-Bytes are forwarded as they come, so a cut can be inside a frame's header.
+Bytes are forwarded as they arrive, so a cut can be inside a frame's header.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ LINGER_NOW = struct.pack("ii", 1, 0)  # SO_LINGER with 0 s: close sends RST and 
 
 
 class CuttingProxy:
-    """Listens on a loopback port of its own and forwards to `port`.
+    """Listens on its own loopback port and forwards to `port`.
 
-    `cut_after`: each connection is cut after a random number of bytes between the two bounds, in either direction,
-    whichever is reached first. `cuts_left` bounds how many cuts there are in all (None: no bound).
+    `cut_after`: each connection is cut after a random number of bytes between the two bounds, in whichever direction
+    reaches it first. `cuts_left` limits the total number of cuts (None: unlimited).
     """
 
     def __init__(
@@ -39,8 +39,8 @@ class CuttingProxy:
         self.cuts_left = cuts_left
         self.connections = 0  # accepted and forwarded
         self.refused = 0
-        self.cuts = 0  # connections that were cut, by `cut` or by `cut_after`
-        self.spent = asyncio.Event()  # `cuts_left` has come to 0
+        self.cuts = 0  # connections cut by `cut` or `cut_after`
+        self.spent = asyncio.Event()  # set when `cuts_left` reaches 0
         self.bytes_up = 0  # client to server
         self.bytes_down = 0
         self.port = 0
@@ -79,14 +79,14 @@ class CuttingProxy:
             pair.close(reset=True)
         await self._group.__aexit__(None, None, None)
 
-    # ---- what a test does
+    # ---- for tests
 
     def lead_to(self, port: int) -> None:
-        """Forward new connections to another port, as a load balancer does. Open ones stay where they are."""
+        """Forward new connections to another port, as a load balancer does. Open connections are not affected."""
         self._target = (self._target[0], port)
 
     def cut(self, *, reset: bool | None = None) -> int:
-        """Close all connections abruptly; return how many. `reset`: with RST, else FIN; by default at random."""
+        """Close all connections abruptly; return how many. `reset` chooses RST or FIN; by default at random."""
         pairs = [*self._pairs]
         for pair in pairs:
             self._cut(pair, reset)
@@ -102,7 +102,7 @@ class CuttingProxy:
         self._refusing = False
 
     def stall(self) -> None:
-        """Forward nothing more without closing: a dead connection that neither end notices."""
+        """Stop forwarding without closing: a dead connection that neither end notices."""
         self._stalled.clear()
 
     def resume_reading(self) -> None:
@@ -110,16 +110,16 @@ class CuttingProxy:
         self._stalled.set()
 
     def lose(self) -> int:
-        """Drop everything on the open connections from now on, without closing them; return how many there are.
+        """Drop all further data on the open connections, without closing them; return the number of connections.
 
-        New connections work: the network has changed, and neither end was notified.
+        New connections work, as after a network change that neither end has noticed.
         """
         for pair in self._pairs:
             pair.lost = True
         return len(self._pairs)
 
     async def until_refused(self, count: int) -> None:
-        """Wait until it has refused `count` connections."""
+        """Wait until the proxy has refused `count` connections."""
         await self._changes.until(lambda: self.refused >= count)
 
     async def until_closed(self) -> None:
@@ -174,7 +174,7 @@ class CuttingProxy:
                     return
                 await writer.drain()
         if pair.lost and not up:
-            return  # the client is not notified that the server has closed; its own close ends the pair
+            return  # the client does not see the server's close; its own close ends the pair
         pair.close(reset=False)
         self._pairs.discard(pair)
         self._changes.notify()
@@ -205,7 +205,7 @@ class _Pair:
     """The two ends of one connection through the proxy."""
 
     def __init__(self, *writers: asyncio.StreamWriter) -> None:
-        self.lost = False  # whether everything on it is dropped
+        self.lost = False  # whether all data on it is dropped
         self._writers = writers
 
     def close(self, *, reset: bool) -> None:

@@ -1,4 +1,4 @@
-"""Reads the events of recordings of desktops."""
+"""Reads the events of desktop recordings."""
 
 import base64
 import zlib
@@ -8,7 +8,7 @@ from hawse_runtime.recording.rectangles import HEAD
 
 
 def rectangles(line: str) -> list[tuple[Rect, bytes]]:
-    """Return the rectangles of an event, with three bytes for each pixel."""
+    """Return the rectangles of an event, with three bytes per pixel."""
     data = base64.b64decode(line)
     found = []
     while data:

@@ -1,4 +1,4 @@
-"""Redis servers of the test's own: one on a Unix socket, or a primary and a replica that a Sentinel watches."""
+"""Separate Redis servers for a test: one on a Unix socket, or a primary and a replica monitored by a Sentinel."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,7 +13,7 @@ from tests.support.waiting import TIMEOUT
 
 
 class RedisServer:
-    """A server that can be killed, and started again with what it had written."""
+    """A server that can be killed and restarted with its persisted data."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -29,7 +29,7 @@ class RedisServer:
         return self._process.pid
 
     async def start(self, *, durable: bool = False) -> None:
-        """Start it and wait until it answers. `durable`: each write is in a file before it is confirmed."""
+        """Start it and wait until it answers. `durable`: each write is persisted before it is confirmed."""
         options = [
             "--port",
             "0",
@@ -57,7 +57,7 @@ class RedisServer:
 
 
 class SentinelGroup:
-    """A primary, a replica, and a Sentinel that promotes the replica when the primary has not answered for 0.5 s."""
+    """A primary, a replica, and a Sentinel that promotes the replica if the primary does not answer for 0.5 s."""
 
     NAME = "rows"
 
@@ -83,19 +83,19 @@ class SentinelGroup:
             f"sentinel down-after-milliseconds {self.NAME} 500\nsentinel failover-timeout {self.NAME} 2000\n"
         )
         async with Redis(port=primary) as asked:
-            await _until(lambda: _has_replica(asked))  # a Sentinel asks for replicas at its start, and 10 s later
+            await _until(lambda: _has_replica(asked))  # a Sentinel asks for replicas when it starts, and 10 s later
         await self._run(self._sentinel, str(config), "--sentinel")
         async with Redis(port=self._sentinel, decode_responses=True) as asked:
             await _until(lambda: _knows_replica(asked, self.NAME))
 
     async def replicated(self) -> None:
-        """Wait until the replica has all that was written until now."""
+        """Wait until the replica has received all writes so far."""
         async with Redis(port=self._ports[0], decode_responses=True) as asked:
             written = (await asked.info("replication"))["master_repl_offset"]
             await _until(lambda: _has_replica(asked, written))
 
     async def kill_primary(self) -> None:
-        """Kill the first server, and wait until the replica was promoted."""
+        """Kill the primary, and wait until the replica has been promoted."""
         primary, replica = self._ports
         process = self._processes.pop(primary)
         process.kill()
@@ -152,7 +152,7 @@ async def _is_primary(server: Redis) -> bool:
 
 @asynccontextmanager
 async def redis_server(folder: Path) -> AsyncIterator[str]:
-    """Start redis-server and give its URL."""
+    """Start redis-server and yield its URL."""
     server = RedisServer(folder)
     await server.start()
     (folder / "pid").write_text(str(server.pid))

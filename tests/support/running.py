@@ -1,4 +1,4 @@
-"""Runs programs to their end."""
+"""Runs programs to completion."""
 
 import asyncio
 from collections.abc import Mapping
@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 async def run(*command: str | Path, cwd: Path, env: Mapping[str, str] | None = None, timeout: float) -> str:
-    """Run a program, which has to exit with 0; return its standard output.
+    """Run a program, which must exit with 0; return its standard output.
 
     Args:
         command: The program and its arguments.
         cwd: Its working directory.
-        env: Its whole environment; None: that of the tests.
+        env: Its complete environment. None: the tests' environment.
         timeout: Seconds after which it is killed.
     """
     process = await asyncio.create_subprocess_exec(

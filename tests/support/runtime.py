@@ -1,10 +1,10 @@
-"""Shared by the tests of the runtime: a runtime on a Unix socket, and a client that records everything it receives.
+"""Support for the runtime's tests: a runtime on a Unix socket, and a client that records everything it receives.
 
     async with Served(tmp_path) as served, served.client() as client:
         shell = await client.terminal(argv=["sh"])
         await shell.until(lambda: b"$" in shell.output)
 
-`until` waits for messages; `tests.support.waiting` waits for processes and files; `eventually` polls, for the rest.
+`until` waits for messages, `tests.support.waiting` for processes and files; `eventually` polls for everything else.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ from hawse_runtime.settings import RuntimeLimits, RuntimeSettings
 from tests.support.typed import mistake
 from tests.support.waiting import TIMEOUT, Changes
 
-WINDOW = 1 << 20  # bytes granted on each new channel; given back as they come
-OURS = ("/", "pipe:", "anon_inode:[pidfd]", "anon_inode:inotify")  # kinds of targets of descriptors
+WINDOW = 1 << 20  # bytes granted on each new channel, and again as they are received
+OURS = ("/", "pipe:", "anon_inode:[pidfd]", "anon_inode:inotify")  # kinds of descriptor targets
 CUT = HawseError("interrupted", "the connection was lost")
 
 
 class ReceivedEvent(NamedTuple):
-    """An event and its position: `at` is the end of the output that came before it."""
+    """An event and its position: `at` is the end of the output before it."""
 
     name: str
     value: Any
@@ -40,7 +40,7 @@ class ReceivedEvent(NamedTuple):
 
 
 class Channel:
-    """One open call: what was received on it, and ways to send on it."""
+    """One open call: records everything received, and sends input."""
 
     def __init__(self, client: "Client", ch: int, method: str, *, generous: bool, input_id: str | None) -> None:
         self.ch = ch
@@ -50,15 +50,15 @@ class Channel:
         self.output = bytearray()
         self.stderr = bytearray()
         self.screen = bytearray()  # the latest snapshot
-        self.lost: list[tuple[int, int]] = []  # ranges of the output that reseeds left out: [from, to)
+        self.lost: list[tuple[int, int]] = []  # ranges of the output that reseeds skipped: [from, to)
         self.frames: list[tuple[Kind, int, int]] = []  # kind, offset, size
         self.started: dict[Kind, int] = {}  # the offset of the first frame of each kind
-        self.granted = 0  # bytes of input that were given back
+        self.granted = 0  # bytes of input that the runtime has granted
         self.sent = 0  # the offset of the next input byte
         self.value: Any = None
         self.error: HawseError | None = None
         self.closed = False
-        self.generous = generous  # grants what it has taken
+        self.generous = generous  # whether received bytes are granted again
         self._client = client
         self._changes = Changes()
         self._ends: dict[Kind, int] = {}
@@ -66,14 +66,14 @@ class Channel:
     # ---- sending
 
     def send(self, data: bytes, offset: int | None = None) -> None:
-        """Send input as far as the window allows at once; `type` waits for more."""
+        """Send as much input as the window allows; `type` waits for more."""
         at = self.sent if offset is None else offset
         self._client.connection.send_data(self.ch, Kind.INPUT, at, data)
         self.sent = max(self.sent, at + len(data))
         self._client.link.flush()
 
     async def type(self, data: bytes) -> None:
-        """Send all of `data`, as fast as it is taken."""
+        """Send all of `data`, as fast as the runtime takes it."""
         view = memoryview(data)
         while view:
             await self.until(lambda: self.closed or self._client.connection.window(self.ch) > 0)
@@ -102,7 +102,7 @@ class Channel:
         await self._changes.until(done)
 
     async def event(self, name: str, count: int = 1) -> Any:
-        """Wait for the `count`th event of that name; return its value."""
+        """Wait for the `count`th event with this name; return its value."""
 
         def values() -> list[Any]:
             return [event.value for event in self.events if event.name == name]
@@ -113,7 +113,7 @@ class Channel:
         return values()[count - 1]
 
     async def seen(self, text: bytes) -> None:
-        with suppress(TimeoutError):  # what has come instead says more
+        with suppress(TimeoutError):  # the received events explain more
             await self.until(lambda: text in self.output or self.closed)
         received = f"{len(self.output)} bytes, {[event.name for event in self.events]}"
         assert text in self.output, (self.closed, self.error, received, bytes(self.output[-2000:]))
@@ -215,7 +215,7 @@ class Client:
     def __init__(
         self, *, window: int = WINDOW, shares: bool = True, tap: Callable[[bytes], None] | None = None
     ) -> None:
-        """`tap`: is called with all bytes that are received, before they are handled."""
+        """`tap` is called with all received bytes before they are handled."""
         self.connection = Connection(Role.CLIENT, window=window)
         self._shares = shares
         self._tap = tap
@@ -224,19 +224,19 @@ class Client:
         self.final_error: HawseError | None = None  # an `error` without a channel
         self.welcome: Welcome | None = None
         self.lost = False
-        self.mistakes: list[str] = []  # values that do not have the type that hawse.api declares
+        self.mistakes: list[str] = []  # values that do not match the types in hawse.api
         self._changes = Changes()
 
     async def connect(self, path: Path, *, token: str | None = None) -> Self:
         self.connection.send_hello("test", token, shares=self._shares)
         async with asyncio.timeout(TIMEOUT):
             while not await self._dial(path):  # noqa: ASYNC110
-                await asyncio.sleep(0.002)  # another process reports by no event that it listens
+                await asyncio.sleep(0.002)  # no event reports that another process is listening
         await self.until(lambda: self.welcome is not None or self.lost)
         return self
 
     async def _dial(self, path: Path) -> bool:
-        """Whether a server listens there: a runtime that has just been started may not listen yet."""
+        """Connect, and return whether a server is listening: a new runtime may not be listening yet."""
         try:
             await asyncio.get_running_loop().create_unix_connection(self._protocol, str(path))
         except (FileNotFoundError, ConnectionRefusedError):
@@ -276,7 +276,7 @@ class Client:
         generous: bool = True,
         age: float | None = None,
     ) -> Channel:
-        """Open a channel. Without `generous` nothing is granted beyond the first window."""
+        """Open a channel. Without `generous`, nothing is granted beyond the first window."""
         params = {} if params is None else params
         ch = self.connection.call(method, params, key=key, timeout=timeout, age=age, principal=principal, window=window)
         input_id = params.get("input") if isinstance(params, dict) else None
@@ -327,7 +327,7 @@ class Client:
 
 
 class _ObservedLink(asyncio.Protocol):
-    """Passes everything to a link of the runtime; `changed` is called when it has received bytes or was lost."""
+    """Forwards everything to a link of the runtime. Calls `changed` when the link has received bytes or was lost."""
 
     def __init__(self, link: StreamLink, changed: Callable[[], None]) -> None:
         self._link = link
@@ -347,7 +347,7 @@ class _ObservedLink(asyncio.Protocol):
 
 
 class Served:
-    """A runtime on a Unix socket, in a task of its own. At its end no process that it started may exist."""
+    """A runtime on a Unix socket, in a separate task. When it ends, none of its processes may be left."""
 
     def __init__(
         self,
@@ -392,7 +392,7 @@ class Served:
     def started_children(self) -> set[int]:
         """Return the pids of all descendants of this process that started after this runtime, including zombies.
 
-        Without the screen process, which runs until the runtime ends.
+        Excludes the screen process, which runs until the runtime ends.
         """
         return children() - self._children - {self.runtime.screens.pid or 0}
 
@@ -434,12 +434,12 @@ class _Connecting:
 
 
 def children() -> set[int]:
-    """Return the pids of all descendants of this process, zombies included."""
+    """Return the pids of all descendants of this process, including zombies."""
     return {process.pid for process in psutil.Process().children(recursive=True)}
 
 
 def named(name: str, processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """Those of `processes` that have the name and run. The others may end meanwhile."""
+    """Return the running processes with this name. Others may end in the meantime."""
     found = []
     for process in processes:
         with suppress(psutil.NoSuchProcess):
@@ -456,7 +456,7 @@ def alive(pid: int) -> bool:
 
 
 async def eventually(done: Callable[[], Any]) -> None:
-    """Poll until `done()`: for state without an event, such as the tasks and descriptors of a process, or /proc."""
+    """Poll until `done()` holds, for state without events, such as the tasks and descriptors of a process, or /proc."""
     async with asyncio.timeout(TIMEOUT):
         while not done():  # noqa: ASYNC110
             await asyncio.sleep(0.002)
@@ -468,7 +468,7 @@ def open_fds() -> set[str]:
 
 @contextmanager
 def no_fd_leaked() -> Iterator[None]:
-    """Check that no pipe, terminal, process or file is left open. Sockets are ignored: the event loop has its own."""
+    """Check that no pipe, terminal, process or file is left open. Ignores sockets, since the event loop has its own."""
     before = {fd: _target(fd) for fd in open_fds()}
     yield
     after = {fd: _target(fd) for fd in open_fds()}

@@ -1,4 +1,4 @@
-"""A small S3 server in this process: objects and multipart uploads of one bucket, and failures that a test asks for."""
+"""A small in-process S3 server: objects and multipart uploads of one bucket, and failures on request."""
 
 import asyncio
 import hashlib
@@ -20,12 +20,12 @@ _KEY = re.compile(r"<Key>(.*?)</Key>")
 
 
 class S3Server:
-    """The server. `fails` are the names of operations that are refused with `status`."""
+    """The server. `fails` contains the names of operations that fail with `status`."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
         self.uploads: dict[str, dict[int, bytes]] = {}
-        self.parts = 0  # that were received
+        self.parts = 0  # the number of received parts
         self.aborted = 0
         self.fails: set[str] = set()
         self.status = 403

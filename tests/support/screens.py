@@ -1,4 +1,4 @@
-"""Reads the contents of an emulator for comparisons."""
+"""Reads the content of an emulator for comparisons."""
 
 from pyghostty import Terminal
 from pyghostty._ffi import lib
@@ -8,7 +8,7 @@ from hawse_runtime.screen.emulator.ghostty import handle
 
 
 def all_rows(terminal: Terminal) -> str:
-    """Return all rows as text, those of the scrollback included."""
+    """Return all rows as text, including the scrollback."""
     selection = init_sized("GhosttySelection")
     selection.start = terminal.ref(0, 0, "screen")[0]
     last = terminal.get("cols", "uint16_t") - 1, terminal.get("total_rows", "size_t") - 1

@@ -1,4 +1,4 @@
-"""Shared by the tests of sessions: the two shells, and functions that run a command to its end."""
+"""Support for the tests of sessions: the two shells, and functions that run a command to completion."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def execute(client: Client, command: str, session: str = "s", *, key: str | None
 
 
 async def run(client: Client, command: str, session: str = "s", **params: Any) -> tuple[int, bytes, bytes]:
-    """Run a command; return its code, stdout and stderr."""
+    """Run a command; return its exit code, stdout and stderr."""
     call = execute(client, command, session, **params)
     result = await call.result()
     assert (result["stdout"], result["stderr"]) == (len(call.output), len(call.stderr))

@@ -39,7 +39,7 @@ socket.onerror = () => { document.title = "refused"; };
 </script>
 """
 turns: asyncio.Queue[str] = asyncio.Queue()
-gone: list[str] = []  # what was left before its end
+gone: list[str] = []  # the streams that clients left early
 
 
 async def seen(request: Request) -> Response:
@@ -110,7 +110,7 @@ async def size(request: Request) -> Response:
 
 
 class Duplex:
-    """Without Starlette's response, which reads from the client while it sends, and would consume the body."""
+    """Avoids Starlette's response, which reads from the client while it sends and would consume the body."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         length = [(name, value) for name, value in scope["headers"] if name == b"content-length"]
@@ -155,7 +155,7 @@ async def echo(websocket: WebSocket) -> None:
 
 
 async def same_origin(websocket: WebSocket) -> None:
-    """Echo, but only if `Origin` is that of `Host`: the check of Jupyter Server, Streamlit and Django Channels."""
+    """Echo, but only if `Origin` matches `Host`, as Jupyter Server, Streamlit and Django Channels check."""
     if websocket.headers.get("origin") != f"http://{websocket.headers['host']}":
         await websocket.send_denial_response(PlainTextResponse("origin not allowed", 403))
         return

@@ -1,4 +1,4 @@
-"""A real SSH server on 127.0.0.1, and a program `ssh` that knows it under the name `localhost`."""
+"""A real SSH server on 127.0.0.1, and a program `ssh` that knows it as `localhost`."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ SSHD = "/usr/sbin/sshd"
 
 @asynccontextmanager
 async def ssh_server(folder: Path) -> AsyncIterator[Path]:
-    """Run a server for this user. Yields the directory with the program `ssh`, for the front of PATH."""
+    """Run a server for this user. Yields the directory with the program `ssh`, to be put first in PATH."""
     await _run("mkdir", str(folder))
     for name in ("host", "user"):
         await _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name))
@@ -69,5 +69,5 @@ Host localhost
     ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/ssh.conf "$@"\n')
     ssh.chmod(0o755)
     if os.getuid() == 0:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # which Debian makes at the start of its service
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # which Debian creates when its service starts
     return programs

@@ -1,4 +1,4 @@
-"""A real gateway, started as a user starts it, with real runtimes, all of which end with the test."""
+"""A real gateway, started as by a user, with real runtimes, all of which end with the test."""
 
 import asyncio
 import os
@@ -19,17 +19,17 @@ from hawse_gateway.providers.isolation import cgroups
 from hawse_gateway.providers.runtime_process import RuntimeProcess
 from tests.support.http_clients import http_client
 
-START_SECONDS = 30  # until a gateway has started, or ended when it was asked to
+START_SECONDS = 30  # until a gateway must have started, or ended on request
 
 
-# Below the ports that the kernel gives to outgoing connections (ip_local_port_range starts at 32768): a port of that
-# range could be taken by a connection of another test before the server of this one listens on it.
+# Below the kernel's range for outgoing connections (ip_local_port_range starts at 32768). Another test's connection
+# could take a port of that range before this test's server listens on it.
 PORTS = range(10_240, 32_768)
 
 
 def free_port() -> int:
-    """Return a random TCP port of 127.0.0.1 without a listener. Tests in other processes choose others."""
-    chance = random.SystemRandom()  # hypothesis seeds the module's own generator alike in each process
+    """Return a random TCP port of 127.0.0.1 without a listener. Tests in other processes choose different ports."""
+    chance = random.SystemRandom()  # hypothesis seeds the module's own generator equally in each process
     while True:
         port = chance.choice(PORTS)
         with socket.socket() as probe, suppress(OSError):
@@ -38,7 +38,7 @@ def free_port() -> int:
 
 
 class Stack:
-    """`hawse serve` on a port and state directory of its own. A killed gateway can be started again."""
+    """`hawse serve` with its own port and state directory. A killed gateway can be restarted."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class Stack:
             state: Its state directory.
             arguments: Further arguments of `hawse serve`.
             isolation: The isolation of its sandboxes.
-            under: A command that runs the gateway, such as `prlimit --nofile=256`; it must replace itself by it.
-            certificate: Its certificate and key, to serve TLS with.
+            under: A command that runs the gateway, such as `prlimit --nofile=256`. It must exec the gateway.
+            certificate: Its certificate and key, to serve TLS.
         """
         self.state = state
         self._under = under
@@ -64,11 +64,11 @@ class Stack:
         self._arguments = (*arguments, *tls)
         self.port = free_port()
         self.isolation = isolation
-        self.url = ""  # what it printed: http://127.0.0.1:PORT/#token=…
+        self.url = ""  # the printed URL: http://127.0.0.1:PORT/#token=…
         self._process: asyncio.subprocess.Process | None = None
         self._output: asyncio.Task[None] | None = None
         self.printed: list[str] = []
-        self.viewer_token = ""  # of a token with the role `viewer`, which the first start creates
+        self.viewer_token = ""  # the token with the role `viewer`, created by the first start
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -98,7 +98,7 @@ class Stack:
             *argv,
             "--isolation",
             self.isolation,
-            "--wrong-tokens=1000000",  # all tests come from one address, and some of them try many tokens
+            "--wrong-tokens=1000000",  # all tests use one address, and some try many tokens
             *self._arguments,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -122,7 +122,7 @@ class Stack:
         return http_client(self.base, headers=headers, timeout=START_SECONDS)
 
     async def renew(self) -> None:
-        """Make it as good as new for the next test: delete all sandboxes, and start a new sandbox `local`."""
+        """Reset the gateway for the next test: delete all sandboxes, and start a new sandbox `local`."""
         if self._process is None or self._process.returncode is not None:
             await self.start()
         async with self._http() as http:
@@ -140,12 +140,12 @@ class Stack:
         await self._output
 
     def lose_store(self) -> None:
-        """Delete the store of the gateway, which does not run."""
+        """Delete the store of the stopped gateway."""
         for file in self.state.glob("store.db*"):
             file.unlink()
 
     async def terminate(self) -> int:
-        """Ask it to stop, as Ctrl-C or a service manager does; return its exit code."""
+        """Ask the gateway to stop, as Ctrl-C or a service manager does; return its exit code."""
         assert self._process is not None
         assert self._output is not None
         self._process.send_signal(signal.SIGTERM)
@@ -174,7 +174,7 @@ class Stack:
                 cgroups.remove(file)
 
     def runtimes(self, sandbox: str | None = None) -> list[psutil.Process]:
-        """The runtimes of this state directory, or of one sandbox, whether bubblewrap is around them or not."""
+        """Return the runtimes of this state directory, or of one sandbox, with or without bubblewrap."""
         ours = []
         for file in self.state.glob("sandboxes/*/process"):
             recorded = RuntimeProcess.load(file)
@@ -190,7 +190,7 @@ class Stack:
         return only_runtimes(ours, sandbox)
 
     def _recorded(self, files: str) -> list[psutil.Process]:
-        """The processes of mounts and of filtered networks, which outlive the gateway, by where they are recorded."""
+        """Return the recorded processes of mounts or filtered networks, which outlive the gateway."""
         processes = []
         for each in map(RuntimeProcess.load, self.state.glob(files)):
             with suppress(psutil.NoSuchProcess):
@@ -211,7 +211,7 @@ class Stack:
 
 
 async def _post(http: httpx.AsyncClient, method: str, **params: str) -> dict[str, Any]:
-    """Call a method of the gateway; return its result."""
+    """Call a method of the gateway; return the result."""
     answer = await http.post(f"/v1/{method}", json=params)
     assert answer.is_success, f"{method}: {answer.text}"
     result: dict[str, Any] = answer.json()
@@ -219,7 +219,7 @@ async def _post(http: httpx.AsyncClient, method: str, **params: str) -> dict[str
 
 
 async def post(stack: Stack, path: str, params: dict[str, Any]) -> tuple[int, str | None]:
-    """Make one request, which is not repeated; return its status, and the code of its error."""
+    """Make one request without retries; return its status, and the code of its error."""
     headers = {"Authorization": f"Bearer {stack.token}"}
     async with http_client(stack.base, headers=headers, timeout=60) as http:
         answer = await http.post(path, json=params)
@@ -227,14 +227,14 @@ async def post(stack: Stack, path: str, params: dict[str, Any]) -> tuple[int, st
 
 
 def only_runtimes(processes: Iterable[psutil.Process], sandbox: str | None = None) -> list[psutil.Process]:
-    """Those of `processes` that are runtimes, or the runtime of one sandbox, and have not ended."""
+    """Return the running runtimes among `processes`, or the runtime of one sandbox."""
     found = {process.pid: process for process in processes if _is_runtime(process, sandbox)}
-    # A child of a runtime has its arguments until it executes its program.
+    # A forked child of a runtime has the runtime's arguments until it executes its program.
     return [process for process in found.values() if not _has_ended_or_parent(process, found)]
 
 
 def _has_ended_or_parent(process: psutil.Process, parents: Container[int]) -> bool:
-    """Whether a process has ended, or its parent is one of `parents`."""
+    """Return whether a process has ended, or its parent is one of `parents`."""
     with suppress(psutil.NoSuchProcess):
         return process.ppid() in parents
     return True
@@ -243,6 +243,6 @@ def _has_ended_or_parent(process: psutil.Process, parents: Container[int]) -> bo
 def _is_runtime(process: psutil.Process, sandbox: str | None) -> bool:
     with suppress(psutil.Error):
         words = process.cmdline()
-        if bool(words) and "python" in words[0] and "hawse_runtime" in words:  # no words: it is ending
+        if bool(words) and "python" in words[0] and "hawse_runtime" in words:  # no words: the process is ending
             return sandbox is None or sandbox in words
     return False

@@ -1,4 +1,4 @@
-"""A store in memory, and credentials with known secrets."""
+"""An in-memory store, and credentials with known secrets."""
 
 import asyncio
 import hashlib
@@ -24,19 +24,19 @@ from hawse_gateway.store.base import (
 
 
 class MemoryStore(Listeners):
-    """Several gateways may share one. `error` is raised by every call."""
+    """Several gateways can share one. If `error` is set, every call raises it."""
 
     limits: LimitStore | None = None
 
     def __init__(self) -> None:
         super().__init__()
         self.tables: dict[str, dict[str, Row]] = {}
-        self.leases: dict[str, tuple[Lease, float]] = {}  # each with its end, by the loop's clock
+        self.leases: dict[str, tuple[Lease, float]] = {}  # each with its expiry, by the event loop's clock
         self.error: StoreError | None = None
         self._version = 0
 
     def put(self, table: str, key: str, value: bytes) -> None:
-        """Write a row at once, whatever is there."""
+        """Write a row, replacing any existing one."""
         self._version += 1
         self.tables.setdefault(table, {})[key] = Row(value, self._version)
 
@@ -102,7 +102,7 @@ class MemoryStore(Listeners):
 
 
 def add_token(store: MemoryStore, secret: str, principal: Principal) -> None:
-    """Store a token with a known secret. Its id is that of the principal."""
+    """Store a token with a known secret. Its id is the principal's."""
     row = Credential(
         id=principal.id,
         kind="token",
@@ -114,5 +114,5 @@ def add_token(store: MemoryStore, secret: str, principal: Principal) -> None:
 
 
 def credentials(token: str, store: MemoryStore | None = None) -> Credentials:
-    """Return credentials of which only the owner's token is known until they run."""
+    """Return credentials that know only the owner's token until they run."""
     return Credentials(token, store or MemoryStore())

@@ -1,8 +1,8 @@
-"""Runs tests of the asynchronous client through `hawse.sync`: each call of the synchronous one gets a thread.
+"""Runs tests of the asynchronous client through `hawse.sync`: each synchronous call gets a thread.
 
-`connect` returns what a test takes for an asynchronous client. What a coroutine function, an async iterator or an async
-context manager of the asynchronous client would do, a thread does with the synchronous one. All else is called at once,
-as a program does that uses `hawse.sync`.
+`connect` returns an object with the interface of an asynchronous client. Coroutine functions, async iterators and async
+context managers run their synchronous counterparts in a thread. Everything else is called directly, as in a program
+that uses `hawse.sync`.
 """
 
 import asyncio
@@ -19,29 +19,29 @@ import hawse.sync
 R = TypeVar("R")
 Connect = Callable[..., hawse.Client]
 
-THREADS: Final = 256  # calls at a time; more wait
+THREADS: Final = 256  # the maximum number of concurrent calls; more wait
 _END: Final = object()
 _POOL: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="bridge")
 _WRAPPED: Final = {kind for kind in vars(hawse.sync).values() if hasattr(kind, "asynchronous")}
-# The types of what has to be awaited, or entered, to exist.
+# The types whose values exist only after they are awaited or entered.
 _AWAITED: Final = {"SandboxCreation", "ProcessStarting"} | {
     kind.asynchronous.__name__ for kind in _WRAPPED if hasattr(kind.asynchronous, "__await__")
 }
 
 
 def connect(*arguments: Any, **options: Any) -> Any:
-    """Take the place of `hawse.connect`."""
+    """Replace `hawse.connect`."""
     return Pending(lambda: hawse.sync.connect(*arguments, **options))
 
 
 async def in_thread(function: Callable[..., R], *arguments: Any) -> R:
-    """Call a function in a thread. Cancelling does not end the call: a thread cannot be cancelled."""
+    """Call a function in a thread. Cancelling does not end the call, because a thread cannot be cancelled."""
     context = contextvars.copy_context()
     return await asyncio.get_running_loop().run_in_executor(_POOL, lambda: context.run(function, *arguments))
 
 
 def bridged(value: Any) -> Any:
-    """Return what stands for a value of the synchronous client; most values stand for themselves."""
+    """Wrap a value of the synchronous client; most values are returned unchanged."""
     if type(value) in _WRAPPED:
         return Bridge(value)
     if isinstance(value, Iterator):
@@ -52,7 +52,7 @@ def bridged(value: Any) -> Any:
 
 
 def unbridged(value: Any) -> Any:
-    """Return what is passed to the synchronous client."""
+    """Unwrap a value to pass it to the synchronous client."""
     if isinstance(value, Bridge):
         return value.bridge_target
     if isinstance(value, AsyncIterable):
@@ -61,7 +61,7 @@ def unbridged(value: Any) -> Any:
 
 
 class Pending:
-    """What a call will return that is made when this is awaited, or entered."""
+    """The result of a call that is made when this object is awaited or entered."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self._call = call
@@ -82,7 +82,7 @@ class Pending:
 
 
 class BridgedContext:
-    """An async context manager that a synchronous one stands behind."""
+    """An async context manager that wraps a synchronous one."""
 
     def __init__(self, target: Any) -> None:
         self.bridge_target = target
@@ -96,7 +96,7 @@ class BridgedContext:
 
 
 class BridgedIterator:
-    """An async iterator that a synchronous one stands behind."""
+    """An async iterator that wraps a synchronous one."""
 
     def __init__(self, target: Iterator[Any]) -> None:
         self._target = target
@@ -116,7 +116,7 @@ class BridgedIterator:
 
 
 class Bridge(BridgedContext):
-    """An object of the synchronous client with the methods of the asynchronous one."""
+    """Wraps an object of the synchronous client and offers the methods of the asynchronous one."""
 
     def __init__(self, target: Any) -> None:
         super().__init__(target)
@@ -159,7 +159,7 @@ def _is_awaited(function: Callable[..., Any]) -> bool:
 
 
 def _iterate(items: AsyncIterator[Any], loop: asyncio.AbstractEventLoop) -> Iterator[Any]:
-    """Iterate, in a thread, over what the test's loop produces."""
+    """Iterate, in a thread, over the items of an async iterator in the test's loop."""
 
     async def following() -> Any:
         return await anext(items, _END)

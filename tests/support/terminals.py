@@ -1,4 +1,4 @@
-"""Waiting for the output or the end of a `Terminal` that a test holds."""
+"""Waits for the output or the end of a test's `Terminal`."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from tests.support.waiting import Changes
 
 
 class _Follower:
-    """A `Subscriber` that reads nothing, so that it does not influence how fast output is read."""
+    """A `Subscriber` that reads nothing, so that it does not affect the pace of reading."""
 
     cursor: int | None = None
     lossless = False
@@ -21,7 +21,7 @@ class _Follower:
 
 
 async def until(terminal: Terminal, condition: Callable[[], object]) -> None:
-    """Wait until `condition`, which depends on the terminal's output, size or exit, returns something true."""
+    """Wait until `condition`, which depends on the terminal's output, size or exit, returns a true value."""
     follower = _Follower()
     terminal.subscribe(follower)
     try:

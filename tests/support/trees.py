@@ -1,4 +1,4 @@
-"""Random trees with odd names, and the result of a plain walk, with which listings and copies are compared."""
+"""Random trees with odd names, and a plain walk as the reference for listings and copies."""
 
 import os
 import random
@@ -20,7 +20,7 @@ trees = st.recursive(
 
 
 def plant(folder: Path, tree: dict[bytes, Any]) -> None:
-    """Make the tree in a new directory."""
+    """Create the tree in a new directory."""
     _plant(os.fsencode(folder), tree)
 
 
@@ -42,7 +42,7 @@ def _plant(folder: bytes, tree: dict[bytes, Any]) -> None:
 
 
 def seen(folder: Path) -> dict[bytes, tuple[Any, ...]]:
-    """Walk `folder`; return the type and mode, and the content or the target, by path."""
+    """Walk `folder`; return type, mode, and content or link target, by path."""
     top = os.fsencode(folder)
     found: dict[bytes, tuple[Any, ...]] = {}
     for base, folders, files in os.walk(top):
@@ -69,7 +69,7 @@ def finished(work: Generator[Any, None, Any]) -> Any:
 
 
 def plant_any(folder: bytes, chance: random.Random, depth: int = 0) -> None:
-    """Make a random tree with all that `cp -a` keeps: any names, modes, times, holes, links; and FIFOs and sockets."""
+    """Create a random tree with all that `cp -a` keeps: odd names, modes, times, holes, links, FIFOs, sockets."""
     os.mkdir(folder)
     for _ in range(chance.randrange(1, 7)):
         path = os.path.join(folder, _any_name(chance))
@@ -109,7 +109,7 @@ def _any_name(chance: random.Random) -> bytes:
 
 
 def kept(folder: Path) -> dict[bytes, tuple[Any, ...]]:
-    """Return what a copy keeps, by path: mode, time, content or target, and whether a file has holes."""
+    """Return the properties that a copy keeps, by path: mode, time, content or link target, and holes."""
     top = os.fsencode(folder)
     found: dict[bytes, tuple[Any, ...]] = {}
     for base, folders, files in os.walk(top):

@@ -1,4 +1,4 @@
-"""Compare the values that a server sends with the types that `hawse.api` declares."""
+"""Compares values sent by a server with the types declared in `hawse.api`."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from hawse.api import GATEWAY, METHODS
 
 
 def mistake(method: str, event: str | None, value: Any) -> str | None:
-    """Return how a value differs from its declared type, or None. A method that is not declared is not checked.
+    """Return how a value differs from its declared type, or None. Undeclared methods are not checked.
 
     Args:
         method: The method of the call.
-        event: The name of the event with the value; None: the value is the result.
-        value: The value as it was sent.
+        event: The name of the event with the value. None: the value is the result.
+        value: The value as sent.
     """
     spec = (METHODS | GATEWAY).get(method)
     if spec is None:
@@ -30,7 +30,7 @@ def mistake(method: str, event: str | None, value: Any) -> str | None:
 
 
 def _difference(where: str, sent: Any, declared: Any) -> str | None:
-    """Compare the value that was sent with the decoded value. Fields that were left out have their defaults there."""
+    """Compare the sent value with the decoded value, where omitted fields have their defaults."""
     match sent, declared:
         case dict(), dict():
             if extra := set(sent) - set(declared):

@@ -1,6 +1,6 @@
-"""Waiting in tests for an event: a change of an object, the end of a process, a file. Nothing here polls.
+"""Waits for events in tests: a change of an object, the end of a process, a file. Nothing here polls.
 
-Each wait ends with TimeoutError after TIMEOUT seconds.
+Each wait raises TimeoutError after TIMEOUT seconds.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from typing import Any
 from hawse_runtime.watch import inotify
 from hawse_runtime.watch.inotify import Inotify
 
-# Seconds after which a test that waits has failed. A busy machine needs more than 20 to start a kernel. After 30 the
-# product gives up by itself in many places, which is not what a test waits for.
+# Seconds after which a waiting test fails. A busy machine needs more than 20 to start a kernel. After 30, the product
+# itself gives up in many places, which would hide the failure.
 TIMEOUT = 28.0
 _ANY_CHANGE = (
     inotify.CREATE
@@ -27,19 +27,19 @@ _ANY_CHANGE = (
 
 
 class Changes:
-    """Lets tests wait for a condition of an object, which calls `notify` after each of its changes."""
+    """Lets tests wait for a condition of an object. The object calls `notify` after each change."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Future[None]] = set()
 
     def notify(self) -> None:
-        """Check the condition of each wait again. Only from the thread of the event loop."""
+        """Check the condition of each wait again. Must be called in the event loop's thread."""
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until `condition` returns something true."""
+        """Wait until `condition` returns a true value."""
         async with asyncio.timeout(TIMEOUT):
             while not condition():
                 future = asyncio.get_running_loop().create_future()
@@ -51,20 +51,20 @@ class Changes:
 
 
 async def tasks_ended(before: set[asyncio.Task[Any]]) -> None:
-    """Wait until all tasks have ended that are not in `before`, which must contain the task that calls this."""
+    """Wait until all tasks that are not in `before` have ended. `before` must contain the calling task."""
     async with asyncio.timeout(TIMEOUT):
         while new := asyncio.all_tasks() - before:
             await asyncio.wait(new)
 
 
 async def readable(fd: int) -> None:
-    """Wait until `fd` can be read, or is at its end. No other reader of `fd` may be registered."""
+    """Wait until `fd` is readable or at its end. No other reader of `fd` may be registered."""
     loop = asyncio.get_running_loop()
     await _ready(fd, loop.add_reader, loop.remove_reader)
 
 
 async def writable(fd: int) -> None:
-    """Wait until `fd` can be written to, or has no reader. No other writer of `fd` may be registered."""
+    """Wait until `fd` is writable or has no reader. No other writer of `fd` may be registered."""
     loop = asyncio.get_running_loop()
     await _ready(fd, loop.add_writer, loop.remove_writer)
 
@@ -85,7 +85,7 @@ async def _ready(fd: int, add: Callable[..., None], remove: Callable[[int], obje
 
 
 async def gone(*pids: int) -> None:
-    """Wait until each of these processes has ended. It may be a zombie then, if its parent does not reap it."""
+    """Wait until each of these processes has ended. A process may stay a zombie if its parent does not reap it."""
     for pid in pids:
         try:
             fd = os.pidfd_open(pid)
@@ -98,7 +98,7 @@ async def gone(*pids: int) -> None:
 
 
 async def in_directory(directory: Path, condition: Callable[[], object]) -> None:
-    """Wait until `condition`, which depends on the entries of `directory` and their contents, returns something true.
+    """Wait until `condition`, which depends on the entries of `directory` and their contents, returns a true value.
 
     Raises:
         FileNotFoundError: `directory` does not exist.
@@ -114,12 +114,12 @@ async def in_directory(directory: Path, condition: Callable[[], object]) -> None
 
 
 async def exists(path: Path) -> None:
-    """Wait until there is a file at `path`, whose directory exists."""
+    """Wait until a file exists at `path`. Its directory must exist."""
     await in_directory(path.parent, path.exists)
 
 
 async def lines(*paths: Path) -> list[str]:
-    """Wait until each file holds at least one whole line; return their texts. Their directories exist."""
+    """Wait until each file contains at least one complete line; return their texts. Their directories must exist."""
     for path in paths:
         await in_directory(path.parent, lambda: path.exists() and path.read_text().endswith("\n"))  # noqa: B023
     return [path.read_text() for path in paths]

@@ -1,4 +1,4 @@
-"""Helpers of the tests of `hawse.wire`: golden vectors, the tables of docs/wire.md, connections after the handshake."""
+"""Helpers for the tests of `hawse.wire`: golden vectors, tables of docs/wire.md, connections after the handshake."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def wire_form(entry: Entry) -> bytes:
 
 
 def table(heading: str, first: str) -> list[list[str]]:
-    """The rows of the table whose first column is headed `first`, in the section of docs/wire.md headed `heading`."""
+    """Return the rows of the table whose first column is `first`, in the section `heading` of docs/wire.md."""
     section = re.split(r"^#+ ", PAGE.split(f"# {heading}\n", 1)[1], maxsplit=1, flags=re.M)[0]
     lines = iter(section.splitlines())
     for line in lines:
@@ -59,7 +59,7 @@ def close_codes() -> set[int]:
 
 
 def pair(limits: Limits | None = None, *, window: int = 1 << 20) -> tuple[Connection, Connection]:
-    """A client and a server after the handshake."""
+    """Return a client and a server after the handshake."""
     client, server = Connection(Role.CLIENT, window=window), Connection(Role.SERVER, limits)
     client.send_hello("test")
     deliver(client, server)
@@ -79,7 +79,7 @@ def deliver(sender: Connection, receiver: Connection) -> list[Any]:
 
 
 def raw(body: bytes) -> Raw:
-    """Undecoded JSON, valid or not."""
+    """Return undecoded JSON, valid or not."""
     return Raw(body)
 
 
@@ -88,7 +88,7 @@ def text(message: Message) -> str:
 
 
 def four_calls() -> tuple[Connection, Connection]:
-    """A client with the channels 1 (open), 2 (ended), 3 (cancelling) and 4 (closed), and its server."""
+    """Return a client with the channels 1 (open), 2 (ended), 3 (cancelling) and 4 (closed), and its server."""
     client, server = pair(Limits(input_window=100, payload=150), window=200)
     for _ in range(4):
         client.call("m")
@@ -101,7 +101,7 @@ def four_calls() -> tuple[Connection, Connection]:
 
 
 def check_four_calls(client: Connection, server: Connection) -> None:
-    """Assert that the two of `four_calls` have sent nothing since, and that their channels are as they were."""
+    """Assert that the connections of `four_calls` have sent nothing since, and that their channels are unchanged."""
     for connection in (client, server):
         assert connection.data_to_send() == []
         assert list(connection.channels) == [1, 2, 3]
@@ -110,7 +110,7 @@ def check_four_calls(client: Connection, server: Connection) -> None:
 
 
 def sharing(*, shares: bool) -> tuple[Connection, Connection, list[int]]:
-    """A client and a server, and three open channels with a window of 100 bytes."""
+    """Return a client and a server, and three open channels with a window of 100 bytes."""
     client, server = Connection(Role.CLIENT, window=100), Connection(Role.SERVER)
     client.send_hello("test", shares=shares)
     deliver(client, server)
