@@ -31,7 +31,7 @@ ERRORS: dict[str, ErrorKind] = {
     "backlog": ErrorKind(429, True, "answers were not read (closes the connection)"),
     "unauthenticated": ErrorKind(401, False, "the token or ticket is missing or wrong"),
     "forbidden": ErrorKind(403, False, "authenticated, but not allowed"),
-    "origin_denied": ErrorKind(403, False, "a page of a foreign origin"),
+    "origin_denied": ErrorKind(403, False, "a page of another origin"),
     "unknown_method": ErrorKind(404, False, "the method does not exist"),
     "invalid_params": ErrorKind(400, False, "a parameter is unknown or wrong; `details.path` is its location"),
     "not_found": ErrorKind(404, False, "the sandbox, terminal, process or file does not exist"),
@@ -43,7 +43,7 @@ ERRORS: dict[str, ErrorKind] = {
     ),
     "key_conflict": ErrorKind(409, False, "the key belongs to another call"),
     "outcome_unknown": ErrorKind(
-        409, False, "the key was used and its outcome is no longer kept, or another server may have run the call"
+        409, False, "the key was used but its outcome is no longer stored, or another server may have run the call"
     ),
     "input_gap": ErrorKind(409, False, "input beyond the applied offset; `details.applied`"),
     "input_overflow": ErrorKind(429, True, "the program does not read its input; `details.applied`"),
@@ -72,7 +72,9 @@ ERRORS: dict[str, ErrorKind] = {
         503, True, "the machine has no capacity for another sandbox; `details.retry_after` in seconds"
     ),
     "cleanup_pending": ErrorKind(
-        409, True, "something of the sandbox has not ended yet, and is being ended; `details.retry_after` in seconds"
+        409,
+        True,
+        "parts of the sandbox have not ended yet, and the gateway keeps trying; `details.retry_after` in seconds",
     ),
     "stopped": ErrorKind(
         409,
@@ -83,7 +85,7 @@ ERRORS: dict[str, ErrorKind] = {
     "interrupted": ErrorKind(
         502, True, 'the connection to the sandbox was lost after the call was sent; `admitted` is `"unknown"`'
     ),
-    "internal": ErrorKind(500, False, "a bug on the server; no details leave it"),
+    "internal": ErrorKind(500, False, "a bug in the server; its details are not sent"),
 }
 
 UNKNOWN_KIND = ErrorKind(500, False, "unknown")  # for a code that only a newer version defines

@@ -29,7 +29,7 @@ class ForbiddenError(CallError):
 
 
 class OriginDeniedError(CallError):
-    """Code `origin_denied`: a page of a foreign origin."""
+    """Code `origin_denied`: a page of another origin."""
 
     code = "origin_denied"
 
@@ -84,8 +84,8 @@ class KeyConflictError(CallError):
 
 
 class OutcomeUnknownError(CallError):
-    """Code `outcome_unknown`: the key was used and its outcome is no longer kept, or another server may have run the
-    call.
+    """Code `outcome_unknown`: the key was used but its outcome is no longer stored, or another server may have run
+    the call.
     """
 
     code = "outcome_unknown"
@@ -192,8 +192,8 @@ class CapacityExceededError(CallError):
 
 
 class CleanupPendingError(CallError):
-    """Code `cleanup_pending`: something of the sandbox has not ended yet, and is being ended; `details.retry_after`
-    in seconds.
+    """Code `cleanup_pending`: parts of the sandbox have not ended yet, and the gateway keeps trying;
+    `details.retry_after` in seconds.
     """
 
     code = "cleanup_pending"
@@ -214,7 +214,7 @@ class ConnectionLostError(CallError):
 
 
 class InternalError(CallError):
-    """Code `internal`: a bug on the server; no details leave it."""
+    """Code `internal`: a bug in the server; its details are not sent."""
 
     code = "internal"
 
