@@ -1,4 +1,4 @@
-"""What the integration tests stand on: a real gateway and runtime, and a log that a terminal's program writes."""
+"""Fixtures of the integration tests: a real gateway and runtime, and a log written by a terminal's program."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -13,16 +13,16 @@ from tests.support.stack import Stack
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
-    """The gateway of all tests of this process that use `stack`."""
+    """The gateway shared by all tests of this process that use `stack`."""
     async with Stack(tmp_path_factory.mktemp("g") / "state") as stack:
         yield stack
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def stack(gateway: Stack) -> Stack:
-    """The shared gateway, with a new sandbox `local` and no other.
+    """The shared gateway, with only a new sandbox `local`.
 
-    Plain processes: the tests read /proc and files by the same names as the sandbox does.
+    It is not isolated: tests see the same names in /proc and in the file system as the sandbox.
     """
     await gateway.renew()
     return gateway
@@ -30,13 +30,13 @@ async def stack(gateway: Stack) -> Stack:
 
 @pytest_asyncio.fixture
 async def new_stack(tmp_path: Path) -> AsyncIterator[Stack]:
-    """A gateway of the test's own, whose sandbox has not been started."""
+    """A separate gateway for the test, whose sandbox has not been started."""
     async with Stack(tmp_path / "state") as stack:
         yield stack
 
 
 class Flood:
-    """A program that prints numbered lines and notes what is typed: see tests/support/flood.py."""
+    """A program that prints numbered lines and logs its input: see tests/support/flood.py."""
 
     def __init__(self, log: Path, burst: int, pause: float) -> None:
         self.log = log

@@ -1,6 +1,6 @@
-"""Runs in a sandbox with a filtered network, and tries to get around its proxy. Prints the outcomes as JSON.
+"""Runs in a sandbox with a filtered network, and tries to bypass its proxy. Prints the outcomes as JSON.
 
-What listens outside answers TRAP; an attempt whose answer contains that has reached it. Arguments: JSON with the ports.
+Outside listeners answer TRAP, so an attempt whose answer contains it has succeeded. Arguments: JSON with the ports.
 """
 
 import base64
@@ -29,7 +29,7 @@ def attempt(work: Callable[[], object]) -> Callable[[], object]:
 
 
 def proxy(data: bytes) -> bytes:
-    """Send bytes to the proxy and return what comes back."""
+    """Send bytes to the proxy and return the answer."""
     with socket.create_connection(("127.0.0.1", 3128), TIMEOUT) as connection:
         connection.sendall(data)
         connection.shutdown(socket.SHUT_WR)
@@ -52,7 +52,7 @@ def get(url: str, host: str | None = None, *more: str, method: str = "GET", body
 
 
 def connect(authority: str, data: bytes = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") -> bytes:
-    """Open a tunnel, and send bytes in it."""
+    """Open a tunnel, and send bytes through it."""
     with socket.create_connection(("127.0.0.1", 3128), TIMEOUT) as connection:
         connection.sendall(f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n".encode())
         head = connection.recv(65536)
@@ -63,7 +63,7 @@ def connect(authority: str, data: bytes = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") 
 
 
 def tunnel(data: bytes, name: str = "api.test", alpn: list[str] | None = None) -> bytes:
-    """Open a tunnel to an allowed host, TLS in it, and send bytes."""
+    """Open a tunnel to an allowed host, start TLS in it, and send bytes."""
     with socket.create_connection(("127.0.0.1", 3128), TIMEOUT) as connection:
         connection.sendall(f"CONNECT api.test:{API} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         connection.recv(65536)

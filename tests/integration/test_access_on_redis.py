@@ -31,7 +31,7 @@ async def gateway(url: str) -> AsyncIterator[tuple[Credentials, Owners, RedisSto
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait until the other gateway has received a change, which nothing else announces."""
+    """Poll until the other gateway has received a change, which no event reports."""
     async with asyncio.timeout(TIMEOUT):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""An agent and a person share one shell through a real gateway, and each gets the other's output."""
+"""An agent and a person share one shell through a real gateway, and each receives the other's output."""
 
 import asyncio
 import shutil
@@ -18,7 +18,7 @@ LINK_BACKLOG = Limits().backlog  # bytes
 QUICK = hawse.client.Options(backoff_cap=0.1)
 
 
-# A slow shell: it reports a command that was interrupted only when the next line has been typed, or after 0.2 s.
+# A slow shell: it reports an interrupted command only after the next line is typed, or after 0.2 s.
 SLOW_SHELL = r"""
 import select, signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -81,7 +81,7 @@ async def test_an_agent_and_a_person_share_one_shell(stack: Stack, shell: str) -
         await person.has(ran.end)
         assert bytes(person.output[ran.start : ran.end]) == ran.output
 
-        # The person uses the same shell, and the agent waits for the end of the command.
+        # The person uses the same shell, and the agent waits for the command to end.
         waiting = tasks.create_task(agent.wait_for(command=True, since=ran.after))
         await seat.write(b"echo person $x\r")
         waited = await waiting
@@ -93,7 +93,7 @@ async def test_an_agent_and_a_person_share_one_shell(stack: Stack, shell: str) -
 
         # The agent presses keys.
         await agent.send("printf 'your turn\\n'; read -s secret; echo got $secret", keys=["enter"])
-        await agent.expect("^your turn$")  # while a shell edits its line, Enter is another byte than for `read`
+        await agent.expect("^your turn$")  # in a shell's line editor, Enter is a different byte than for `read`
         await agent.send("abc", keys=["enter"])
         assert (await agent.expect(r"got \w+$")).text == "got abc"
         history = await agent.history()
@@ -121,7 +121,7 @@ async def test_a_command_runs_once_and_its_output_is_complete_over_connections_t
         assert proxy.cuts > 3
         with pytest.raises(HawseError, match="deadline_exceeded") as late:
             await term.run("sh -c 'echo run\"\"ning; exec cat'", timeout=0.2)
-        if late.value.admitted == "yes":  # else nothing was typed within that time
+        if late.value.admitted == "yes":  # otherwise nothing was typed within that time
             await term.expect("^running$", since=ran.after)  # an earlier Ctrl-C discards the line, or is lost
             await term.send(keys=["ctrl+c"])
             assert (await term.wait_for(command=True)).event == "command"  # the end of cat
@@ -129,7 +129,7 @@ async def test_a_command_runs_once_and_its_output_is_complete_over_connections_t
 
 
 async def test_run_after_an_interrupt_returns_its_own_result(stack: Stack) -> None:
-    """The result of the interrupted command was returned if the shell reported it after the next line was typed."""
+    """Regression: it returned the interrupted command's result if the shell reported that after the next line."""
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
         hw.sandbox().terminals.open("t", argv=[sys.executable, "-c", SLOW_SHELL]) as term,
@@ -143,11 +143,11 @@ async def test_run_after_an_interrupt_returns_its_own_result(stack: Stack) -> No
 
 
 async def test_50_large_screens_at_once_interrupt_no_call_of_any_client(stack: Stack) -> None:
-    """W1: results of more than 8 MiB together ended the link to the runtime, and with it the calls of all clients."""
+    """W1: results of more than 8 MiB in total ended the link to the runtime, and with it all clients' calls."""
     retries: list[str] = []
 
     def options(name: str) -> hawse.client.Options:
-        def dice() -> float:  # asked for each pause before a retry
+        def dice() -> float:  # called for each pause before a retry
             retries.append(name)
             return 0.0
 

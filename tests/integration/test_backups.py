@@ -1,4 +1,4 @@
-"""Backups through a real gateway: any tree, lost connections, a gateway that is killed, and damaged archives."""
+"""Backups through a real gateway: any tree, lost connections, a killed gateway, and damaged archives."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ def stored(stack: Stack) -> list[str]:
 
 
 async def first(begun: asyncio.Event, work: "asyncio.Task[object]") -> None:
-    """Wait for the event, which must happen before the work is done."""
+    """Wait for the event, which must be set before the work is done."""
     waiting = asyncio.create_task(begun.wait())
     await asyncio.wait([waiting, work], return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
@@ -78,7 +78,7 @@ async def test_lost_connections_cost_nothing(stack: Stack) -> None:
 
 
 async def cancelled(runtime: int, begun: asyncio.Event, work: Coroutine[Any, Any, object]) -> None:
-    """Cancel work when it has begun. The runtime is suspended until then, so that the work is not complete before."""
+    """Cancel work once it has started. The runtime is suspended until then, so that the work cannot complete."""
     await suspend(runtime)
     try:
         working = asyncio.create_task(work)
@@ -227,7 +227,7 @@ async def test_sandboxes_are_created_from_a_snapshot(stack: Stack) -> None:
                 copied = stack.state / "sandboxes/copy/workspace"
                 assert seen(copied) == before
                 await box.files.write("own", b"x")
-                await hw.sandboxes.create("copy", snapshot=snapshot.id)  # the same sandbox, with what it has now
+                await hw.sandboxes.create("copy", snapshot=snapshot.id)  # the same sandbox, with its current content
                 assert (copied / "own").exists()
         (stack.state / "backups" / snapshot.id).write_bytes(b"damaged")
         with pytest.raises(hawse.HawseError, match="io_error: the archive is damaged"):

@@ -21,7 +21,7 @@ from tests.support.waiting import gone
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def module_stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
-    """A gateway that all tests here share, whose sandbox has Deno."""
+    """A gateway shared by all tests of this module, whose sandbox has Deno."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", path_with_deno())
         pools = (f"--code-pool={language}:size=0" for language in ("javascript", "typescript", "bash"))
@@ -147,7 +147,7 @@ async def test_results_over_http(module_stack: Stack) -> None:
 
 
 async def test_fifteen_contexts_see_nothing_of_each_other(box: Sandbox) -> None:
-    """Each writes globals, modules and directories at the same time as the others, then all are read."""
+    """All contexts write globals, modules and directories at the same time, then each is read."""
     count = 15
     contexts = [box.code.create(id=f"iso-{n}") for n in range(count)]
     await asyncio.gather(*(ctx.__aenter__() for ctx in contexts))
@@ -258,7 +258,7 @@ async def test_executors_end_with_a_runtime_that_is_killed(tmp_path: Path) -> No
         host = psutil.Process(pid).ppid()
         os.kill(runtime.pid, signal.SIGKILL)
         await gone(runtime.pid, pid, host)
-        assert (await box.code.list()) == []  # another runtime has started
-        await gone(int(str(done.text)))  # by its mark, when the runtime has started
+        assert (await box.code.list()) == []  # a new runtime has started
+        await gone(int(str(done.text)))  # killed by its mark when the runtime has started
         with pytest.raises(HawseError, match="not_found"):
             await ctx.run("1")

@@ -1,4 +1,4 @@
-"""Random creations, runs, interrupts, restarts, deletions and sudden ends: contexts agree with a model of them."""
+"""Random creations, runs, interrupts, restarts, deletions and sudden ends: contexts agree with a model."""
 
 import asyncio
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def test_fifty_contexts_are_created_at_once_during_runs_and_fifteen_make_thirty_
 
     async def create_all(ids: list[str]) -> None:
         calls = [client.call("code.create", {"id": id, "language": "fake"}) for id in ids]
-        for call in calls:  # one after the other, because each wait has a time limit
+        for call in calls:  # one after another, because each wait has a time limit
             await call.result()
 
     async def sustain(id: str) -> None:

@@ -1,5 +1,5 @@
-"""Commands and processes through a real gateway: compared with bash, a thousand at the same time, with many cancelled
-calls and with clients that disconnect at every step. None of the tests leaves a process, descriptor or task behind.
+"""Commands and processes through a real gateway: compared with bash, a thousand at once, with many cancelled calls, and
+with clients that disconnect at every step. No test leaves a process, descriptor or task behind.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 AT_ONCE = 1000
 
-# Variables that the runtime sets or removes for its programs: set for both sides, so that their environments are equal.
+# Variables that the runtime sets or removes for its programs. Set on both sides, so that their environments are equal.
 SAME_ENV: dict[str, str | None] = {
     "LANG": "C.UTF-8",
     "USER": "user",
@@ -38,7 +38,7 @@ NAMES = st.from_regex(r"\A[A-Z_]{1,6}\Z").filter(lambda name: name not in ("PATH
 
 
 def model(argv: list[str], cwd: str, env: dict[str, str | None], stdin: bytes) -> tuple[int, bytes, bytes]:
-    """Return the exit code, stdout and stderr of a program that is run directly, in a session of its own."""
+    """Run a program directly, in a new session; return its exit code, stdout and stderr."""
     full = {k: v for k, v in os.environ.items() if not k.startswith("HAWSE_")}
     for name, value in env.items():
         full.pop(name, None)
@@ -50,7 +50,7 @@ def model(argv: list[str], cwd: str, env: dict[str, str | None], stdin: bytes) -
     return done.returncode, done.stdout, done.stderr
 
 
-# The parts of a command. Each prints something of its input, or ends in its own way.
+# The parts of a command. Each prints a part of its input, or ends in its own way.
 PIECES = st.one_of(
     st.builds("printf '%s|' {!r}".format, st.from_regex(r"\A[a-z0-9 ]{0,9}\Z")),
     st.sampled_from(
@@ -150,7 +150,7 @@ async def test_a_thousand_commands_at_once_on_one_socket_each_get_their_own_outp
 @pytest.mark.soak
 @pytest.mark.timeout(120)
 async def test_many_cancelled_calls_do_not_affect_their_process(stack: Stack, tmp_path: Path) -> None:
-    """Waits, reads and commands are cancelled at every age. The process that they are about runs on."""
+    """Waits, reads and commands are cancelled at any age. Their process keeps running."""
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
         async with nothing_left(stack, sb):
@@ -209,7 +209,7 @@ async def test_clients_that_disconnect_at_every_step_leave_nothing_behind(stack:
             ]
             task = asyncio.ensure_future(calls[number % len(calls)]())
             await asyncio.wait({task}, timeout=(number // len(calls)) * 0.01)
-            task.cancel()  # and the connection closes in the same step
+            task.cancel()  # the connection closes in the same step
         with contextlib.suppress(asyncio.CancelledError, HawseError):
             await task
 
@@ -227,7 +227,7 @@ async def test_clients_that_disconnect_at_every_step_leave_nothing_behind(stack:
                     await handle.kill(grace=0)
             await stays.end()
             assert (await stays.wait()).code == 0
-            # The client gives each command a key: its stdin stays open for a repeat of the call.
+            # The client gives each command a key, so its stdin stays open for a retry.
             (runtime,) = stack.runtimes()
             for child in runtime.children():
                 with contextlib.suppress(psutil.NoSuchProcess):

@@ -1,4 +1,4 @@
-"""`hawse cp` over connections that are cut, and after the command was killed."""
+"""`hawse cp` over interrupted connections, and after the command was killed."""
 
 import asyncio
 import os

@@ -1,6 +1,6 @@
-"""Someone sets the date of the machine while everything runs: nothing ends, and nothing lives longer.
+"""The machine's date changes while everything runs: nothing ends early, and nothing lives longer.
 
-libfaketime gives the gateway and its runtimes another date, and leaves the clocks that never go back alone.
+libfaketime gives the gateway and its runtimes a different date, and does not affect monotonic clocks.
 """
 
 import asyncio
@@ -12,11 +12,11 @@ from tests.support.stack import Stack
 
 (LIBRARY,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
 HOUR, DAY = 3600.0, 86_400
-WAIT = 150.0  # s after which a test that waits has failed
+WAIT = 150.0  # s after which a waiting test fails
 
 
 async def date(sandbox: Sandbox) -> int:
-    """Return the date that the programs of a sandbox see, in seconds since 1970."""
+    """Return the date as seen by a sandbox's programs, in seconds since 1970."""
     return int((await sandbox.exec("date +%s")).stdout)
 
 
@@ -57,7 +57,7 @@ async def test_a_date_that_jumps_by_a_day_ends_nothing(tmp_path: Path) -> None:
                 async with hawse.connect(stack.base, token=token.token) as another:
                     assert (await another.sandbox("box").runtime()).runtime == before.runtime
                 await stack.kill()
-                await stack.start()  # it reads all rows on that day, and ends what is due
+                await stack.start()  # it reads all rows on that date, and ends everything that is due
                 assert (await box.runtime()).runtime == before.runtime
             await process.kill()
         await box.delete()

@@ -1,4 +1,4 @@
-"""The manifests of deploy/kubernetes: the cluster accepts them, and they give the rights that gateways need."""
+"""The manifests of deploy/kubernetes: the cluster accepts them, and they grant the rights that gateways need."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ from tests.support.waiting import TIMEOUT
 ROOT: Final = Path(__file__).resolve().parents[2]
 DEPLOY: Final = ROOT / "deploy" / "kubernetes"
 METRIC: Final = re.compile(r"\b(?:hawse|process)_\w+")
-INSTALLED: Final = {"Gateway", "HTTPRoute", "ServiceMonitor"}  # kinds that a cluster has with something installed
+INSTALLED: Final = {"Gateway", "HTTPRoute", "ServiceMonitor"}  # kinds that exist only after installing add-ons
 SPACES: Final = ("hawse", "hawse-sandboxes")  # the namespaces of the manifests
 
 Manifest = dict[str, Any]
@@ -41,7 +41,7 @@ def kustomizations() -> list[Path]:
 
 
 def manifests() -> Iterator[tuple[Path, Manifest]]:
-    """Yield the manifests that the kustomizations name, with their files."""
+    """Yield the manifests listed in the kustomizations, with their files."""
     for each in kustomizations():
         for name in yaml.safe_load(each.read_text())["resources"]:
             path = each.parent / name
@@ -73,7 +73,7 @@ def test_the_gateway_knows_its_arguments_and_settings() -> None:
 
 
 def test_redis_refuses_writes_before_the_cluster_kills_it() -> None:
-    """A server that was killed for its memory would read the same data again, and be killed again."""
+    """A server killed for its memory use would load the same data again, and be killed again."""
     (container,) = of_kind("StatefulSet", "redis")["spec"]["template"]["spec"]["containers"]
     options = dict(zip(container["args"][::2], container["args"][1::2], strict=True))
     most, limit = parse_quantity(options["--maxmemory"].replace("mb", "Mi")), container["resources"]["limits"]["memory"]
@@ -92,7 +92,7 @@ def test_the_dashboard_shows_metrics_that_are_documented() -> None:
 
 @pytest_asyncio.fixture
 async def spaces() -> AsyncIterator[dict[str, str]]:
-    """Two namespaces, in place of those of the manifests."""
+    """Two namespaces that replace the manifests' namespaces."""
     mark = secrets.token_hex(4)
     names = {space: f"t{mark}-{space}" for space in SPACES}
     async with AsyncClient() as cluster:
@@ -107,7 +107,7 @@ async def spaces() -> AsyncIterator[dict[str, str]]:
 
 
 def placed(manifest: Manifest, spaces: dict[str, str]) -> Manifest:
-    """Return a manifest in the namespaces of the test."""
+    """Return a manifest moved to the test's namespaces."""
     placed: Manifest = json.loads(json.dumps(manifest))
     if "namespace" in placed["metadata"]:
         placed["metadata"]["namespace"] = spaces[placed["metadata"]["namespace"]]
@@ -117,7 +117,7 @@ def placed(manifest: Manifest, spaces: dict[str, str]) -> Manifest:
 
 
 def lost(given: Any, kept: Any, path: str = "$") -> list[str]:
-    """Return the paths of fields that are not kept, because their kind does not have them."""
+    """Return the paths of fields that the cluster dropped, because their kind does not have them."""
     if isinstance(given, dict):
         missing = [f"{path}.{key}" for key in given if key not in kept]
         return missing + [each for key in given if key in kept for each in lost(given[key], kept[key], f"{path}.{key}")]
@@ -147,14 +147,14 @@ async def test_pods_are_restricted(spaces: dict[str, str], kind: str, name: str)
     template = of_kind(kind, name)["spec"]["template"]
     volumes = [each["metadata"]["name"] for each in of_kind(kind, name)["spec"].get("volumeClaimTemplates", [])]
     spec = {"volumes": [{"name": each, "emptyDir": {}} for each in volumes]} | template["spec"]
-    spec.pop("serviceAccountName", None)  # there is none in this namespace
+    spec.pop("serviceAccountName", None)  # this namespace has none
     async with AsyncClient(namespace=spaces["hawse"]) as cluster:
         await cluster.get(ServiceAccount, "default", namespace="default")
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
         try:
             made: Any = Pod.from_dict(pod)
             await cluster.create(made, dry_run=True)
-        except ApiError as error:  # the account of a new namespace may not be there yet, which is found after the rest
+        except ApiError as error:  # a new namespace may not have its account yet, which is checked last
             assert "serviceaccount" in str(error)  # noqa: PT017
 
 
@@ -182,7 +182,7 @@ async def test_the_rights_of_the_gateway_are_enough_and_no_more(
         await provider.create("box", SandboxSpec(), lambda _: None)
         await provider.start("box", SandboxSpec(), "0123456789abcdef", lambda _: None)
         async with AsyncClient(namespace=where) as gateway:
-            _ = [event async for event in gateway.list(Event)]  # not forbidden; there may be none yet
+            _ = [event async for event in gateway.list(Event)]  # allowed, even if there are none yet
             for denied in (
                 gateway.get(Secret, "any"),
                 gateway.get(NetworkPolicy, "any"),
@@ -209,7 +209,7 @@ async def test_the_rights_of_the_gateway_are_enough_and_no_more(
 
 
 async def until_discovered(provider: KubernetesProvider) -> list[Observation]:
-    """Wait until a claim that was created is reported."""
+    """Wait until a newly created claim is reported."""
     async with asyncio.timeout(TIMEOUT):
         while not (found := await provider.discover()):  # noqa: ASYNC110  # providers report no changes
             await asyncio.sleep(0.02)
@@ -217,7 +217,7 @@ async def until_discovered(provider: KubernetesProvider) -> list[Observation]:
 
 
 def _config_of(token: str) -> Manifest:
-    """Return a kubeconfig for the cluster of the tests and the account of a token."""
+    """Return a kubeconfig for the test cluster and a token's account."""
     found = KubeConfig.from_env().get()
     assert found is not None
     cluster = {

@@ -1,4 +1,4 @@
-"""Desktops of isolated sandboxes: an agent drives Chromium as a model with a computer tool does, and a recording."""
+"""Desktops of isolated sandboxes: an agent drives Chromium like a model with a computer tool, and a recording."""
 
 import asyncio
 import json
@@ -21,14 +21,14 @@ from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-# The field is red, the link blue; what was typed is in the title, and the page is green when it was sent.
+# The field is red, the link blue. The title shows the typed text, and the page turns green when it is submitted.
 PAGE = """<!doctype html><meta charset=utf-8><title>waiting</title>
 <style>body { margin: 0; background: white } input { all: unset; position: fixed; left: 100px; top: 80px; width: 300px;
 height: 40px; background: #ff0000; color: #ff0000 } </style>
 <form><input autocomplete=off oninput="document.title = 'typed ' + this.value"></form>
 <script>onsubmit = event => { event.preventDefault(); document.body.style.background = '#00ff00' }</script>
 """
-CHROMIUM = [  # not Debian's script /usr/bin/chromium: it reads files of /etc, which the sandbox does not have
+CHROMIUM = [  # not Debian's script /usr/bin/chromium, which reads files in /etc that the sandbox does not have
     *(
         "/usr/lib/chromium/chromium",
         "--no-sandbox",
@@ -56,7 +56,7 @@ async def box(stack: Stack) -> AsyncIterator[Sandbox]:
 
 
 async def until(look: Callable[[], Awaitable[T | None]]) -> T:
-    """Look again until there is something: a desktop reports no event when a program has drawn."""
+    """Poll until there is a result: a desktop has no event for drawing."""
     async with asyncio.timeout(60):
         while (found := await look()) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
@@ -64,7 +64,7 @@ async def until(look: Callable[[], Awaitable[T | None]]) -> T:
 
 
 async def find(desktop: Desktop, colour: tuple[int, int, int]) -> tuple[int, int] | None:
-    """Return the middle of what has a colour on the screen."""
+    """Return the centre of the pixels with a colour."""
     image = Image.open(BytesIO((await desktop.screenshot()).data)).convert("RGB")
     red, green, blue = ImageChops.difference(image, Image.new("RGB", image.size, colour)).split()
     place = ImageChops.invert(ImageChops.lighter(ImageChops.lighter(red, green), blue)).point(_exactly).getbbox()
@@ -72,7 +72,7 @@ async def find(desktop: Desktop, colour: tuple[int, int, int]) -> tuple[int, int
 
 
 async def find_steady(desktop: Desktop, colour: tuple[int, int, int]) -> tuple[int, int] | None:
-    """As `find`, of what does not move: the window manager moves a window when it has appeared."""
+    """Like `find`, once it stops moving: the window manager moves a window after it appears."""
     before = await find(desktop, colour)
     await asyncio.sleep(0.2)
     return before if before == await find(desktop, colour) else None
@@ -91,7 +91,7 @@ async def test_an_agent_finds_a_field_of_a_page_clicks_and_types_into_it(box: Sa
     titles: list[str] = []
 
     async def typed() -> bool | None:
-        """Look, click, type and check, as an agent does: a browser that starts takes the keyboard when it is ready."""
+        """Look, click, type and check, like an agent: a starting browser takes the keyboard focus when it is ready."""
         x, y = await until(lambda: find_steady(desktop, RED))
         await desktop.click(x, y)
         await desktop.key("ctrl+a")
@@ -148,7 +148,7 @@ async def test_a_recording_survives_a_kill_of_the_runtime(stack: Stack) -> None:
 
 
 async def _finished(recording: Recording) -> RecordingInfo | None:
-    """Return a recording when it has ended; calls are interrupted while the runtime is started again."""
+    """Return a recording once it has ended. Calls are interrupted while the runtime restarts."""
     try:
         info = await recording.info()
     except HawseError:

@@ -1,4 +1,4 @@
-"""Probes that run as user code in a container of a real gateway and engine, each for one promise of SECURITY.md."""
+"""Probes that run as user code in a container of a real gateway and engine. Each checks one promise of SECURITY.md."""
 
 import re
 from collections.abc import AsyncIterator
@@ -35,12 +35,12 @@ async def box(client: Client) -> Sandbox:
 
 
 async def output(box: Sandbox, command: str) -> str:
-    """Run a command as user code, and return what it printed on stdout and stderr."""
+    """Run a command as user code, and return its stdout and stderr."""
     result = await box.exec(["/bin/sh", "-c", f"{{ {command}\n}} 2>&1"], timeout=60)
     return bytes(result.stdout).decode().strip()
 
 
-# The pid of the runtime as programs see it: the process whose command line has its arguments, except the init.
+# The runtime's pid as seen by programs: the process with its arguments in the command line, other than init.
 RUNTIME = "R=$(ps | while read p u c; do case $c in /hawse/bundle/ld*) echo $p;; esac; done)"
 
 

@@ -1,7 +1,7 @@
-"""Run the programs of the tutorial, the guides and other pages for users, and compare what they print.
+"""Runs the programs of the tutorial, the guides and other user documentation, and compares their output.
 
-tests/support/documentation.py describes the pages. e2e/apps/test_release.py runs them with only the packages that they
-say to install.
+tests/support/documentation.py describes the pages. e2e/apps/test_release.py runs them with only the packages that the
+pages instruct to install.
 """
 
 import os
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 def make_commands(folder: Path) -> Path:
-    """The commands `hawse` and `python` as an installation has them."""
+    """Create the commands `hawse` and `python` as in an installation."""
     folder.mkdir()
     for name, arguments in (("hawse", "-m hawse.cli"), ("python", "")):
         command = folder / name
@@ -44,5 +44,5 @@ async def test_the_programs_of_a_page_run_in_its_order_and_print_what_it_says(
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 async def test_no_program_of_a_page_names_an_address(page: Path) -> None:
-    """Otherwise it would call something else than the gateway of the test."""
+    """Otherwise it would call something other than the test's gateway."""
     assert [block.text for block in blocks(page) if "127.0.0.1:8080" in block.text] == []

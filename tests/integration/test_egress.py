@@ -1,4 +1,4 @@
-"""Filtered networks in bubblewrap and in containers: what works, what is not reached, and where secrets are not."""
+"""Filtered networks in bubblewrap and in containers: allowed and blocked access, and places without secrets."""
 
 import asyncio
 import io
@@ -92,7 +92,7 @@ async def test_nothing_else_can_be_reached(
 
 
 def memory(pid: int) -> Iterator[bytes]:
-    """Yield what a process has in its memory."""
+    """Yield the memory of a process."""
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem:
         for line in maps:
             edges, rights = line.split()[:2]
@@ -104,7 +104,7 @@ def memory(pid: int) -> Iterator[bytes]:
 
 
 def processes_of(stack: Stack, box: str) -> list[psutil.Process]:
-    """The processes of a sandbox that runs, its runtime among them."""
+    """Return the processes of a running sandbox, including its runtime."""
     if isinstance(stack, DockerStack):
         return stack.processes(box)
     return stack.runtimes(box)
@@ -197,7 +197,7 @@ def _path(url: str) -> str:
 
 
 def _forward_to(url: str) -> Any:
-    """Return what serves a connection by connecting it with the server of a URL."""
+    """Return a handler that forwards a connection to the server of a URL."""
     host, _, port = url.split("/")[2].rpartition(":")
 
     async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -248,7 +248,7 @@ async def test_a_proxy_outlives_the_gateway_is_replaced_and_ends_with_its_sandbo
         assert '"GET"' in await output(box, fetch)
         assert _proxy(stack) == first
         os.kill(first.pid, signal.SIGKILL)
-        assert '"GET"' in await output(box, fetch)  # it waits for the next one, which trusts the same authority
+        assert '"GET"' in await output(box, fetch)  # waits for the next proxy, which trusts the same authority
         second = _proxy(stack)
         assert second != first
         await box.stop()
@@ -264,7 +264,7 @@ def _proxy(stack: Stack) -> psutil.Process:
     return psutil.Process(int((stack.state / "sandboxes" / "box" / "egress" / "process").read_text().split()[0]))
 
 
-@pytest.mark.parametrize("kind", [LOCAL], indirect=True)  # no provider is asked
+@pytest.mark.parametrize("kind", [LOCAL], indirect=True)  # providers are not involved
 async def test_policies_that_are_not_valid_are_refused(hw: Client) -> None:
     for policy, network in ((EgressPolicy(allow=["a..b"]), "filtered"), (STRICT, "private")):
         with pytest.raises(HawseError) as caught:
@@ -376,7 +376,7 @@ async def test_a_user_that_loses_a_secret_loses_it_in_sandboxes_that_run(
         assert (info.secrets, info.withheld) == ([], ["api"])
 
 
-@pytest.mark.parametrize("kind", [LOCAL], indirect=True)  # its methods are called with each provider above
+@pytest.mark.parametrize("kind", [LOCAL], indirect=True)  # the tests above call its methods with each provider
 async def test_hawse_egress_shows_and_changes_the_rules(stack: Stack, hw: Client) -> None:
     box = await hw.sandboxes.create("cli", network="filtered", egress=EgressPolicy(allow=["api.test"]))
     await output(box, "curl -sS http://evil.test/")

@@ -1,4 +1,4 @@
-"""The Docker Engine is killed or suspended while sandboxes start, run and stop: afterwards rows and reality agree."""
+"""The Docker Engine is killed or suspended while sandboxes start, run and stop. Afterwards, rows and reality agree."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -55,9 +55,9 @@ async def create(hw: Client, id: str, network: Network | None = None) -> str:
 
 
 async def delete_all(hw: Client, stack: Stack, engine: EngineProcess) -> None:
-    """Delete all sandboxes, and check that nothing of them is left."""
+    """Delete all sandboxes, and check that nothing is left of them."""
     for info in await hw.sandboxes.list():
-        with suppress(hawse.CleanupPendingError):  # it goes on
+        with suppress(hawse.CleanupPendingError):  # the deletion continues
             await hw.sandbox(info.id).delete()
         await until_gone(hw, info.id)
     gateway = StateDirectory(stack.state).identity(GATEWAY_ID)
@@ -98,7 +98,7 @@ async def test_after_an_engine_was_killed_nothing_is_left_of_what_began_and_what
     record = stack.state / "sandboxes" / "running" / "egress" / "process"
     proxy = RuntimeProcess.load(record)
     await stopping.exec(["/bin/true"])
-    await engine.suspend()  # so that the requests have begun when it is killed
+    await engine.suspend()  # so that requests are in progress when it is killed
     starts = asyncio.ensure_future(create(hw, "starting"))
     stops = asyncio.ensure_future(stopping.delete())
     await until_state(hw, "starting", "starting")

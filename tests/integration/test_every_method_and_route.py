@@ -1,7 +1,7 @@
 """Each method and each route, called by each kind of caller.
 
-The tables state what was decided. A new method or route is in no table, so that these tests fail until it is decided
-which callers may use it.
+The tables contain the access decisions. A new method or route is missing from them, so these tests fail until somebody
+decides which callers can use it.
 """
 
 import re
@@ -21,8 +21,8 @@ from hawse_gateway.settings import OidcSettings
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 
-# The right that each method needs, in the sandbox of the call. `@`: the right at the terminal of the call is enough.
-# `*`: the right anywhere is enough, and the handler selects what the caller sees.
+# The right that each method needs, in the call's sandbox. `@`: the right at the call's terminal is enough.
+# `*`: the right anywhere is enough, and the handler filters the result for the caller.
 NEEDS: Final[Mapping[str, str]] = {
     OPERATE: """
         code.answer code.attach code.complete code.create code.delete code.get code.inspect code.interrupt
@@ -75,7 +75,7 @@ OWNING: Final = {*OPERATING, "access*"}
 ANYWHERE: Final = {need for need in NEEDS if need.endswith("*")}
 
 
-# The callers, with their rights at the gateway and with what they may do in the sandbox `local` and at its terminal.
+# The callers, with their rights at the gateway, in the sandbox `local` and at its terminal.
 CALLERS: Final[Mapping[str, tuple[tuple[str, ...], set[str]]]] = {
     "owner": (("*",), OWNING),
     "operator": (("operate",), OPERATING),
@@ -91,22 +91,22 @@ CALLERS: Final[Mapping[str, tuple[tuple[str, ...], set[str]]]] = {
     "machine": (("join/local",), set()),
     "user without rights": ((), set()),
 }
-# For these, the sandbox does not exist.
+# Callers for whom the sandbox does not exist.
 STRANGERS: Final = ("other tenant", "owner of another sandbox", "link to another sandbox", "user without rights")
 
-# The routes that answer without a credential, and the reason.
+# Routes that answer without a credential, and why.
 PUBLIC: Final[Mapping[str, str]] = {
     "/healthz": "for probes of orchestrators; it contains the version only",
     "/v1/login/info": "the page asks how its user can sign in; it contains the name of the identity provider only",
     "/v1/join": "a machine is refused after the upgrade, and is told whether it may try again",
     "/v1/connect": "the caller is refused after the upgrade, so that browsers show the reason",
 }
-# Those that a gateway with an OpenID provider has in addition.
+# Additional public routes of a gateway with an OpenID provider.
 OF_LOGIN: Final[Mapping[str, str]] = {
     "/v1/login": "sends the browser to the provider",
     "/v1/login/callback": "ends a login; only the provider can confirm one (tests/gateway/sign_on/oidc/test_login.py)",
 }
-# Those that do not, with the methods of HTTP that they have.
+# Routes that require a credential, with their HTTP methods.
 PROTECTED: Final[Mapping[str, set[str]]] = {
     "/metrics": {"GET", "HEAD"},
     "/v1/session": {"GET", "HEAD", "POST", "DELETE"},
@@ -116,7 +116,7 @@ PROTECTED: Final[Mapping[str, set[str]]] = {
     "/v1/sandboxes/{sandbox}/files/{path:path}": {"GET", "HEAD", "PUT", "DELETE"},
     "/v1/sandboxes/{sandbox}/{method}": {"POST"},
     "/v1/{method}": {"POST"},
-    "/v1/{rest:path}": set(),  # all methods: a path that does not exist
+    "/v1/{rest:path}": set(),  # all methods: an unknown path
 }
 
 
@@ -138,9 +138,9 @@ def test_it_is_decided_which_right_each_method_needs() -> None:
 
 
 async def outcome(client: Any, method: str) -> str:
-    """Return the code of the error that a call ends with. Nothing is done: no call has valid parameters.
+    """Return the code of a call's error. Calls have no effect, since none has valid parameters.
 
-    `allowed`: the gateway has forwarded it, to a runtime that knows no method, or has refused its parameters.
+    `allowed`: the gateway has forwarded the call to a runtime without methods, or has refused its parameters.
     """
     gateway_method = method in GATEWAY
     params = {"id": "local" if gateway_method else "main", "sandbox": "local", "not-a-parameter": 1}
@@ -165,7 +165,7 @@ async def test_each_caller_may_call_what_was_decided(served: Gateway, caller: st
             found[method] = await outcome(client, method)
             hidden = caller in STRANGERS and (method in METHODS or GATEWAY[method].target is not None)
             refusal = "not_found" if hidden else "forbidden"
-            selected = need in ANYWHERE and method in GATEWAY  # these name no sandbox
+            selected = need in ANYWHERE and method in GATEWAY  # these do not name a sandbox
             expected[method] = "allowed" if need in allowed and (selected or not hidden) else refusal
     assert found == expected
 
@@ -180,7 +180,7 @@ async def test_no_method_is_called_without_a_valid_token(served: Gateway, token:
 
 
 async def invalid(gateway: Gateway, kind: str) -> dict[str, str]:
-    """Return the headers of a caller that is not authenticated."""
+    """Return the headers of an unauthenticated caller."""
     if kind == "nobody":
         return {}
     owner = gateway.credentials.find(TOKEN)
@@ -246,5 +246,5 @@ async def test_a_foreign_sandbox_and_one_that_does_not_exist_have_equal_answers(
 
 
 def _without_request(text: str) -> str:
-    """An answer without the id of its request, which is random."""
+    """Return an answer without its random request id."""
     return re.sub(r'"request":"[0-9a-f]+"', "", text)

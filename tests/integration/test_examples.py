@@ -1,4 +1,4 @@
-"""Run every program in examples/ against a real gateway, and check what it prints."""
+"""Runs every program in examples/ against a real gateway, and checks its output."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ from tests.support.stack import Stack, free_port
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TIMEOUT = 60.0  # s for one program on a busy machine
 
-# Patterns that each program prints, in this order.
+# Patterns in each program's output, in order.
 PRINTS = {
     "run_command.py": ["system: Linux", "ls: 2 stderr: .*nothing-here", "words: 3", "slow: started timed out: True"],
     "run_code.py": ["value: 30", "html: <b>bold</b>", "error: ZeroDivisionError", "output: hello Ada"],
@@ -63,7 +63,7 @@ PRINTS = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
-    """Start one gateway for all programs: they use different terminals, directories and ports."""
+    """Start one gateway for all programs, which use different terminals, directories and ports."""
     async with Stack(tmp_path_factory.mktemp("examples") / "state") as stack:
         yield stack
 
@@ -73,7 +73,7 @@ def programs() -> list[str]:
 
 
 def arguments(name: str) -> list[str]:
-    """Return what follows the gateway's address: a free port for the server, since other tests run beside this one."""
+    """Return the arguments after the gateway's address: a free port for the server, since tests run in parallel."""
     return [str(free_port())] if name == "dev_server.py" else []
 
 

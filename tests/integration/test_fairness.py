@@ -1,4 +1,4 @@
-"""Promise 3: a flood, a thousand calls and typing share a socket; one that stops reading costs the others nothing."""
+"""Promise 3: a flood, a thousand calls and typing share a socket; a stalled reader does not affect the others."""
 
 import asyncio
 import json
@@ -22,13 +22,13 @@ def stack(new_stack: Stack) -> Stack:
 
 
 def memory(stack: Stack) -> dict[str, int]:
-    """Resident bytes of the gateway and the runtime."""
+    """Return the resident bytes of the gateway and the runtime."""
     (runtime,) = stack.runtimes()
     return {"gateway": psutil.Process(stack.pid).memory_info().rss, "runtime": runtime.memory_info().rss}
 
 
 class Flood:
-    """A reader of a flood, and who waits for more of it."""
+    """A reader of a flood, and its waiters."""
 
     def __init__(self, term: Terminal) -> None:
         self._term = term
@@ -42,7 +42,7 @@ class Flood:
                 self._more.set()
 
     async def more(self, size: int) -> None:
-        """Wait until `size` bytes more have come."""
+        """Wait until `size` more bytes have arrived."""
         goal = self._received + size
         while self._received < goal:
             self._more.clear()
@@ -50,7 +50,7 @@ class Flood:
 
 
 async def type_and_see(term: Terminal, count: int) -> None:
-    """Type numbers into `cat` one by one, each when the one before was echoed."""
+    """Type numbers into `cat`, each after the previous one was echoed."""
     items = term.items()
     seen = b""
     for number in range(count):
@@ -116,7 +116,7 @@ async def test_a_client_that_stops_reading_does_not_affect_others(stack: Stack) 
                     for ch in range(1, 41):
                         attach = {"type": "call", "ch": ch, "method": "terminal.attach", "sandbox": "local"}
                         await stalled.send(json.dumps(attach | {"params": {"id": "flood"}}))
-                    # It never reads. The others go on, and what is kept for it is bounded.
+                    # It never reads. The others continue, and the data kept for it is bounded.
                     more = tasks.create_task(flood.more(60 * MIB))
                     await type_and_see(typing, 100)
                     await more

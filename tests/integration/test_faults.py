@@ -1,4 +1,4 @@
-"""What is killed, suspended or removed at each state of a sandbox: afterwards rows and reality agree."""
+"""Processes are killed or suspended in each state of a sandbox, or files removed: afterwards rows and reality agree."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from tests.support.stack import Stack, post
 
 @pytest.fixture
 def stack(new_stack: Stack) -> Stack:
-    """A gateway of the test's own: it is killed."""
+    """A separate gateway, since the tests kill it."""
     return new_stack
 
 
@@ -48,13 +48,13 @@ async def test_a_runtime_that_is_killed_or_suspended_while_it_starts_leaves_noth
     async with hawse.connect(stack.base, token=stack.token) as hw:
         creating = asyncio.ensure_future(post(stack, "/v1/sandbox.create", {"id": "a"}))
         await eventually(lambda: creating.done() or (stack.state / "sandboxes" / "a" / "process").exists())
-        await eventually(lambda: creating.done() or stack.runtimes("a") != [])  # that a process begins is no event
+        await eventually(lambda: creating.done() or stack.runtimes("a") != [])  # the start of a process is not an event
         struck = stack.runtimes("a")
         for process in struck:
             with suppress(psutil.NoSuchProcess):
                 process.send_signal(fault)
         status, _ = await creating
-        # It was ready already, or the creation has failed: then nothing is left of it, and the id can be used.
+        # It was already ready; or the creation failed, nothing is left of it, and the id can be used again.
         assert status in (200, 503)
         if status == 503:
             await until_gone(hw, "a")
@@ -74,7 +74,7 @@ async def test_a_suspended_runtime_is_stopped_and_a_gateway_killed_meanwhile_is_
         pids = [(await box.runtime()).pid for box in boxes]
         programs = [(await box.processes.start("trap '' TERM; sleep 300")).pid for box in boxes]
         for pid in pids:
-            await suspend(pid)  # so that their end takes until they are killed
+            await suspend(pid)  # so that they end only when they are killed
         deleting, stopping = asyncio.ensure_future(boxes[0].delete()), asyncio.ensure_future(boxes[1].stop())
         await until_state(hw, "deleted", "deleting", None)
         await until_state(hw, "stopped", "stopping", "stopped")
@@ -94,7 +94,7 @@ async def test_a_runtime_that_is_killed_while_it_is_stopped_leaves_nothing(stack
         box = await hw.sandboxes.create("a")
         program = (await box.processes.start("trap '' TERM; sleep 300")).pid
         pid = (await box.runtime()).pid
-        await suspend(pid)  # so that it does not end by itself
+        await suspend(pid)  # so that it does not end on its own
         stopping = asyncio.ensure_future(box.stop())
         await until_state(hw, "a", "stopping", "stopped")
         with suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Files through a real gateway: any name, any size, and connections that are lost. Nothing is left behind."""
+"""Files through a real gateway: any name, any size, and lost connections. Nothing is left behind."""
 
 import asyncio
 import io
@@ -33,7 +33,7 @@ async def held(hw: hawse.Client) -> tuple[int, int]:
 async def settles(hw: hawse.Client, before: tuple[int, int]) -> None:
     """Wait until the runtime holds no more descriptors and tasks than `before`.
 
-    It polls: another process releases them without an event.
+    Polls, because another process releases them without an event.
     """
     async with asyncio.timeout(20):
         while any(now > then for now, then in zip(await held(hw), before, strict=True)):  # noqa: ASYNC110
@@ -150,7 +150,7 @@ async def test_clients_that_disconnect_at_every_step_leave_nothing_behind(stack:
         for step in (download, archive, list_, download, archive, list_):
             await disconnect_after(step)
         await settles(hw, before)
-        await disconnect_after(upload)  # it has a key: it is kept for a while, since its call may be repeated
+        await disconnect_after(upload)  # it has a key, so it is kept for a while for a retry of the call
         assert len([name for name in os.listdir(workspace(stack) / "d") if name.startswith(".hawse-")]) <= 1
 
 

@@ -1,6 +1,6 @@
-"""Filtered networks of containers: their images, processes that are killed, and what is left.
+"""Filtered networks of containers: images, killed processes, and leftovers.
 
-What works in them and what is not reached is in test_egress.py, for each provider.
+test_egress.py tests allowed and blocked access, for each provider.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Each fuzzer on the inputs that once failed, and on some numbered cases: `make fuzz` runs more (tests/fuzz/)."""
+"""Runs each fuzzer on inputs that once failed, and on some numbered cases. `make fuzz` runs more (tests/fuzz/)."""
 
 import logging
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from tests.fuzz.target import CORPUS, Target, time_limit
 from tests.fuzz.targets import TARGETS
 
 works = (path := outer.find()) is not None and check(path, "private").reason is None
-CHOSEN = [target for target in TARGETS.values() if works or target.name != "http"]  # its calls delete files
-PARTS = 4  # tests of the numbered cases of one fuzzer, so that processes of pytest share them
+CHOSEN = [target for target in TARGETS.values() if works or target.name != "http"]  # whose calls delete files
+PARTS = 4  # the number of tests per fuzzer, to distribute its numbered cases over pytest processes
 
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Damaged input is what the product warns of."""
+    """Silence the product's warnings about damaged input."""
     logging.disable(logging.WARNING)
     yield
     logging.disable(logging.NOTSET)

@@ -1,4 +1,4 @@
-"""Lines that are cut and gateways that end while a sandbox is created or started: no call is lost, none runs twice."""
+"""Connections and gateways fail while a sandbox is created or started: no call is lost, and none runs twice."""
 
 import asyncio
 import os
@@ -19,18 +19,18 @@ from tests.support.redis import RedisServer
 from tests.support.stack import Stack
 
 QUICK = Options(backoff_cap=0.1)
-ROUNDS = 15  # for each way in which a gateway ends
+ROUNDS = 15  # for each way to end a gateway
 
 
 @pytest.fixture
 def stack(new_stack: Stack) -> Stack:
-    """A gateway of the test's own: it is killed."""
+    """A separate gateway, since the tests kill it."""
     return new_stack
 
 
 async def suspend_start(stack: Stack, sandbox: str) -> list[psutil.Process]:
-    """Wait until a runtime has been started, and suspend it before it accepts links, most likely."""
-    await eventually(lambda: stack.runtimes(sandbox) != [])  # that a process begins is no event
+    """Wait until a runtime has been started, and suspend it, most likely before it accepts links."""
+    await eventually(lambda: stack.runtimes(sandbox) != [])  # the start of a process is not an event
     found = stack.runtimes(sandbox)
     for process in found:
         process.send_signal(signal.SIGSTOP)
@@ -54,7 +54,7 @@ async def test_the_first_call_to_a_sandbox_runs_once_although_it_is_interrupted_
             await stack.kill()
             await stack.start()
         for process in started:
-            with suppress(psutil.NoSuchProcess):  # another gateway ends what it has not started
+            with suppress(psutil.NoSuchProcess):  # another gateway ends runtimes that it has not started
                 process.send_signal(signal.SIGCONT)
         assert (await running).stdout == b"1\n"
         assert (await hw.sandbox().exec("cat runs")).stdout == b"once\n"

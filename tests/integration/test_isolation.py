@@ -1,4 +1,4 @@
-"""Probes that run as user code in an isolated sandbox of a real gateway, each for one promise of SECURITY.md."""
+"""Probes that run as user code in an isolated sandbox of a real gateway. Each checks one promise of SECURITY.md."""
 
 import json
 import os
@@ -40,7 +40,7 @@ async def box(stack: Stack) -> AsyncIterator[Sandbox]:
 
 
 async def output(box: Sandbox, command: str) -> str:
-    """Run a command as user code, and return what it printed on stdout and stderr."""
+    """Run a command as user code, and return its stdout and stderr."""
     result = await box.exec(f"{{ {command}\n}} 2>&1", timeout=60)
     return bytes(result.stdout).decode().strip()
 
@@ -55,7 +55,7 @@ def proc(pid: int, file: str) -> str:
 
 
 def sleeping(parent: psutil.Process) -> list[psutil.Process]:
-    """Return the programs `sleep` below a process. Others may end meanwhile."""
+    """Return the `sleep` processes below a process. Others may end in the meantime."""
     found = []
     for child in parent.children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -353,7 +353,7 @@ async def test_a_sandbox_that_takes_all_it_can_leaves_another_one_what_it_needs(
                 await other.files.write("f", b"x")
                 await anext(aiter(watch))
             assert (await other.exec("ipcs -s | wc -l; echo ok")).stdout.endswith(b"ok\n")
-        async with box.terminals.open("own", argv=["true"]) as terminal:  # nothing has to be restarted
+        async with box.terminals.open("own", argv=["true"]) as terminal:  # works without a restart
             await terminal.wait()
 
 
@@ -441,12 +441,12 @@ async def test_a_state_directory_that_sandboxes_can_read_is_refused(
 
 @pytest.mark.parametrize("victim", ["runtime", "first", "bwrap"])
 async def test_all_of_a_sandbox_ends_when_any_part_of_it_is_killed(stack: Stack, box: Sandbox, victim: str) -> None:
-    """The programs too, in sessions of their own and without a parent. The next call starts it again."""
+    """Including daemonized programs in separate sessions. The next call starts the sandbox again."""
     await box.exec("setsid sh -c 'sleep 1000 & sleep 1000' > /dev/null 2>&1 < /dev/null &")
     (runtime,) = stack.runtimes()
     outer = runtime.parent()
     assert outer is not None
-    # The shell of the command has ended, but the programs that it has left behind may still be starting.
+    # The command's shell has ended, but its background programs may still be starting.
     await eventually(lambda: len(sleeping(outer)) >= 2)
     pids = [outer.pid, *(process.pid for process in outer.children(recursive=True))]
     monitor = outer.parent()
@@ -481,7 +481,7 @@ async def test_a_terminal_has_its_device_and_job_control(box: Sandbox) -> None:
 
 async def test_orphans_are_reaped(box: Sandbox) -> None:
     orphans = await output(box, "for n in 1 2 3 4 5; do (sleep 0.01 > /dev/null & echo $!); done")
-    # A process that has ended and is not reaped is there, too: without an end the command fails at its time limit.
+    # Zombies count too: if one is never reaped, the command fails at its time limit.
     await output(box, f"for pid in {' '.join(orphans.split())}; do while [ -e /proc/$pid ]; do sleep 0.01; done; done")
 
 

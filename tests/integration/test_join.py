@@ -1,4 +1,4 @@
-"""A machine that joins is a sandbox like any other, and no cut of any connection and no SIGKILL costs it a byte."""
+"""A joined machine is a sandbox like any other. No lost connection and no SIGKILL costs a byte."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 async def created(stack: Stack, sandbox: str = "laptop") -> str:
-    """Create a sandbox that is to be joined, and return a token for that alone."""
+    """Create a sandbox for a machine to join, and return a token for that purpose only."""
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = await hw.sandboxes.create(sandbox, provider="joined")
         info = await box.info()
@@ -215,7 +215,7 @@ async def test_both_ends_are_killed_and_the_next_join_ends_what_is_left(stack: S
         await machine.prints("Press Ctrl-C")
         sleeper = _process((await hw.sandbox("laptop").processes.start("exec sleep 1000")).pid)
         runtime = machine.runtime()
-        runtime.suspend()  # so that it cannot end its programs when the machine's process is killed
+        runtime.suspend()  # so that it cannot end its programs when `hawse join` is killed
         machine.process.kill()
         runtime.kill()
         await machine.process.wait()

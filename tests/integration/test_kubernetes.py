@@ -1,4 +1,4 @@
-"""A gateway whose sandboxes are pods of a real cluster, used as clients use it."""
+"""A gateway whose sandboxes are pods of a real cluster, used by clients."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ from tests.support import kubernetes
 from tests.support.stack import Stack
 from tests.support.waiting import TIMEOUT
 
-# Only images that are there are used, and the gateway is no pod.
+# Pods use only images that are present, and the gateway is not a pod.
 REST = """
 gateways = [{ ipBlock = { cidr = "0.0.0.0/0" } }]
 [[pod.spec.containers]]
@@ -45,7 +45,7 @@ pytestmark = [kubernetes.needs_cluster, pytest.mark.asyncio(loop_scope="module")
 
 
 def configuration(folder: Path, instance: str, **fields: str) -> Path:
-    """Write the file of --kubernetes, with more or other fields."""
+    """Write the --kubernetes file, with additional or different fields."""
     given = {"runtime_image": kubernetes.RUNTIME_IMAGE, "image": kubernetes.BUSYBOX, "namespace": kubernetes.NAMESPACE}
     given |= {"instance": instance, "workspace": "ephemeral"} | fields
     path = folder / "kubernetes.toml"
@@ -151,7 +151,7 @@ async def until_state(client: Client, sandbox: str, state: str) -> str | None:
 
 
 async def test_a_program_that_needs_too_much_memory_ends_and_its_sandbox_can_be_used(client: Client) -> None:
-    """The kernel ends the program, or the whole pod: that is a setting of the kubelet."""
+    """The kernel ends the program or the whole pod, depending on a setting of the kubelet."""
     box = await client.sandboxes.create("greedy", limits=SandboxLimits(memory=128 << 20))
     try:
         result = await box.exec(["/bin/tail", "/dev/zero"], timeout=TIMEOUT)
@@ -197,7 +197,7 @@ async def test_pods_of_a_store_that_was_lost_are_ended_and_their_sandboxes_start
 
 
 async def test_files_in_a_claim_survive_a_stop_and_end_with_the_sandbox(tmp_path: Path) -> None:
-    """A claim of a volume on this machine, which is the only node."""
+    """The claim uses a volume on this machine, which is the only node."""
     instance, volume = f"t{secrets.token_hex(4)}", tmp_path / "volume"
     volume.mkdir()
     config = configuration(tmp_path, instance, workspace="claim", workspace_size="1Gi", storage_class=instance)
@@ -221,7 +221,7 @@ async def test_files_in_a_claim_survive_a_stop_and_end_with_the_sandbox(tmp_path
                 box = client.sandbox()
                 await output(box, "echo kept > /workspace/f")
                 await box.stop()
-                kept = [each for each in await kubernetes.left(instance) if "Secret" not in each]  # which end later
+                kept = [each for each in await kubernetes.left(instance) if "Secret" not in each]  # removed later
                 assert kept == [f"PersistentVolumeClaim {object_name(instance, 'local')}"]
                 await box.wake()
                 assert await output(box, "cat /workspace/f") == "kept"
@@ -233,7 +233,7 @@ async def test_files_in_a_claim_survive_a_stop_and_end_with_the_sandbox(tmp_path
 
 
 def _fetch(url: str, port: int) -> bytes:
-    """Get a preview. The name of its host need not resolve here."""
+    """Get a preview. Its host name does not have to resolve here."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/", headers={"Host": urllib.parse.urlsplit(url).netloc})
     with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
         content: bytes = response.read()

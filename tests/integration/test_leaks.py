@@ -1,4 +1,4 @@
-"""Promise 6: nothing outlives what owns it. 7,000 terminals come and go; nothing of them stays."""
+"""Promise 6: nothing outlives its owner. 7,000 terminals come and go, and leave nothing behind."""
 
 import asyncio
 from typing import NamedTuple
@@ -23,7 +23,7 @@ def stack(new_stack: Stack) -> Stack:
 
 
 class Held(NamedTuple):
-    """What the servers hold."""
+    """The resources that the servers hold."""
 
     runtime_fds: int
     runtime_tasks: int
@@ -51,7 +51,7 @@ async def held(stack: Stack, sb: Sandbox) -> Held:
 
 
 async def settled(stack: Stack, sb: Sandbox, before: Held) -> Held:
-    """Return what is held when the latest terminals are closed: that follows the report of their exit, by no event."""
+    """Return the held resources once the latest terminals are closed, some time after their exit event."""
     deadline = asyncio.get_running_loop().time() + CLOSING
     while True:
         now = await held(stack, sb)
@@ -62,7 +62,7 @@ async def settled(stack: Stack, sb: Sandbox, before: Held) -> Held:
 
 
 async def cycle(sb: Sandbox, numbers: range) -> None:
-    """Create a terminal, attach, see it exit; AT_ONCE at a time."""
+    """Create terminals, attach, and see them exit, AT_ONCE at a time."""
     waiting = iter(numbers)
 
     async def work() -> None:

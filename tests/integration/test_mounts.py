@@ -26,17 +26,17 @@ LIMIT = 120  # s
 
 
 class Mounting(Stack):
-    """A gateway with the bucket `data` (what is below `team/USER/`) and the directory `shared`."""
+    """A gateway with the bucket `data` (limited to `team/USER/`) and the directory `shared`."""
 
     store: ObjectStoreServer
     shared: Path
 
     def sandbox_processes(self, box: str) -> list[psutil.Process]:
-        """The processes of a sandbox that runs, its runtime among them."""
+        """Return the processes of a running sandbox, including its runtime."""
         return self.runtimes()
 
     def user_of_programs(self, box: str) -> int:
-        """The user of this machine that programs of a sandbox have."""
+        """Return the user id of a sandbox's programs on this machine."""
         return os.stat(self.state / "sandboxes" / box / "workspace").st_uid
 
     def rclones(self) -> list[psutil.Process]:
@@ -212,7 +212,7 @@ async def test_mounts_come_back_when_processes_are_killed(stack: Mounting, lost:
         killed = [*(stack.sandbox_processes("box") if lost in ("runtime", "everything") else ())]
         killed += stack.rclones() if lost in ("rclone", "everything") else ()
         for process in killed:
-            with suppress(psutil.NoSuchProcess):  # it has ended with another one
+            with suppress(psutil.NoSuchProcess):  # it has ended together with another one
                 process.kill()
             await until(partial(has_ended, process))
         stack.store.resume()
@@ -322,7 +322,7 @@ async def test_users_mount_what_is_theirs(stack: Mounting) -> None:
             with pytest.raises(HawseError, match="'ana' has 2 mounts") as raised:
                 await other.mounts.create("data", "more")
             assert raised.value.code == "limit_exceeded"
-            await hw.sandbox(other.id).mounts.create("data", "more")  # who has every right has no limit
+            await hw.sandbox(other.id).mounts.create("data", "more")  # a user with full rights has no limit
             await box.delete()
             await other.delete()
 

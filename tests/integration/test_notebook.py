@@ -1,4 +1,4 @@
-"""Both clients in cells of a real notebook kernel, whose main thread runs an event loop, and each cell as a task."""
+"""Both clients in cells of a real notebook kernel, which runs each cell as a task of an event loop."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 class Notebook:
-    """A kernel, and what its cells show."""
+    """A kernel, and the output of its cells."""
 
     def __init__(self, manager: KernelManager) -> None:
         self.interrupt: Callable[[], object] = manager.interrupt_kernel
@@ -70,7 +70,7 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Notebo
         manager.shutdown_kernel(now=True)
 
 
-# A command that says when it has begun, and when it is ended.
+# A command that reports its start and its end.
 ENDLESS = "trap 'echo gone > ended; exit' TERM; echo begun; while :; do sleep 0.1; done"
 
 

@@ -110,7 +110,7 @@ async def test_an_error_contains_its_encoded_name(client: Client, directory: Pat
 
 
 def takes_path(type: msgspec.inspect.Type) -> bool:
-    """Whether a field is a `hawse.api.types.Path`, or a list of paths, or null."""
+    """Return whether a field is a `hawse.api.types.Path`, a list of paths, or optional."""
     match type:
         case msgspec.inspect.StrType(min_length=1, max_length=4096):
             return True
@@ -146,7 +146,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
 
 
 async def answered(call: Channel) -> None:
-    """Wait until a call has done something other than fail by a bug, and cancel it."""
+    """Wait until a call has proceeded without failing because of a bug, and cancel it."""
     await call.until(lambda: call.closed or call.events)
     assert call.error is None or call.error.code not in ("internal", "io_error"), call.error
     call.cancel()

@@ -1,7 +1,7 @@
-"""The client and the command line import without the modules that only POSIX has, as on Windows.
+"""The client and the command line can be imported without POSIX-only modules, as on Windows.
 
-The system is imitated: modules, names and signals that Windows lacks are removed, and so are the packages of the extra
-`server`. `e2e/apps/test_release.py` checks that every dependency has a wheel for macOS and Windows.
+Windows is imitated by removing modules, names and signals that it lacks, and the packages of the extra `server`.
+`e2e/apps/test_release.py` checks that every dependency has a wheel for macOS and Windows.
 """
 
 import subprocess
@@ -17,7 +17,7 @@ for module in pkgutil.walk_packages(hawse.__path__, "hawse."):
     if not module.name.startswith(left) and not module.name.endswith(("__main__", ".join")):
         importlib.import_module(module.name)
 """
-# Other packages are loaded before, since they would look for more of Windows.
+# Other packages are loaded first, since they would expect more of Windows.
 IMITATE = f"""{WALK}
 import importlib.abc, os, signal, sys, types
 for name in [name for name in sys.modules if name.partition(".")[0] == "hawse"]:

@@ -1,4 +1,4 @@
-"""Backups that are restored as overlays in bubblewrap: content, changes, lost processes, damage, and what is left."""
+"""Backups restored as overlays in bubblewrap: content, changes, lost processes, damage, and leftovers."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from tests.support.stack import Stack
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="the tests of the local provider run as the superuser")
 LIMIT = 60  # s
 
-# Makes `tree` in a sandbox: names of any bytes, links, modes, attributes, holes.
+# Creates `tree` in a sandbox: names with any bytes, links, modes, attributes, holes.
 PLANT = r"""
 import os
 os.mkdir("tree")
@@ -49,7 +49,7 @@ os.utime("link", (1, 1), follow_symlinks=False)
 os.chmod(".", 0o2751)
 """
 
-# Prints what a tree is.
+# Prints the content of a tree.
 SHOW = r"""
 import hashlib, os, stat, sys
 top = os.fsencode(sys.argv[1])
@@ -89,7 +89,7 @@ class Overlays(Stack):
         return sorted(os.listdir(folder)) if folder.exists() else []
 
     def servers(self) -> list[psutil.Process]:
-        """The processes of squashfuse of this gateway."""
+        """Return this gateway's squashfuse processes."""
         return list(self._servers())
 
     def _servers(self) -> Iterator[psutil.Process]:
@@ -188,7 +188,7 @@ async def test_an_overlay_comes_back_with_its_changes(tmp_path: Path, lost: str)
         killed = stack.servers() if lost in ("squashfuse", "everything") else []
         killed += stack.runtimes() if lost in ("runtime", "everything") else []
         for process in killed:
-            with suppress(psutil.NoSuchProcess):  # it has ended with another one
+            with suppress(psutil.NoSuchProcess):  # it has ended together with another one
                 process.kill()
             await asyncio.to_thread(psutil.wait_procs, [process], LIMIT)
         if lost in ("gateway", "everything"):
@@ -222,7 +222,7 @@ async def test_a_deletion_leaves_no_process_mount_or_file(tmp_path: Path) -> Non
         assert (await box.exec("find r q; cat q/a; mount | grep -c hawse-m-")).text == "r\nr/o\nq\nq/a\n1\n1\n"
         await box.stop()
         with pytest.raises(HawseError) as raised:
-            await box.mounts.delete(second.mount or "")  # what was changed is among its files
+            await box.mounts.delete(second.mount or "")  # its files include the changes
         assert raised.value.code == "stopped"
         await box.wake()
         await box.mounts.delete(second.mount or "")
@@ -231,7 +231,7 @@ async def test_a_deletion_leaves_no_process_mount_or_file(tmp_path: Path) -> Non
         assert stack.servers() == []
         assert list((stack.state / "mounts").iterdir()) == []
         await stack.kill()
-        await stack.start()  # it sweeps then, and every minute
+        await stack.start()  # it sweeps at start and then every minute
         await until(lambda: not stack.images)
 
 

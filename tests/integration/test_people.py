@@ -44,7 +44,7 @@ async def test_a_viewer_token_reads_everything_and_changes_nothing(stack: Stack)
         await until_output(looking, b"ready")
         joined = await until(term, Joined)
         assert isinstance(joined, Joined)
-        # The name is that of the token, not the one that the viewer has asked for.
+        # The name is the token's, not the one that the viewer has requested.
         assert (joined.viewer.name, joined.viewer.read_only, joined.viewer.guest) == ("viewer", True, False)
         await term.write(b"secret plan")
         await until_output(looking, b"secret plan")

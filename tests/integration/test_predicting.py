@@ -1,4 +1,4 @@
-"""`hawse shell --predict` over a connection that stands still."""
+"""`hawse shell --predict` over a stalled connection."""
 
 import asyncio
 import os

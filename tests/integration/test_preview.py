@@ -1,4 +1,4 @@
-"""Previews across the gateway's end, the runtime's, and clients that vanish at every step."""
+"""Previews across restarts of the gateway and the runtime, and with clients that vanish at every step."""
 
 import asyncio
 import socket
@@ -28,7 +28,7 @@ STEPS = (
 
 
 async def dialled(preview: Previewed, sent: bytes) -> socket.socket:
-    """A client that has sent so much, and reads nothing."""
+    """Return a client that has sent these bytes, and reads nothing."""
     loop = asyncio.get_running_loop()
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -71,7 +71,7 @@ async def test_a_preview_has_the_same_address_after_a_restart_of_its_sandbox(tmp
                 pass
         assert (answer.status_code, answer.json()["code"]) == (410, "stale_handle"), "a preview starts no sandbox"
         async with hawse.connect(preview.stack.base, token=preview.stack.token) as hw:
-            (again,) = await hw.sandbox().ports.exposed()  # by another runtime, which this call has started
+            (again,) = await hw.sandbox().ports.exposed()  # by a new runtime, started by this call
             assert again.token == preview.token
             answer = await preview.http.get("/seen")
             assert answer.status_code == 502, "the program was ended with its runtime"

@@ -1,4 +1,4 @@
-"""Tunnels whose addresses other providers give: ports of a real SSH server, and a stand-in for cloudflared."""
+"""Tunnels with addresses from external providers: ports of a real SSH server, and a fake cloudflared."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,10 +16,10 @@ from tests.support.runtime import eventually, named
 from tests.support.ssh_server import ssh_server
 from tests.support.stack import Stack, free_port
 
-TIMEOUT = 30.0  # s after which a test that waits has failed
-PORT = free_port()  # of the web server in the sandbox, whose network is that of the machine
+TIMEOUT = 30.0  # s after which a waiting test fails
+PORT = free_port()  # of the web server in the sandbox, which uses the machine's network
 
-# Reports an address as cloudflared does, and is a reverse proxy's end: it writes what it gets through the Unix socket.
+# Reports an address like cloudflared, and acts as a reverse proxy: it forwards connections to the Unix socket.
 CLOUDFLARED = """\
 #!/bin/sh
 case "$*" in *' --url '*) ;; *) echo 'use --url for a quick tunnel' >&2; exit 1 ;; esac
@@ -50,7 +50,7 @@ async def page(tunnel: Tunnel) -> str:
 
 
 async def until_reachable(box: Sandbox) -> Tunnel:
-    """Wait until the only tunnel has an address again. Polls: nothing announces that."""
+    """Wait until the only tunnel has an address again. Polls, since no event reports that."""
     async with asyncio.timeout(TIMEOUT):
         while (tunnel := (await box.tunnels.list())[0]).url is None:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
@@ -58,7 +58,7 @@ async def until_reachable(box: Sandbox) -> Tunnel:
 
 
 async def until_replaced(stack: Stack, program: psutil.Process) -> None:
-    """Wait until a program has ended and another one runs: the gateway has noticed the end then."""
+    """Wait until a program has ended and a new one is running, so that the gateway has noticed the end."""
     name = program.name()
     program.kill()
     await eventually(lambda: programs(stack, name) not in ([], [program]))
@@ -148,7 +148,7 @@ async def test_cloudflared_reaches_the_port_through_its_socket(tmp_path: Path, m
             while not (folder / "got").exists():  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         assert (folder / "got").read_text() == "published"
-        async with http_client(stack.base, timeout=TIMEOUT) as http:  # only the provider has an address for it
+        async with http_client(stack.base, timeout=TIMEOUT) as http:  # the provider has the only address of this tunnel
             assert (await http.get("/t/quick/index.html")).status_code == 404
         visits = [entry for entry in await hw.audit.list() if entry.user == "tunnel quick"]
         assert visits[0].action == "preview"

@@ -1,4 +1,4 @@
-"""What the Python client can list and ask, and what cancelling does, through a real gateway."""
+"""Listing, querying and cancelling with the Python client through a real gateway."""
 
 import asyncio
 import inspect
@@ -116,7 +116,7 @@ async def test_a_handle_that_was_neither_awaited_nor_entered_says_so(stack: Stac
 
 
 async def awaited(found: Any) -> Any:
-    """Await what a program would have to await."""
+    """Await a value if a program would have to await it."""
     return await found if inspect.isawaitable(found) else found
 
 
@@ -161,7 +161,7 @@ async def test_a_wait_keeps_the_output_of_a_terminal_whose_id_another_one_took(s
             "sh",
             "-c",
             "head -c 200000 /dev/zero | tr '\\0' x; exit 7",
-        ]  # a new viewer gets so much as output, and no snapshot
+        ]  # a new viewer gets this much as output, without a snapshot
         async with box.terminals.open("taken", argv=argv) as terminal:
             assert (await terminal.wait()).code == 7
             async with box.terminals.open("taken", argv=["cat"]) as other:

@@ -1,4 +1,4 @@
-"""A shell session recorded through the real stack, read in every way, and played again."""
+"""A shell session recorded through the real stack, read in every way, and replayed."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 def play(cast: bytes, cols: int, rows: int) -> str:
-    """What an emulator shows that was fed the whole recording."""
+    """Return the screen of an emulator after the whole recording."""
     header, *events = [json.loads(line) for line in cast.splitlines()]
     with Emulator(header["term"]["cols"], header["term"]["rows"], scrollback=1000) as emulator:
         for _, code, data in events:
@@ -31,7 +31,7 @@ def play(cast: bytes, cols: int, rows: int) -> str:
 
 
 async def live(term: Any, until: bytes | None, emulator: Emulator) -> None:
-    """Feed what comes to `emulator`, as a viewer would, until it shows `until`, or to the end."""
+    """Feed the output to `emulator`, like a viewer, until it shows `until`, or to the end."""
     async for item in term.items():
         if isinstance(item, Output):
             emulator.feed(item.data)

@@ -55,7 +55,7 @@ def content(event: dict[str, Any]) -> bytes:
 async def stream(
     http: httpx.AsyncClient, method: str, params: Any, *, last: str | None = None, stop_at: int | None = None
 ) -> tuple[bytes, str | None, dict[str, Any] | None]:
-    """stdout until it has `stop_at` bytes or more, the id there, and the result."""
+    """Return stdout up to at least `stop_at` bytes, the event id at that point, and the result."""
     headers = EVENTS | ({"Last-Event-ID": last} if last else {})
     output, result = b"", None
     async with http.stream("POST", HERE + method, headers=headers, json=params) as answer:
@@ -199,7 +199,7 @@ async def test_every_operation_returns_a_declared_result_or_error(http: httpx.As
             params = {"id": "t", "terminal": "t", "path": ".", "port": 1, "exit": True, "command": "true", "timeout": 1}
             url = path.replace("{sandbox}", "local").replace("{path}", "x")
             if (spec := (METHODS | GATEWAY).get(operation)) is not None:
-                known = spec.params.__struct_fields__  # others would be refused
+                known = spec.params.__struct_fields__  # other fields would be refused
                 params = {name: value for name, value in params.items() if name in known}
             body: Any = {"json": params} if verb == "post" else {}
             answer = await http.request(verb, url, params={"timeout": "0.5"}, **body)
@@ -214,7 +214,7 @@ async def test_every_operation_returns_a_declared_result_or_error(http: httpx.As
     assert answered > 20
 
 
-PROGRAMS = {  # of the readme, with parts of what they print
+PROGRAMS = {  # of the README, with parts of their output
     0: ("0 Linux", "/site\nhello", "Change(type='added'", "index='?'", ".localhost:", "0 GNU Make"),
     1: ("Linux",),
 }

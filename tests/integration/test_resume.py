@@ -1,4 +1,4 @@
-"""Promise 1: output and input resume exactly, across any disconnect and a gateway restart."""
+"""Promise 1: output and input resume exactly after any disconnect and after a gateway restart."""
 
 import asyncio
 

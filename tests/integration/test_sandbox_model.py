@@ -1,7 +1,7 @@
-"""Random operations, failures, crashes of runtimes and restarts of gateways: rows and reality agree in the end.
+"""Random operations, failures, runtime crashes and gateway restarts: in the end, rows and reality agree.
 
-The provider is a model without processes, which notes what must never happen: two starts of one unit, two operations on
-it at once, files that are removed while something runs.
+The provider is a model without processes, which records violations: two starts of one unit, two operations on it at
+once, files that are removed while something is running.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import ModelProvider, Operation
 
-MEMORY = Path("/dev/shm")  # each write of the store waits for the disk otherwise
+MEMORY = Path("/dev/shm")  # otherwise each write of the store waits for the disk
 IDS = st.sampled_from(["a", "b"])
 FAILING = st.sampled_from(["create", "start", "stop", "delete", "observe", "discover"])
 EXPECTED = {"not_found", "conflict", "stopped", "cleanup_pending", "unavailable", "internal", "invalid_params"}
 
 
 class SandboxMachine(RuleBasedStateMachine):
-    """One store and one provider, and a gateway that is replaced."""
+    """One store, one provider, and a gateway that is replaced repeatedly."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class SandboxMachine(RuleBasedStateMachine):
         await self.gateway.enter_async_context(self.sandboxes.running())
 
     def run(self, *calls) -> None:
-        """Make calls at the same time. Only typed errors are expected."""
+        """Make concurrent calls. Only typed errors are expected."""
 
         async def attempt(call) -> None:
             try:
@@ -138,7 +138,7 @@ class SandboxMachine(RuleBasedStateMachine):
         assert all(len(running) <= 1 for running in self.provider.running.values())
 
     def teardown(self) -> None:
-        """When nothing fails any more and all delays have passed, rows and reality agree."""
+        """Once failures stop and all delays have passed, rows and reality agree."""
         try:
             self.provider.errors.clear()
             for _ in range(3):

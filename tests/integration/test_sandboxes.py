@@ -53,7 +53,7 @@ async def test_a_link_ends_with_its_sandbox_and_does_not_open_a_later_one_with_i
         for id in ("kept", "gone"):
             await hw.sandboxes.create(id)
             await hw.links.create(sandbox=id)
-            await hw.sandboxes.create(id)  # it exists
+            await hw.sandboxes.create(id)  # it already exists
         await hw.sandbox("gone").delete()
         after = [link.sandbox for link in await hw.links.list()]
         assert before == {"kept", "gone", "expired"}
@@ -183,7 +183,7 @@ async def test_a_killed_runtime_leaves_no_process_and_the_sandbox_is_started_aga
         process = await box.processes.start("sleep 300")
         async with box.terminals.open(argv=["cat"]) as terminal:
             os.kill((await box.runtime()).pid, signal.SIGKILL)
-            with pytest.raises(hawse.HawseError):  # this viewer sees when the gateway has noticed it
+            with pytest.raises(hawse.HawseError):  # this viewer detects when the gateway has noticed the end
                 await terminal.expect("never")
         assert (await box.exec("echo 1")).stdout == b"1\n"
         assert not alive(process.pid)

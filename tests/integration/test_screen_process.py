@@ -1,4 +1,4 @@
-"""A crash of the screen process costs no terminal, no viewer, no byte, no answer and no recording."""
+"""A crash of the screen process does not affect terminals, viewers, output, answers or recordings."""
 
 import json
 import os
@@ -51,14 +51,14 @@ async def client(served: Served) -> AsyncIterator[Client]:
 
 
 def crash(served: Served, signum: int = signal.SIGSEGV) -> None:
-    """Let the screen process crash, if there is one."""
+    """Crash the screen process, if there is one."""
     pid = served.runtime.screens.pid
     if pid is not None:
         os.kill(pid, signum)
 
 
 async def shown(client: Client, terminal: str) -> str:
-    """Attach, and return the text of the screen that the snapshot and the output behind it show."""
+    """Attach, and return the text of the screen after the snapshot and the output that follows it."""
     viewer = client.attach(terminal)
     opened = await viewer.event("opened")
     assert opened["start_at"] == "snapshot"
@@ -110,7 +110,7 @@ async def test_a_crash_while_a_snapshot_is_made_delays_it(client: Client, served
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         late = client.attach("t")
-        info = await client.info()  # the attach has been handled, and the runtime answers meanwhile
+        info = await client.info()  # the attach has been handled, and the runtime still answers
         assert info["terminals"] == 1
         assert not late.events
         os.kill(pid, signum)
@@ -163,7 +163,7 @@ async def test_a_recording_goes_on_and_its_keyframes_are_exact(
 
 
 def recorded(cast: bytes) -> bytes:
-    """The output in events of a recording."""
+    """Return the output events of a recording."""
     events = [json.loads(line) for line in cast.splitlines()]
     return "".join(event[2] for event in events if event[1] == "o").encode()
 

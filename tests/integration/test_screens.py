@@ -1,6 +1,6 @@
-"""The output of real programs, cut at any offset: a snapshot and the rest look in xterm.js as all output does.
+"""The output of real programs, split at any offset: a snapshot and the rest look the same in xterm.js as all output.
 
-`python -m tests.screens.cases 200` uses more offsets; docs/screens.md lists the differences that remain.
+`python -m tests.screens.cases 200` uses more offsets; docs/screens.md lists the remaining differences.
 """
 
 import os
@@ -15,7 +15,7 @@ OFFSETS = int(os.environ.get("HAWSE_SCREEN_OFFSETS", "12"))
 
 GENERATED = 60
 FORGOTTEN_LINK = "xterm.js forgets a link when the rows that show it are erased or moved"
-# The cases that differ, with the reason (docs/screens.md); `python -m tests.screens.generated` counts more.
+# The cases that differ, and why (docs/screens.md). `python -m tests.screens.generated` counts more.
 KNOWN_GENERATED = {
     "shell 2": "libghostty forgets a column left empty at the margin if the row below had a wide character in column 1",
     "program 14": FORGOTTEN_LINK,

@@ -17,7 +17,7 @@ from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-# ---- the model: one bash that is fed the same commands
+# ---- the model: one bash with the same commands
 
 TEXTS = st.sampled_from(["a", "b c", "", "*", "$", "ü", "\\n", "it's", "--", "-n"])
 NAMES = st.sampled_from(["v", "w", "PATHS"])
@@ -87,7 +87,7 @@ def quoted(text: str) -> str:
 
 
 def as_bash(commands: list[str], cwd: Path, env: dict[str, str]) -> list[tuple[int, bytes]]:
-    """Return the exit code and stdout of each command, from one bash that runs them one after the other."""
+    """Run the commands in one bash, one after another; return the exit code and stdout of each."""
     report = "__c=$?; printf '%s%s%s' $'\\1--separator--\\1' $__c $'\\1--separator--\\1'; (exit $__c)"
     script = "shopt -s expand_aliases\n" + "".join(f"{{ {c}\n}} </dev/null\n{report}\n" for c in commands)
     run = subprocess.run(

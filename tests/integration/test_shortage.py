@@ -1,5 +1,5 @@
-"""A machine that is short of disk, descriptors, memory or processes: each lack has a typed error or a documented
-degradation (docs/shortage.md), costs nothing else, and is over when the lack is.
+"""A machine that is short of disk space, descriptors, memory or processes. Each shortage causes a typed error or a
+documented degradation (docs/shortage.md), affects nothing else, and has no effect once it is over.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from tests.support.runtime import named
 from tests.support.stack import Stack
 
 TMPFS = "560m"  # size of the file system under the state directory: a sandbox starts only with 512 MiB free
-WAIT = 30.0  # s after which a test that waits has failed
+WAIT = 30.0  # s after which a waiting test fails
 SMALL = ("unshare", "-Urm", "sh", "-c", f'mount -t tmpfs -o size={TMPFS} tmpfs "$0" && exec "$@"')
-NEEDED = 300  # descriptors' worth of what is asked for, where there are 256
+NEEDED = 300  # descriptors that the test needs, with a limit of 256
 
 
 # ---- disk
@@ -30,7 +30,7 @@ NEEDED = 300  # descriptors' worth of what is asked for, where there are 256
 
 @pytest.fixture
 async def small(tmp_path: Path) -> AsyncIterator[Stack]:
-    """A gateway whose state directory, with the workspace, recordings and spilled output, is a small file system."""
+    """A gateway whose state directory, with workspace, recordings and spilled output, is a small file system."""
     state = tmp_path / "state"
     state.mkdir()
     async with Stack(state, under=(*SMALL, str(state))) as stack:
@@ -39,7 +39,7 @@ async def small(tmp_path: Path) -> AsyncIterator[Stack]:
 
 @contextmanager
 def filled(stack: Stack, pid: int | None = None) -> Iterator[None]:
-    """Fill the file system under the state directory. What has been deleted meanwhile stays free.
+    """Fill the file system under the state directory. Space freed by later deletions stays free.
 
     Args:
         stack: The gateway, started by `small`.
@@ -59,7 +59,7 @@ def filled(stack: Stack, pid: int | None = None) -> Iterator[None]:
 
 
 async def works(sandbox: Sandbox) -> None:
-    """Assert that commands, processes and terminals work, which need no disk."""
+    """Assert that commands, processes and terminals, which need no disk space, still work."""
     assert (await sandbox.exec("echo alive")).stdout == b"alive\n"
     async with sandbox.processes.start("cat", stdin=True) as process:
         await process.write(b"x")
@@ -135,7 +135,7 @@ FLOOD = 9_000_000  # bytes: more than memory keeps, less than the small file sys
 
 
 async def flooded(sandbox: Sandbox) -> tuple[Exit, bytes, int]:
-    """Run a program with much output; return its exit, its output as far as it is kept, and the number of gaps."""
+    """Run a program with a lot of output; return its exit, the kept output, and the number of gaps."""
     process = await sandbox.processes.start(["sh", "-c", f"head -c {FLOOD} /dev/zero; echo end"])
     process.close()
     async with asyncio.timeout(WAIT):
@@ -179,7 +179,7 @@ async def test_a_gateway_without_descriptors_refuses_clients_and_recovers(tmp_pa
                 for _ in range(NEEDED):
                     with suppress(OSError):
                         held.enter_context(socket.create_connection(("127.0.0.1", stack.port), timeout=WAIT))
-                await works(sandbox)  # a connection that exists is not affected
+                await works(sandbox)  # existing connections are not affected
         async with hawse.connect(stack.base, token=stack.token) as hw:
             await works(hw.sandbox())
 
@@ -201,7 +201,7 @@ async def test_a_runtime_without_descriptors_refuses_work_with_limit_exceeded_an
         assert len(started) > 20
         with pytest.raises(HawseError, match="limit_exceeded"):
             await sandbox.exec("true")
-        assert (await sandbox.runtime()).processes == len(started)  # what needs no descriptor works
+        assert (await sandbox.runtime()).processes == len(started)  # calls that need no descriptor work
         for process in started:
             await process.kill()
         await works(sandbox)
@@ -245,7 +245,7 @@ async def test_a_program_that_takes_all_memory_is_ended_and_nothing_else_of_its_
             await terminal.write(b"after\n")
             await terminal.expect("after")
             assert (await session.exec("echo $kept")).stdout == b"value\n"
-            async with sandbox.terminals.open("cat") as again:  # the journal begins with the first byte
+            async with sandbox.terminals.open("cat") as again:  # the journal starts with the first byte
                 await again.expect(r"before\s+before\s+after\s+after", since=0, echo=True)
         await works(sandbox)
         assert (await sandbox.runtime()).runtime == before.runtime
@@ -331,7 +331,7 @@ async def test_a_terminal_whose_start_up_file_hangs_can_be_interrupted(stack: St
             hw.sandbox().terminals.open(argv=["bash"], env={"HOME": str(home)}) as terminal,
         ):
             await terminal.expect("hanging")
-            # As a person does, again: bash waits for a child that got the signal between fork and exec and ignored it.
+            # Retry like a person: bash waits for a child that received the signal between fork and exec and ignored it.
             interrupted = None
             while interrupted is None:
                 await terminal.write(b"\x03")

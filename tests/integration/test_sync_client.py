@@ -24,7 +24,7 @@ from hawse import client
 from hawse.client import CommandError, HawseError, Output, RefusedError, UnauthenticatedError, WatchedChange
 from tests.support.stack import Stack
 
-# Classes of the client that a caller does not get: what runs the connection, and base classes.
+# Classes of the client that callers never receive: the connection's internals, and base classes.
 INTERNAL = {
     *(
         "Automation",
@@ -39,9 +39,9 @@ INTERNAL = {
     *("FileChanges", "FileListing", "FileLooking", "LocalPlace", "RemotePlace", "TreeTransfer"),
     *("ByteStream", "ByteStreamHandle", "LineReader", "Options", "OutputRange", "ProcessOutput"),
     *("ReceiveBuffer", "Reconnector", "Reread", "ResumableUpload", "StreamHandle"),
-    "ProcessStarting",  # a `Process` stands for what it starts
-    "SandboxOpening",  # `OpenedSandbox` stands for what it finds
-    "SandboxCreation",  # `CreatedSandbox` stands for what it creates
+    "ProcessStarting",  # callers receive a `Process` instead
+    "SandboxOpening",  # callers receive an `OpenedSandbox` instead
+    "SandboxCreation",  # callers receive a `CreatedSandbox` instead
 }
 
 
@@ -150,7 +150,7 @@ def test_a_time_limit_ends_what_its_calls_have_started(box: hawse.sync.Sandbox) 
         box.exec("exec sleep 1000.25")
     for info in box.processes.list():
         if "exec sleep 1000.25" in info.argv:
-            with suppress(hawse.NotFoundError):  # it has ended since the list was made
+            with suppress(hawse.NotFoundError):  # it has ended since it was listed
                 assert box.processes.attach(info.id, instance=info.instance).wait(timeout=60).signal == "SIGTERM"
 
 

@@ -1,4 +1,4 @@
-"""`hawse attach`, the asynchronous and the synchronous client at one terminal at once, through a killed gateway."""
+"""`hawse attach`, the asynchronous and the synchronous client share a terminal while the gateway is killed."""
 
 import asyncio
 import os
@@ -14,25 +14,25 @@ import hawse.sync
 from tests.support.stack import Stack
 
 COUNT = 4000  # bytes that each client types
-PIECE = 100  # bytes that it types at once
+PIECE = 100  # bytes that it types at a time
 TIMEOUT = 60.0  # s
 BEGIN, END = b"<<begin>>", b"<<end>>"
-# Prints what is typed, byte for byte, and keeps a copy.
+# Prints its input, byte for byte, and keeps a copy.
 PROGRAM = f"stty raw -echo; printf '<<begin>>'; head -c {3 * COUNT} | tee copy; printf '<<end>>'; exec sleep 1000"
 
 
 def pattern(alphabet: str) -> bytes:
-    """What one client types: its own letters, in order, over and over."""
+    """Return one client's input: its own letters, in order, repeatedly."""
     return (alphabet * COUNT)[:COUNT].encode()
 
 
 def printed(output: bytes) -> bytes:
-    """What the program has printed between its two marks."""
+    """Return the program's output between its two marks."""
     return output.partition(BEGIN)[2].partition(END)[0]
 
 
 class CommandLine:
-    """`hawse attach`, in a terminal of its own."""
+    """`hawse attach`, in a separate terminal."""
 
     def __init__(self, stack: Stack) -> None:
         self.output = b""
@@ -92,7 +92,7 @@ async def type_with(terminal: hawse.Terminal) -> None:
 
 @pytest_asyncio.fixture
 async def shared(new_stack: Stack) -> AsyncIterator[hawse.Terminal]:
-    """A terminal that the asynchronous client has opened."""
+    """A terminal opened by the asynchronous client."""
     async with (
         hawse.connect(new_stack.base, token=new_stack.token) as hw,
         hw.sandbox().terminals.open("shared", argv=["sh", "-c", PROGRAM]) as terminal,

@@ -47,7 +47,7 @@ def path_of(tunnel: Tunnel) -> str:
 
 
 async def get(site: Previewed, url: str | None, **headers: str) -> httpx.Response:
-    """Send a request to a tunnel. A host name below `localhost` need not resolve here."""
+    """Send a request to a tunnel. A host name below `localhost` does not have to resolve here."""
     assert url is not None
     address = httpx.URL(url)
     async with http_client(site.stack.base, timeout=TIMEOUT) as http:
@@ -222,7 +222,7 @@ async def test_tcp_and_tls_pass_and_end_with_the_tunnel(tmp_path: Path) -> None:
                     assert await reader.readexactly(len(data)) == data
                 writer.close()
 
-            await stack.kill()  # the port is open again after a restart, for the same tunnel
+            await stack.kill()  # after a restart, the port is open again for the same tunnel
             await stack.start()
             reader, writer = await dial(ports)
             writer.write(b"again")
@@ -231,7 +231,7 @@ async def test_tcp_and_tls_pass_and_end_with_the_tunnel(tmp_path: Path) -> None:
             with pytest.raises(ConnectionResetError):
                 await reader.read()
             writer.close()
-            while True:  # polls: the port is closed after the call
+            while True:  # polls, since the port is closed some time after the call
                 try:
                     _, other = await asyncio.open_connection("127.0.0.1", ports)
                 except ConnectionRefusedError:
@@ -246,7 +246,7 @@ async def send(writer: asyncio.StreamWriter, data: bytes) -> None:
 
 
 async def dial(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Connect when the port is open: the gateway opens those of tunnels after it has begun to serve."""
+    """Connect once the port is open: the gateway opens tunnel ports after it has started to serve."""
     while True:
         try:
             return await asyncio.open_connection("127.0.0.1", port)

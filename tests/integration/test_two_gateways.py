@@ -1,4 +1,4 @@
-"""Two gateways on one Redis server: they serve the same sandboxes, and a client moves from one to the other."""
+"""Two gateways on one Redis server serve the same sandboxes, and a client moves from one to the other."""
 
 import asyncio
 import os
@@ -94,7 +94,7 @@ async def test_a_client_that_is_moved_by_goaway_and_by_a_kill_resumes_exactly(tm
 
 
 async def read_all(term: Terminal, received: bytearray, changes: Changes) -> None:
-    """Read all output to the end, each byte at its offset; a snapshot would be a loss."""
+    """Read all output, each byte at its offset; a snapshot would be a loss."""
     async for item in term.items():
         assert not isinstance(item, Snapshot)
         if isinstance(item, Output):
@@ -143,13 +143,13 @@ async def test_a_rolling_restart_under_load_loses_no_byte_and_does_each_call_onc
 
 
 async def count(hw: hawse.Client) -> bytes:
-    """Return all output of a process that counts."""
+    """Return all output of a counting process."""
     async with hw.sandbox().processes.start(["sh", "-c", COUNT]) as run:
         return b"".join([chunk async for chunk in run.stdout])
 
 
 async def call_until(hw: hawse.Client, number: int, end: asyncio.Event) -> int:
-    """Make one call after another, each of which writes a line; return how many were made."""
+    """Make one call after another, each of which writes a line; return the number of calls."""
     made = 0
     while not end.is_set():
         await hw.sandbox().exec(f"echo {number}.{made} >> called", check=True)
@@ -203,7 +203,7 @@ async def test_a_gateway_that_is_suspended_during_a_start_loses_its_lease_and_ma
 
 
 async def create_quietly(gateway: Stack) -> None:
-    """Create a sandbox. It may be reported as failed: another gateway has taken over."""
+    """Create a sandbox. The call may fail because another gateway has taken over."""
     async with hawse.connect(gateway.base, token=gateway.token) as hw:
         with suppress(hawse.HawseError):
             await hw.sandboxes.create("a")
@@ -293,7 +293,7 @@ async def test_after_a_fail_over_of_redis_all_goes_on_with_the_replica(tmp_path:
                 assert (await hw.sandbox("a").info()).runtime == runtime
         async with other.sandboxes.watch() as changes, asyncio.timeout(TIMEOUT):
             await one.sandboxes.create("b")
-            async for change in changes:  # is reported by the new server
+            async for change in changes:  # reported by the new server
                 if change.info is not None and (change.id, change.info.state) == ("b", "running"):
                     break
         for name in ("a", "b"):
@@ -327,24 +327,24 @@ async def test_limits_count_at_both_gateways(tmp_path: Path) -> None:
             while await limited(second):
                 pass
 
-        # At once: one more is allowed with each second.
+        # Sent at once, because one more is allowed each second.
         assert 60 <= await wrong_tokens(first, 120) < 120
         tried = 0
         while (unlimited := await wrong_tokens(second, 6)) == 6:
             tried += unlimited
             assert tried < 60, "the other gateway counts alone"
-            await asyncio.sleep(0.6)  # the gateways tell each other twice a second
+            await asyncio.sleep(0.6)  # the gateways notify each other twice a second
         async with hawse.connect(second.base, token=second.token) as hw:
             assert hw.welcome is not None, "a token that was used before is not locked out"
 
 
 async def limited(gateway: Stack) -> bool:
-    """Whether the user of the viewer's token may open no more connections and requests."""
+    """Return whether the viewer's token has reached its limit of connections and requests."""
     return await status(gateway, gateway.viewer_token) == 429
 
 
 async def wrong_tokens(gateway: Stack, count: int) -> int:
-    """Send as many requests with a wrong token at once; return how many were answered with 401, the others with 429."""
+    """Send `count` requests with a wrong token at once; return how many got 401. The others must get 429."""
     async with http_client(gateway.base, headers={"Authorization": "Bearer wrong"}, timeout=60) as http:
         answers = await asyncio.gather(*(http.post("/v1/sandbox.list", json={}) for _ in range(count)))
     codes = [answer.status_code for answer in answers]
