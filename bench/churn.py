@@ -30,7 +30,7 @@ from tests.support.http_clients import http_client
 from tests.support.stack import Stack, free_port
 
 KIB = 1 << 10
-NICENESS = 5  # of the client: the servers are measured as they are
+NICENESS = 5  # of the client only: the servers run at normal priority
 KINDS = {
     "hawse_runtime.screen.emulator.process": "screen",
     "hawse_runtime.code.host": "host",
@@ -45,11 +45,11 @@ Step = Callable[[Sandbox, int], Awaitable[None]]
 
 
 class Sample(NamedTuple):
-    """What was measured at one time.
+    """One measurement.
 
     Attributes:
-        seconds: Since the start.
-        memory: Bytes of each kind of process: resident, and its share of what is shared (PSS).
+        seconds: Seconds since the start.
+        memory: Bytes by kind of process: resident, and proportional (PSS).
     """
 
     seconds: float
@@ -57,7 +57,7 @@ class Sample(NamedTuple):
 
 
 async def terminals(sandbox: Sandbox, number: int) -> None:
-    """A terminal with a shell that is typed into, resized and read, by one viewer and by a second one that leaves."""
+    """Type into, resize and read a shell's terminal, with one viewer and a second one that leaves."""
     async with sandbox.terminals.open(f"t{number}", argv=["bash", "--norc"]) as terminal:
         async with sandbox.terminals.attach(f"t{number}", read_only=True) as second:
             await terminal.write(f"{PAINT}; echo done-$(({number}+1))\n".encode())
@@ -69,7 +69,7 @@ async def terminals(sandbox: Sandbox, number: int) -> None:
 
 
 async def viewers(sandbox: Sandbox, number: int) -> None:
-    """A viewer of a terminal that stays, which prints all the time."""
+    """View a permanent terminal that prints all the time."""
     async with sandbox.terminals.attach("busy", read_only=bool(number % 2)) as viewer:
         read = 0
         async for data in viewer:
@@ -79,7 +79,7 @@ async def viewers(sandbox: Sandbox, number: int) -> None:
 
 
 async def commands(sandbox: Sandbox, number: int) -> None:
-    """A command with output; each has a key, so its outcome is kept for repeats."""
+    """Run a command with output. It has a key, so its outcome is kept for retries."""
     size = (1, 1000, 20_000)[number % 3]
     result = await sandbox.exec(["head", "-c", str(size), "/dev/zero"])
     assert len(result.stdout) == size
@@ -98,7 +98,7 @@ async def sessions(sandbox: Sandbox, number: int) -> None:
 
 
 async def files(sandbox: Sandbox, number: int) -> None:
-    """A watched directory in which files are written, read, listed, searched and deleted."""
+    """Write, read, list, search and delete files in a watched directory."""
     folder = f"churn-{number % 16}-{number}"
     await sandbox.files.mkdir(folder)
     async with sandbox.watches.start(folder) as watch:
@@ -116,7 +116,7 @@ async def code(sandbox: Sandbox, number: int) -> None:
         await context.run(f"x = {number}; print('y' * 2000); x")
 
 
-STEPS: dict[str, tuple[Step, int, float]] = {  # how many at a time, and the seconds from one start to the next of each
+STEPS: dict[str, tuple[Step, int, float]] = {  # how many at a time, and seconds between the starts of each
     "terminals": (terminals, 2, 2.0),
     "viewers": (viewers, 2, 1.5),
     "commands": (commands, 3, 0.3),
@@ -128,7 +128,7 @@ STEPS: dict[str, tuple[Step, int, float]] = {  # how many at a time, and the sec
 
 
 class Churn:
-    """The workers of one run. `errors` counts the failures by type; they do not end it."""
+    """The workers of one run. `errors` counts failures by type; they do not end the run."""
 
     def __init__(self, stack: Stack, seconds: float) -> None:
         self._stack = stack
@@ -152,12 +152,12 @@ class Churn:
             await asyncio.sleep(max(0.0, started + period - time.monotonic()))
 
     async def connections(self, number: int) -> None:
-        """A client that connects, does one thing, and leaves."""
+        """Connect a client, make one call, and disconnect."""
         async with hawse.connect(self._stack.base, token=self._stack.token) as client:
             await client.sandbox().terminals.list()
 
     async def previews(self, client: Client, http: httpx.AsyncClient, port: int) -> None:
-        """A port that is exposed, fetched through its preview, and withdrawn."""
+        """Expose a port, fetch it through its preview, and withdraw it."""
         ports = client.sandbox().ports
         preview = await ports.expose(port)
         for _ in range(3):
@@ -206,7 +206,7 @@ def _belongs(process: psutil.Process, stack: Stack) -> bool:
 
 def _rollup(pid: int) -> tuple[int, int]:
     fields: dict[str, int] = {}
-    with suppress(OSError):  # it has ended
+    with suppress(OSError):  # the process has ended
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
             name, _, rest = line.partition(":")
             fields[name] = int(rest.split()[0]) * KIB

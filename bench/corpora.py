@@ -1,4 +1,4 @@
-"""What programs print, generated from a seed: the input of the figures of `bench.figures.bulk.corpora`.
+"""Typical program output, generated from a seed: the input of the figures of `bench.figures.bulk.corpora`.
 
 `python -m bench.corpora NAME SIZE` writes one to standard output, for experiments.
 """
@@ -17,9 +17,9 @@ MODULES = ("wire", "journal", "screen", "session", "process", "files", "watch", 
 
 
 def corpus(name: str, size: int, seed: int = SEED) -> bytes:
-    """Return about `size` bytes of the corpus `name` of `CORPORA`, always the same ones.
+    """Return about `size` bytes of the corpus `name` of `CORPORA`, always the same bytes.
 
-    Lines end with LF, as programs write them. The last line is complete.
+    Lines end with LF, as written by programs. The last line is complete.
     """
     rng = random.Random(f"{name} {seed}")
     parts: list[bytes] = []
@@ -61,7 +61,7 @@ def _pytest(rng: random.Random) -> Iterator[str]:
 
 
 def _build(rng: random.Random) -> Iterator[str]:
-    """A build as of cargo: a line for each package, and a progress line that is erased and written again."""
+    """A build like cargo's: a line for each package, and a progress line that is erased and rewritten."""
     done = 0
     while True:
         done += 1
@@ -85,13 +85,13 @@ def _ls(rng: random.Random) -> Iterator[str]:
 
 
 def _cjk(rng: random.Random) -> Iterator[str]:
-    """Text of wide characters."""
+    """Text with wide characters."""
     while True:
         yield "".join(rng.choices(CJK, k=rng.randint(10, 36))) + f" {rng.randrange(1000)}\n"
 
 
 def _tui(rng: random.Random) -> Iterator[str]:
-    """A full-screen program as htop: rows of the screen are addressed, coloured and written again."""
+    """A full-screen program like htop: addresses, colours and rewrites rows of the screen."""
     yield "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J"
     while True:
         for row in sorted(rng.sample(range(1, 25), rng.randint(3, 20))):

@@ -1,4 +1,4 @@
-"""Measures how long a click on a desktop takes until a viewer has the changed pixels: `python -m bench.desktop`.
+"""Measures the time from a click on a desktop until a viewer has the changed pixels: `python -m bench.desktop`.
 
 A viewer is attached through the gateway. It clicks into two windows in turn, so that each click moves the focus and
 changes their title bars, and waits for the next update of the screen. The target is 60 ms.
@@ -38,7 +38,7 @@ class Reader:
         return data
 
     async def update(self) -> int:
-        """Read one update of the screen; return how many pixels it has."""
+        """Read one update of the screen; return its number of pixels."""
         pixels = 0
         (count,) = struct.unpack(">xxH", await self.read(4))
         for _ in range(count):
@@ -69,7 +69,7 @@ async def measure(stream: DesktopConnection) -> list[float]:
         while not await reader.update():
             await stream.write(struct.pack(">BB4H", 3, 1, 0, 0, *SIZE))
         taken.append(time.perf_counter() - begun)
-        await asyncio.sleep(0.1)  # until all of this click is drawn
+        await asyncio.sleep(0.1)  # until this click is completely drawn
         await stream.write(struct.pack(">BB4H", 3, 0, 0, 0, *SIZE))
         while not await reader.update():
             await stream.write(struct.pack(">BB4H", 3, 1, 0, 0, *SIZE))

@@ -1,6 +1,6 @@
 """One fast client for both servers: a PTY over a WebSocket, with raw bytes or with hawse frames.
 
-Both servers are measured with the same client, so that differences come from the server. picows parses WebSocket
+Both servers are measured with the same client, so that all differences come from the servers. picows parses WebSocket
 frames in C, so that the client is not the bottleneck.
 """
 
@@ -40,7 +40,7 @@ class Listener(WSListener):
 
 
 class Output:
-    """The output of a PTY. A caller can wait for an amount or for a text."""
+    """The output of a PTY. Callers can wait for an amount of output or for a text."""
 
     def __init__(self) -> None:
         self.received = 0
@@ -149,11 +149,11 @@ class HawseSocket:
         return self._ch
 
     async def opened(self, ch: int) -> str:
-        """How an attach begins: "start", "resume" or "snapshot"."""
+        """Return how an attach starts: "start", "resume" or "snapshot"."""
         return await self._opened[ch]
 
     async def ended(self) -> None:
-        """Wait until every call has ended, attachments included."""
+        """Wait until every call has ended, including attachments."""
         await asyncio.gather(*self._results.values())
 
     def stop_reading(self) -> None:

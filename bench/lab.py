@@ -1,4 +1,4 @@
-"""The servers under test: hawse as a user starts it, the naive server, and the limits.
+"""The servers under test: hawse as started by a user, the naive server, and the limits.
 
 The client runs on one core and the servers on the others.
 
@@ -42,7 +42,7 @@ class Lab:
         return self.stack.pid, self.runtime_pid, self.screen_pid
 
     async def read_pty(self, command: str) -> tuple[float, float]:
-        """(MB/s, CPU seconds per 100 MB) of a reader that does nothing else, on the servers' cores."""
+        """Return (MB/s, CPU seconds per 100 MB) of a reader that does nothing else, on the servers' cores."""
         process = await asyncio.create_subprocess_exec(
             *pinned(), sys.executable, "-m", "bench.limits", "pty", command, stdout=asyncio.subprocess.PIPE
         )
@@ -52,24 +52,24 @@ class Lab:
 
 
 def cpu(*pids: int) -> float:
-    """CPU seconds that these processes have used."""
+    """Return the CPU seconds used by these processes."""
     times = [psutil.Process(pid).cpu_times() for pid in pids]
     return sum(t.user + t.system for t in times)
 
 
 def memory(*pids: int) -> int:
-    """Bytes of memory that these processes share with no other process."""
+    """Return the bytes of memory that these processes do not share with others."""
     return sum(psutil.Process(pid).memory_full_info().uss for pid in pids)
 
 
 def cores() -> tuple[list[int], list[int]]:
-    """(the client's cores, the servers' cores)."""
+    """Return the client's cores and the servers' cores."""
     all_ = sorted(os.sched_getaffinity(0))
     return (all_[:1], all_[1:]) if len(all_) > 1 else (all_, all_)
 
 
 def pinned() -> list[str]:
-    """The prefix of a command that makes it run on the servers' cores."""
+    """Return a command prefix that pins a command to the servers' cores."""
     return ["taskset", "-c", ",".join(map(str, SERVERS))]
 
 
@@ -83,7 +83,7 @@ async def open_lab() -> AsyncIterator[Lab]:
         naive_port, limit_port = free_port(), free_port()
         naive = await stack.enter_async_context(started("bench.naive", naive_port))
         await stack.enter_async_context(started("bench.limits", limit_port))
-        # From its start: the gateway starts the runtime in another thread, which keeps its own affinity later.
+        # Pinned from the start: the gateway starts the runtime in another thread, which keeps its affinity later.
         hawse = await stack.enter_async_context(Stack(Path(state), under=pinned()))
         os.sched_setaffinity(0, CLIENT)
         lab = Lab(naive_port, naive, limit_port, hawse)
@@ -96,7 +96,7 @@ async def open_lab() -> AsyncIterator[Lab]:
 
 
 async def _screen_pid(socket: HawseSocket, runtime: int) -> int:
-    """The pid of the screen process, which starts when a screen is needed."""
+    """Return the pid of the screen process, which starts when a screen is needed."""
     await socket.call("terminal.create", {"id": "first", "argv": ["true"]})
     await socket.call("terminal.screen", {"id": "first"})
     (screen,) = (

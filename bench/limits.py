@@ -53,7 +53,7 @@ async def serve(port: int) -> None:
 
 
 def read_pty(command: str) -> tuple[float, float]:
-    """(MB/s, CPU seconds per 100 MB) of a reader that does nothing else, from the first byte to the last."""
+    """Return (MB/s, CPU seconds per 100 MB) of a reader that does nothing else, from the first byte to the last."""
     pid, fd = pty.fork()
     if pid == 0:
         os.execv("/bin/sh", ["sh", "-c", command])
@@ -77,7 +77,7 @@ def read_pty(command: str) -> tuple[float, float]:
 
 
 async def run_code(source: str, count: int) -> list[float]:
-    """Milliseconds of each run, with the kernel's client as the examples of jupyter_client use it."""
+    """Return the milliseconds of each run, using the kernel's client as in jupyter_client's examples."""
     from jupyter_client.manager import AsyncKernelManager
 
     manager = AsyncKernelManager(kernel_name="python3")

@@ -1,7 +1,7 @@
-"""The naive server: Starlette, uvicorn and `add_reader` on a PTY. The least that a single hop can cost; it has no
+"""The naive server: Starlette, uvicorn and `add_reader` on a PTY. The minimum cost of a single hop, without
 multiplexing, journal or replay.
 
-`python -m bench.naive PORT`; each WebSocket at /pty?command=… has a PTY of its own.
+`python -m bench.naive PORT`; each WebSocket at /pty?command=… has its own PTY.
 """
 
 import asyncio

@@ -26,8 +26,8 @@ from tests.support.stack import Stack, free_port
 SLOW_4G = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 93_750}
 LOG = 10_000_000  # bytes
 KEYS = 60
-SCROLLBACK = 5000  # rows that ttyd keeps too: those of hawse
-# Milliseconds from the navigation on. `prompt`: the terminal shows the prompt of the shell.
+SCROLLBACK = 5000  # rows, set for ttyd too: hawse's default
+# Milliseconds since the navigation. `prompt`: the terminal shows the shell's prompt.
 _TIMES = """() => {
   window.times = {};
   const timer = setInterval(() => {
@@ -41,7 +41,7 @@ _TIMES = """() => {
     clearInterval(timer);
   }, 5);
 }"""
-# `measured` is the terminal of either page. `shows` says whether a line of its screen contains a text.
+# `measured` is the terminal of either page. `shows` returns whether a line of its screen contains a text.
 _TOOLS = """() => {
   window.measured = () => window.hawse?.terminal ?? window.term;
   window.shows = text => {
@@ -79,7 +79,7 @@ _ECHOES = """async keys => {
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A server of a page with a terminal."""
+    """A server that serves a page with a terminal."""
 
     name: str
     url: str
@@ -112,7 +112,7 @@ async def first_prompt(browser: Browser, served: Served, runs: int) -> dict[str,
 
 
 async def coloured_log(browser: Browser, served: Served, run: int) -> dict[str, float]:
-    """Return seconds until the page shows the end of the log, those of its main thread, and its longest task in ms."""
+    """Return seconds until the page shows the end of the log, seconds of its main thread, and its longest task in ms."""
     page = await open_page(browser, served)
     session = await page.context.new_cdp_session(page)
     await session.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -138,7 +138,7 @@ async def _task_seconds(session: object) -> float:
 
 
 async def interrupt(browser: Browser, served: Served, run: int) -> dict[str, float]:
-    """Return the milliseconds from Ctrl-C under `yes` to the next prompt on the screen, after two seconds of it."""
+    """Return the milliseconds from Ctrl-C, after two seconds of `yes`, to the next prompt on the screen."""
     page = await open_page(browser, served)
     await page.keyboard.type(f"PS1='ready-'{run}'> '; clear; yes")
     await page.keyboard.press("Enter")
@@ -153,7 +153,7 @@ async def interrupt(browser: Browser, served: Served, run: int) -> dict[str, flo
 
 
 async def typing(browser: Browser, served: Served) -> dict[str, float]:
-    """Return the milliseconds of an echo in a pane of hawse, alone and while a second pane shows a flood."""
+    """Return the milliseconds of an echo in a hawse pane, alone and while a second pane shows a flood."""
     page = await open_page(browser, served)
     await page.keyboard.type("cat > /dev/null")
     await page.keyboard.press("Enter")
@@ -195,7 +195,7 @@ async def ttyd_page(program: str, folder: Path, switches: list[str]) -> AsyncIte
 
 
 async def compare(browser: Browser, pages: list[Served], runs: int) -> dict[str, dict[str, list[float]]]:
-    """Return the values of each figure by its name and the page's, each run of one page after one of the others."""
+    """Return the values of each figure by figure and page. The pages take turns in each run."""
     found: dict[str, dict[str, list[float]]] = {}
     for run in range(runs):
         for measure in (coloured_log, interrupt):
@@ -213,7 +213,7 @@ async def run(arguments: argparse.Namespace) -> None:
         async with Stack(Path(folder), isolation="auto") as stack, async_playwright() as playwright:
             hawse = Served("hawse", f"{stack.base}/#token={stack.token}")
             browser = await playwright.chromium.launch(executable_path=arguments.chromium, args=switches)
-            await (await open_page(browser, hawse)).context.close()  # the first one makes the sandbox
+            await (await open_page(browser, hawse)).context.close()  # the first visit creates the sandbox
             workspace = stack.state / "sandboxes" / "local" / "workspace"
             await asyncio.to_thread((workspace / "log").write_bytes, corpus("log", LOG))
             print(f"load at the beginning: {os.getloadavg()[0]:.1f}; {arguments.runs} runs")

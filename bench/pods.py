@@ -34,7 +34,7 @@ from tests.support.stack import Stack
 POOL: Final = 4
 AT_ONCE: Final = 8
 TARGETS: Final = {"from the pool, ms": 150.0, "cold, ms": 2000.0}
-REQUESTS: Final = "resources.requests = { cpu = '10m', memory = '32Mi' }"  # so that many pods have room on a small node
+REQUESTS: Final = "resources.requests = { cpu = '10m', memory = '32Mi' }"  # so that many pods fit on a small node
 
 
 async def main(rounds: int, pods: int) -> None:
@@ -49,7 +49,7 @@ async def main(rounds: int, pods: int) -> None:
                     turns = itertools.cycle((one, other))
                     report("from the pool, ms", [await pooled(next(turns), instance) for _ in range(rounds)])
                     cold, beside = [], []
-                    for number in range(rounds):  # in turn, since the load changes
+                    for number in range(rounds):  # in turns, since the load changes
                         beside.append(await bare(instance, number))
                         cold.append(await first_command(next(turns), network="host"))
                     report("bare pod, to Running, ms", beside)
@@ -122,7 +122,7 @@ async def bare(instance: str, number: int) -> float:
 
 
 async def running(instance: str) -> set[str]:
-    """Return the pods whose sandboxes run."""
+    """Return the pods of running sandboxes."""
     async with AsyncClient(namespace=kubernetes.NAMESPACE) as cluster:
         selector: Any = labels(instance)
         found = [pod async for pod in cluster.list(Pod, labels=selector)]
@@ -138,7 +138,7 @@ async def until(instance: str, right: Callable[[set[str]], bool]) -> set[str]:
     return found
 
 
-SETTLE: Final = 2.0  # s from a pod that runs to its runtime that accepts links, and its row that says so
+SETTLE: Final = 2.0  # s from a running pod until its runtime accepts links and its row states that
 
 
 async def pooled(hw: Client, instance: str) -> float:
@@ -148,7 +148,7 @@ async def pooled(hw: Client, instance: str) -> float:
 
 
 async def prove_claims(one: Client, other: Client, instance: str) -> None:
-    """Create twice as many sandboxes at once as members wait, at both gateways: each has a runtime of its own."""
+    """Create twice as many sandboxes as waiting members at once, on both gateways: each gets its own runtime."""
     members = await until(instance, lambda found: len(found) == POOL)
     boxes = await asyncio.gather(*(hw.sandboxes.create() for hw in (one, other) for _ in range(POOL)))
     runtimes = [(await box.runtime()).runtime for box in boxes]
@@ -164,7 +164,7 @@ async def prove_claims(one: Client, other: Client, instance: str) -> None:
 
 
 async def prove_templates(folder: Path, url: str, instance: str) -> None:
-    """Change a template: members of the old one are ended, those of the new one are started."""
+    """Change a template: members of the old version end, and members of the new one start."""
     templates = folder / "templates.toml"
     templates.write_text("[t]\npool = 2\nlimits = { memory = 268435456 }\n")
     async with gateways(folder, url, instance, "--templates", str(templates)):

@@ -23,7 +23,7 @@ class Target(NamedTuple):
 
 
 TARGETS = {
-    "echo, p50 ms": Target(most=1.6, of_naive=True),  # this one and the next two: of the compiled build
+    "echo, p50 ms": Target(most=1.6, of_naive=True),  # this figure and the next two are for the compiled build
     "echo, p99 ms": Target(most=2, of_naive=True),
     "echo, CPU µs a key": Target(most=1.8, of_naive=True),
     "echo beside a flood, p50 ms": Target(most=1),
@@ -60,7 +60,7 @@ TARGETS = {
 
 
 def summarize(rounds: list[Figures]) -> dict[str, dict[str, dict[str, float]]]:
-    """Median, minimum and maximum, by figure and server."""
+    """Return median, minimum and maximum, by figure and server."""
     summary: dict[str, dict[str, dict[str, float]]] = {}
     for key in dict.fromkeys(key for figures in rounds for key in figures):
         values = [figures[key] for figures in rounds if key in figures]

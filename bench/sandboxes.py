@@ -1,7 +1,7 @@
-"""Measure how long it takes to get a sandbox, beside bare `bwrap` and `docker run`, and what an idle one costs.
+"""Measures the time to get a sandbox, compared with bare `bwrap` and `docker run`, and the cost of an idle one.
 
 `python -m bench.sandboxes [--rounds N] [--idle N]` prints a table; `--docker IMAGE` also measures the Docker provider,
-whose engine is that of DOCKER_HOST, with an image that has /bin/true. Run it on a machine that is otherwise idle.
+with the engine at DOCKER_HOST and an image that contains /bin/true. Run it on a machine that is otherwise idle.
 """
 
 import argparse
@@ -105,7 +105,7 @@ async def first_command(hw: Client, **options: str) -> float:
 
 
 async def pooled(hw: Client, rounds: int) -> list[float]:
-    """Return the times of creations while members wait: each of them is replaced before the next."""
+    """Return the times of creations with a full pool: each member is replaced before the next creation."""
     found = []
     for _ in range(rounds):
         await asyncio.sleep(SETTLE)
@@ -117,7 +117,7 @@ SETTLE: Final = 6.0  # s for the pool to be full: clients do not see its members
 
 
 async def memory_of_idle(hw: Client, stack: Stack, count: int) -> float:
-    """Return the memory of one of `count` sandboxes in which nothing has run, in MiB: shared pages are divided."""
+    """Return the memory per sandbox, in MiB, of `count` unused sandboxes. Shared pages are divided among them."""
     await at_once(8, (create(hw, number) for number in range(count)))
     await asyncio.sleep(SETTLE)
     found = set(stack.runtimes())
@@ -137,7 +137,7 @@ def create(hw: Client, number: int) -> Callable[[], Awaitable[object]]:
 
 
 async def at_once(most: int, works: Iterable[Callable[[], Awaitable[object]]]) -> None:
-    """Do all of it, at most `most` at once."""
+    """Run all works, at most `most` at once."""
     free = asyncio.Semaphore(most)
 
     async def one(work: Callable[[], Awaitable[object]]) -> None:

@@ -55,7 +55,7 @@ MIB: Final = 1 << 20
 
 
 class FakeRuntimes:
-    """All runtimes: each link is served by itself and answers each call at once."""
+    """All runtimes: each link is served separately and answers each call at once."""
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None:
         match event:
@@ -109,7 +109,7 @@ class FakeProvider:
         return Observation(unit=unit, state="running", endpoint=Endpoint(self._path, "token"), isolation="none")
 
     async def discover(self) -> list[Observation]:
-        return []  # each unit that is missed is observed
+        return []  # missing units are observed individually
 
     async def mount_place(self, unit: str) -> MountPlace:
         raise HawseError("unavailable", "nothing can be mounted")
@@ -178,11 +178,11 @@ async def serve_clients(ports: str, count: str, seconds: str, sandboxes: str) ->
                 tasks = [group.create_task(call(ws, end, int(sandboxes))) for ws in found]
             print(json.dumps([took for task in tasks for took in task.result()]), flush=True)
         await asyncio.to_thread(sys.stdin.readline)
-        os._exit(0)  # thousands of closing handshakes are not what is measured
+        os._exit(0)  # thousands of closing handshakes are not part of the measurement
 
 
 async def call(ws: ClientConnection, end: float, sandboxes: int) -> list[float]:
-    """Call again and again; return the times in ms."""
+    """Call repeatedly; return the times in ms."""
     times: list[float] = []
     await asyncio.sleep(random.random() * PAUSE)
     for number in range(1, 1 << 30):

@@ -1,8 +1,8 @@
-"""Measure what screens cost other terminals: echo beside coloured output and reloads, and the time of a snapshot.
+"""Measures how screens affect other terminals: echo during coloured output and reloads, and the time of a snapshot.
 
-`python -m bench.screens [FOLDER]` starts a runtime of its own; FOLDER contains another version of `runtime` and `hawse`
-to compare with, in interleaved rounds. Processor times are read from /proc, because latencies depend on the machine's
-load; compare ratios within one run.
+`python -m bench.screens [FOLDER]` starts its own runtime. FOLDER contains another version of `runtime` and `hawse` to
+compare with, in interleaved rounds. CPU times are read from /proc, because latencies depend on the machine's load;
+compare ratios within one run.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ PAUSE = 0.01  # seconds between two keys
 PRINTERS = 20
 RELOADS = 5
 ROOT = Path(__file__).resolve().parent.parent
-# 100 KB/s of a log in which 15 % of the lines are coloured; the file follows.
+# Prints 100 KB/s of a log with 15 % coloured lines from a file.
 PRINTER = """
 import itertools, os, sys, time
 text = open(sys.argv[1], "rb").read()
@@ -43,7 +43,7 @@ ROWS = f"for n in $(seq 9000); do printf '{LINE}' $((n % 8)) $n; done; exec cat"
 
 
 class Cpu(NamedTuple):
-    """Milliseconds of processor time of a runtime, and of its screen process."""
+    """CPU time in milliseconds of a runtime, and of its screen process."""
 
     runtime: float
     screens: float
@@ -61,7 +61,7 @@ class Round(NamedTuple):
 
 
 def cpu(pid: int) -> Cpu:
-    """Return the processor times since their starts (/proc/PID/schedstat)."""
+    """Return the CPU times since process start (/proc/PID/schedstat)."""
     screens = [
         child.pid
         for child in psutil.Process(pid).children()
@@ -107,7 +107,7 @@ async def echoes(shell: Channel) -> list[float]:
 
 
 async def reload(client: Client, window: int = 4 << 20) -> tuple[float, float]:
-    """Attach as a page does that loads anew; return the times to the first and the last byte of the snapshot."""
+    """Attach like a reloaded page; return the times to the first and the last byte of the snapshot."""
     start = time.perf_counter()
     page = client.attach("rows", window=window)
     size = (await page.event("opened"))["screen"]
@@ -130,7 +130,7 @@ async def one_round(folder: Path, log: Path) -> Round:
         before = cpu(pid)
         times = []
         for _ in range(RELOADS):
-            rows.send(b"y")  # another snapshot is made
+            rows.send(b"y")  # forces a new snapshot
             times.append(await reload(theirs))
         after = cpu(pid)
         command = shlex.join(["exec", sys.executable, "-c", PRINTER, str(log)])

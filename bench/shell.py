@@ -1,7 +1,7 @@
 """Measure the time from the start of `hawse shell` to the prompt: `python -m bench.shell [RUNS] [HAWSE …]`.
 
 It uses the gateway that `hawse` finds. Each HAWSE is the command of an environment, such as `venv/bin/hawse`. Several
-run in turn, so that they get the same load. The first run of each is not counted: it compiles, and warms the sandbox.
+commands take turns, so that they see the same load. Each command's first run, a warm-up, is not counted.
 """
 
 import os
@@ -36,7 +36,7 @@ def prompt(hawse: str) -> float:
         try:
             while os.read(ours, 65536):
                 pass
-        except OSError:  # EIO: it has ended
+        except OSError:  # EIO: the process has ended
             os.close(ours)
     return took
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the image of the gateway and that of its sandboxes, from any base images: for a registry of your own, or for
-# bases that were made with debootstrap and `docker import`.
+# Builds the images of the gateway and of its sandboxes from any base images: for your own registry, or for bases that
+# were created with debootstrap and `docker import`.
 #
 #   scripts/build_images.sh [BASE [PYTHON [NODE]]]
 #

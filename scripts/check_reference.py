@@ -18,9 +18,9 @@ ANCHOR: Final = re.compile(r'id="hawse\.([\w.]+)"')
 
 
 def members(name: str, value: object) -> Iterator[str]:
-    """Yield a public name, and for a class `NAME.MEMBER` for each method and property that hawse itself defines.
+    """Yield a public name; for a class, also `NAME.MEMBER` for each method and property that hawse itself defines.
 
-    Fields are described in the docstring of their class, and have no anchors.
+    Fields are described in their class's docstring, and have no anchors.
     """
     yield name
     if not isinstance(value, type):
@@ -39,13 +39,13 @@ def members(name: str, value: object) -> Iterator[str]:
 
 
 def anchors(*pages: str) -> set[str]:
-    """Return the last and the last two parts of each anchor of pages: `Sandbox`, `Sandbox.exec`."""
+    """Return the last part and the last two parts of each anchor in the pages: `Sandbox`, `Sandbox.exec`."""
     found = [match for page in pages for match in ANCHOR.findall((SITE / page).read_text("utf-8"))]
     return {".".join(path.split(".")[-count:]) for path in found for count in (1, 2)}
 
 
 def missing(module: ModuleType, *pages: str) -> list[str]:
-    """Return the public members of a module that have no anchor in pages."""
+    """Return the public members of a module that have no anchor in the pages."""
     shown = anchors(*pages)
     names = [name for name in module.__all__ if name != "__version__"]
     return [found for name in names for found in members(name, getattr(module, name)) if found not in shown]

@@ -7,13 +7,13 @@ from hawse.wire.errors import ERRORS
 
 LINE: Final = 110  # characters of a docstring's line
 
-# Errors that close the connection: a caller gets them as `RefusedError` or `RemoteProtocolError`.
+# Errors that close the connection. Callers receive them as `RefusedError` or `RemoteProtocolError`.
 OF_CONNECTIONS: Final = ("invalid_message", "protocol_error", "credit_exceeded", "hello_timeout", "backlog")
 
-# Names that are not the code's own: Python has an `InterruptedError` and a `CancelledError` of another meaning.
+# Names that differ from the code: Python has an `InterruptedError` and a `CancelledError` with other meanings.
 NAMES: Final = {"interrupted": "ConnectionLostError", "cancelled": "CallCancelledError", "io_error": "IoError"}
 
-# Built-in exceptions of the same meaning, which `except` finds too.
+# Built-in exceptions with the same meaning, which `except` can also name.
 BUILTIN: Final = {
     "not_found": ("FileNotFoundError", "ENOENT"),
     "deadline_exceeded": ("TimeoutError", "ETIMEDOUT"),

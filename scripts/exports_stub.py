@@ -1,6 +1,6 @@
-"""Write the names of `hawse` and `hawse.client` for type checkers, `__init__.pyi`, from the one list of them.
+"""Writes the `__init__.pyi` of `hawse` and `hawse.client` for type checkers, from the single list of exports.
 
-Both packages load a name when it is first used, which a type checker cannot see.
+Both packages load names on first use, which type checkers cannot see.
 """
 
 from typing import Final

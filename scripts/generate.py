@@ -34,7 +34,7 @@ from scripts.sync_stub import stub
 ROOT: Final = Path(__file__).resolve().parent.parent
 NOTE: Final = "Generated from hawse/api by `make generate`; do not edit."
 
-# The surfaces in the order of the reference: title, prefix of the methods.
+# The surfaces, in the order of the reference: title, method prefix.
 SURFACES: Final = (
     (
         "Gateway",
@@ -59,18 +59,18 @@ def all_methods() -> dict[str, Spec]:
 
 
 def structs() -> list[inspect.StructType]:
-    """Every struct that a method uses, by name."""
+    """Return every struct that a method uses, by name."""
     shapes = [shape for spec in all_methods().values() for shape in (spec.params, spec.result, *spec.events.values())]
     return [struct for _, struct in sorted(struct_types(shapes).items())]
 
 
 def plain(kind: inspect.Type) -> inspect.Type:
-    """The type without the metadata around it."""
+    """Return the type without its metadata."""
     return plain(kind.type) if isinstance(kind, inspect.Metadata) else kind
 
 
 def meaning(struct: inspect.StructType, field: inspect.Field) -> str:
-    """The description of a field in the docstring of its struct."""
+    """Return a field's description from the docstring of its struct."""
     return documentation(struct.cls).fields.get(field.name, "")
 
 
@@ -165,7 +165,7 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def described(kind: inspect.Type) -> str:
-    """A type for people, in Markdown, with its bounds."""
+    """Return a readable form of a type, in Markdown, with its bounds."""
     match plain(kind):
         case inspect.StructType(cls=cls):
             return f"[{cls.__name__}](#{cls.__name__.lower()})"
@@ -196,7 +196,7 @@ def described(kind: inspect.Type) -> str:
 
 
 def _member(kind: inspect.Type) -> str:
-    """The type of the members of a list or object; in brackets if it has several parts."""
+    """Return the type of a list's or object's members, in brackets if it has several parts."""
     text = described(kind)
     return f"({text})" if isinstance(plain(kind), inspect.UnionType | inspect.LiteralType) else text
 
@@ -332,7 +332,7 @@ def _method(spec: Spec) -> Iterator[str]:
         yield f"- Errors: {', '.join(f'`{code}`' for code in spec.raises)}"
 
 
-# What the reference adds to the right of a method, by the kind of its `terminal`.
+# Additions to a method's right in the reference, by the kind of its `terminal`.
 _AT_TERMINAL: Final = {
     "id": ", in the sandbox or at this terminal",
     SELECTED: ", in the sandbox or at a terminal, of which the caller then sees only what belongs to it",
@@ -340,7 +340,7 @@ _AT_TERMINAL: Final = {
 
 
 def _wrapped(text: str, width: int = 118) -> str:
-    """Paragraphs in lines of at most `width` characters."""
+    """Return paragraphs wrapped to at most `width` characters per line."""
     wrap = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
     return "\n\n".join(wrap.fill(part) for part in text.split("\n\n"))
 
@@ -361,7 +361,7 @@ FILES: Final[dict[str, Callable[[], str]]] = {
 
 
 def stale() -> list[str]:
-    """The generated files that are not what they would be now."""
+    """Return the generated files that are out of date."""
     return [name for name, make in FILES.items() if not _is(ROOT / name, make())]
 
 

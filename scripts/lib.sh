@@ -1,4 +1,4 @@
-# Functions that the scripts share: messages and the installation of packages.
+# Functions shared by the scripts: messages and package installation.
 
 say() { echo "hawse: $*" >&2; }
 die() { echo "hawse: $*" >&2; exit 1; }

@@ -3,8 +3,8 @@
     docs/images/terminal.png   the page with two panes, the files with their git marks, and three people
     docs/images/session.webp   a recording of about ten seconds
 
-Both show a real gateway in a real Chromium. The scenes type at the pace of a person; the texts below the recording are
-drawn afterwards. It needs bubblewrap: without it, the shells would read the rc file of this machine's user.
+Both show a real gateway in a real Chromium. The scenes type at a person's pace; the captions below the recording are
+drawn afterwards. Needs bubblewrap: without it, the shells would read the rc file of this machine's user.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from tests.support.stack import Stack
 ROOT: Final = Path(__file__).resolve().parent.parent
 IMAGES: Final = ROOT / "docs" / "images"
 SANDBOX: Final = "shop"
-STILL: Final = (1440, 900)  # CSS pixels, as all sizes below
+STILL: Final = (1440, 900)  # CSS pixels, like all sizes below
 MOVING: Final = (1080, 640)
 CAPTION: Final = 44  # height of the text below the recording
 FRAME: Final = 125  # ms of one frame of the recording: 8 frames per second
@@ -40,7 +40,7 @@ KEY: Final = 55  # ms between two keys
 WAIT: Final = 30_000  # ms for each condition
 INK, TEXT = (11, 15, 20), (216, 222, 233)
 
-# What pytest needs; the sandbox may have no packages of its own.
+# The packages that pytest needs; the sandbox may have none.
 PACKAGES: Final = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "pygments")
 
 CART: Final = '''\
@@ -122,7 +122,7 @@ SETUP: Final = (
 
 
 class Recorder:
-    """The frames that Chromium draws of a page, with the time of each."""
+    """Records the frames that Chromium draws of a page, with their times."""
 
     def __init__(self, page: Page, tasks: asyncio.TaskGroup) -> None:
         self._page = page
@@ -175,7 +175,7 @@ def _latest(entries: Sequence[tuple[float, T]], now: float) -> T:
 
 
 class Scene:
-    """A browser of one person on the page."""
+    """One person's browser on the page."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -217,7 +217,7 @@ class Scene:
         )
 
     async def files(self) -> None:
-        """Show the files of the repository in the rail; then the terminal `main` has the focus."""
+        """Show the repository's files in the rail, then focus the terminal `main`."""
         await self.live("main")
         await self.page.keyboard.press("Control+Shift+B")
         await self.page.get_by_role("navigation", name="Views").get_by_role("button", name="Files").click()
@@ -228,7 +228,7 @@ class Scene:
 
 
 async def prepare(stack: Stack) -> None:
-    """Create the only sandbox, with a repository in it that has changes: a method with a mistake, and its test."""
+    """Create the only sandbox, with a repository that has changes: a method with a mistake, and its test."""
     await stack.renew()
     async with hawse.connect(stack.base, token=stack.token) as hw:
         await hw.call("sandbox.delete", {"id": "local"})
@@ -268,7 +268,7 @@ def packages() -> bytes:
 
 
 async def still(browser: Browser, stack: Stack, path: Path) -> None:
-    """The page of Ada, with Grace and an agent at the same terminal."""
+    """Take a picture of Ada's page, with Grace and an agent at the same terminal."""
     layout = "layout=row(56:terminal~id~main,44:editor~path~shop/cart.py)"
     ada = await Scene.open(browser, stack, layout, name="Ada Lovelace", size=STILL)
     await ada.files()
@@ -290,7 +290,7 @@ async def still(browser: Browser, stack: Stack, path: Path) -> None:
 
 
 async def moving(browser: Browser, stack: Stack, path: Path) -> None:
-    """A command with its bar, a split, and a reload."""
+    """Record a command with its bar, a split, and a reload."""
     scene = await Scene.open(browser, stack, "terminal=main", name="Ada Lovelace", size=MOVING)
     page = scene.page
     await scene.shows(r"❯\s*$")
@@ -317,7 +317,7 @@ async def moving(browser: Browser, stack: Stack, path: Path) -> None:
 
 
 def save(images: Sequence[Image.Image], path: Path) -> None:
-    """Write an animated WebP; equal frames become one."""
+    """Write an animated WebP, merging equal frames."""
     kept: list[Image.Image] = []
     durations: list[int] = []
     for image in images:
@@ -333,7 +333,7 @@ def save(images: Sequence[Image.Image], path: Path) -> None:
 
 
 async def main(names: Iterable[str]) -> None:
-    """Make the pictures of these names; none: both."""
+    """Make the pictures with these names. Without names, make both."""
     scenes = {"terminal.png": still, "session.webp": moving}
     async with AsyncExitStack() as exits:
         state = exits.enter_context(tempfile.TemporaryDirectory(prefix="hawse-"))

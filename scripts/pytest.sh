@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs pytest with a temporary directory of its own: files of an earlier run can't fail this one. The directory is removed
-# afterwards; after a failure it is kept. Its path is short, because the path of a Unix socket has at most 107 bytes.
+# Runs pytest with a separate temporary directory, so that files of earlier runs cannot cause failures. The directory is
+# removed afterwards, except after a failure. Its path is short, because a Unix socket's path has at most 107 bytes.
 set -eu
 . "$(dirname "$0")/lib.sh"
 

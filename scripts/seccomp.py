@@ -3,7 +3,7 @@
 `python -m scripts.seccomp` writes runtime/hawse_runtime/posix/filters/*.bpf. There are two filters for each
 architecture, applied together: one allows a list of calls, the other refuses some arguments of allowed calls.
 
-What is not listed answers ENOSYS, so that programs fall back to older calls; what is refused on purpose, EPERM.
+Unlisted calls return ENOSYS, so that programs fall back to older calls. Calls that are refused on purpose return EPERM.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from typing import Final
 FOLDER: Final = Path(__file__).resolve().parent.parent / "runtime" / "hawse_runtime" / "posix" / "filters"
 ARCHITECTURES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_* of linux/audit.h
 
-# Kernel interfaces that programs do not need and that were often the way out of a sandbox, or are privileged.
+# Kernel interfaces that are privileged, or that programs do not need and that have often allowed sandbox escapes.
 REFUSED: Final = """
 _sysctl acct add_key afs_syscall bpf chroot clock_adjtime clock_settime create_module delete_module fanotify_init
 fanotify_mark finit_module fsconfig fsmount fsopen fspick get_kernel_syms get_mempolicy init_module io_uring_enter
@@ -56,7 +56,7 @@ timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime times
 unlinkat utime utimensat utimes vfork vmsplice wait4 waitid write writev
 """.split()
 
-# clone(2): new namespaces, and (0x8000, CLONE_PARENT) children that the runtime would have to reap.
+# clone(2): new namespaces, and children that the runtime would have to reap (0x8000, CLONE_PARENT).
 CLONE_FLAGS: Final = (0x8000, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
 TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX type for the user (ioctl_tty(2))
 AF_NETLINK: Final = 16

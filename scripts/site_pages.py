@@ -1,15 +1,15 @@
-"""A hook of mkdocs: pages outside docs/, links, diagrams, the reference of Python and the methods, the HTTP API.
+"""An mkdocs hook: pages outside docs/, links, diagrams, the Python and method references, the HTTP API.
 
-The pages are written for readers of the repository: their links lead to files. In the site, a link to a file that is a
-page leads to that page, and a link to another file of the repository becomes plain text. A link to a file that does not
-exist fails the build.
+The pages are written for readers of the repository, so their links point to files. On the site, a link to a file that
+is a page leads to that page, and a link to another file in the repository becomes plain text. A link to a missing file
+fails the build.
 
-The theme would get the script that draws diagrams from another server. A page with diagrams has it from this site,
-before the script of the theme looks for it.
+By default, the theme would load the script that draws diagrams from another server. Pages with diagrams load it from
+this site, before the theme's script looks for it.
 
-docs/methods.md is one file for readers of the repository; the site has a page for each of its areas. In the reference
-of Python, `<!-- exports: MODULE -->` stands for all public names of the module that no page names itself, and
-`<!-- sync -->` for the classes of hawse.sync. The search omits decisions: readers look for how, not why.
+docs/methods.md is one file for readers of the repository; the site has a page for each of its areas. In the Python
+reference, `<!-- exports: MODULE -->` stands for all public names of the module that no page names explicitly, and
+`<!-- sync -->` for the classes of hawse.sync. The search omits decisions, since readers look for how, not why.
 """
 
 import ast
@@ -23,8 +23,8 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md", "web/README.md")
-MERMAID = "assets/mermaid.min.js"  # in the site; scripts/docs_mermaid.sh makes it
-SAME = {"README.md": "README.md"}  # files of the repository that a page of the site stands for
+MERMAID = "assets/mermaid.min.js"  # on the site; created by scripts/docs_mermaid.sh
+SAME = {"README.md": "README.md"}  # repository files that a page of the site represents
 LINK = re.compile(r"(?P<image>!?)\[(?P<label>(?:[^\[\]]|!?\[[^\]]*\]\([^)]*\)|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
 EXPORTS = re.compile(r"^<!-- exports: ([\w. ]+) -->$", re.M)
 SYNC = "<!-- sync -->"
@@ -34,7 +34,7 @@ CODE = re.compile(r"(^```.*?^```$|^ *```.*?^ *```$|`[^`\n]*`)", re.DOTALL | re.M
 
 
 def on_config(config: Any) -> Any:
-    """Put the areas of the methods into the navigation."""
+    """Add the areas of the methods to the navigation."""
     for section in config.nav:
         for pages in section.values():
             for entry in pages:
@@ -45,7 +45,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Any, *, config: Any) -> Any:
-    """Add the pages outside docs/ to the site, at the same path as in the repository, and the areas of the methods."""
+    """Add the pages outside docs/ at their repository paths, and the areas of the methods, to the site."""
     for name in OUTSIDE:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
     files.append(File.generated(config, MERMAID, abs_src_path=str(ROOT / "build/docs/mermaid.min.js")))
@@ -61,7 +61,7 @@ def on_files(files: Any, *, config: Any) -> Any:
 
 
 def _areas() -> tuple[str, list[tuple[str, str]]]:
-    """Return the introduction of docs/methods.md, and the title and text of each area, one level of headings higher."""
+    """Return the introduction of docs/methods.md, and each area's title and text, with headings one level higher."""
     introduction, *parts = re.split(r"^## ", (ROOT / "docs" / "methods.md").read_text("utf-8"), flags=re.M)
     areas = [(part.partition("\n")[0], re.sub(r"^##(#+) ", r"\1# ", f"# {part}", flags=re.M)) for part in parts]
     return introduction, areas
@@ -88,7 +88,7 @@ def _methods() -> str:
 
 
 def _exported() -> dict[str, list[str]]:
-    """Return the public names of `hawse` by their modules, read from its source."""
+    """Return the public names of `hawse` by module, read from its source."""
     for node in ast.parse((ROOT / "hawse" / "__init__.py").read_text("utf-8")).body:
         if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "EXPORTS" and node.value is not None:
             return {module: names.split() for module, names in ast.literal_eval(node.value).items()}
@@ -96,7 +96,7 @@ def _exported() -> dict[str, list[str]]:
 
 
 def _reference(markdown: str) -> str:
-    """Replace the marks of a page of the reference by the public names for which they stand."""
+    """Replace the marks in a reference page with the public names that they represent."""
     pages = (ROOT / "docs" / "reference").glob("*.md")
     named = {name for page in pages for name in NAMED.findall(page.read_text("utf-8"))}
 
@@ -115,7 +115,7 @@ def _reference(markdown: str) -> str:
 
 
 def on_page_content(html: str, *, page: Any, config: Any, files: Any) -> str:
-    """Load the script that draws diagrams in a page that has one."""
+    """Load the script that draws diagrams in pages with diagrams."""
     if '<pre class="mermaid">' not in html:
         return html
     script = posixpath.relpath(MERMAID, posixpath.dirname(page.url) or ".")
@@ -123,7 +123,7 @@ def on_page_content(html: str, *, page: Any, config: Any, files: Any) -> str:
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> str:
-    """Rewrite the links of a page, except those in code."""
+    """Rewrite the links of a page, except in code."""
     source = page.file.src_uri
     if source.startswith("methods/"):
         return markdown
@@ -148,7 +148,7 @@ def _link(match: re.Match[str], folder: PurePosixPath, source: str, files: Any) 
         raise PluginError(f"{source} has a link to {target}, which does not exist")
     place = SAME.get(wanted) or (wanted if wanted in OUTSIDE else wanted.removeprefix("docs/"))
     if place == wanted and wanted not in OUTSIDE and wanted not in SAME:
-        return match["label"]  # a file of the repository that is not in the site
+        return match["label"]  # a repository file that is not on the site
     if files.get_file_from_path(place) is None:
         place = posixpath.join(place, "README.md")
     if files.get_file_from_path(place) is None:

@@ -1,6 +1,6 @@
-"""Write the types of the synchronous client, `hawse/sync/__init__.pyi`, from the source of the asynchronous one.
+"""Writes the types of the synchronous client, `hawse/sync/__init__.pyi`, from the asynchronous client's source.
 
-`hawse.sync` creates its classes when it is imported, so a type checker cannot see them.
+`hawse.sync` creates its classes on import, so type checkers cannot see them.
 """
 
 import ast
@@ -84,7 +84,7 @@ def stub() -> str:
 
 
 def _attributes(definition: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
-    """The public attributes that the constructor sets to one of its arguments, with their types."""
+    """Yield the public attributes that the constructor sets to its arguments, with their types."""
     for function in definition.body:
         if not isinstance(function, ast.FunctionDef) or function.name != "__init__":
             continue
@@ -125,7 +125,7 @@ def _default(value: ast.expr) -> ast.expr:
 
 
 def _annotation(node: ast.expr | None, used: set[str]) -> str:
-    """Return an annotation as it is in the synchronous client, and note the names in it."""
+    """Return an annotation as used in the synchronous client, and record its names."""
     if node is None:
         return "None"
     text = ast.unparse(node)
@@ -139,7 +139,7 @@ def _annotation(node: ast.expr | None, used: set[str]) -> str:
 
 
 def _item_type(cls: type) -> str:
-    """The source of the type of the items of a stream: the second parameter of its generic base."""
+    """Return the source of a stream's item type: the second parameter of its generic base."""
     tree = ast.parse(Path(inspect.getfile(cls)).read_text("utf-8"))
     definition = next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == cls.__name__)
     for base in definition.bases:
@@ -152,7 +152,7 @@ def _item_type(cls: type) -> str:
 
 
 def _imports(tree: ast.Module, module: str) -> dict[str, str]:
-    """The statements that bring each name into scope that a module imports from hawse, or defines as a type."""
+    """Return the import statements for the names that a module imports from hawse or defines as types."""
     ours = handles()
     found = {}
     for_types = [each for block in tree.body if isinstance(block, ast.If) for each in block.body]

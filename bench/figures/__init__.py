@@ -1,4 +1,4 @@
-"""The figures, in the order in which they are measured and shown."""
+"""The figures, in the order of measurement and display."""
 
 from bench.figures.bulk import output, reattach, viewers
 from bench.figures.calls import calls, prompt
@@ -11,7 +11,7 @@ from bench.figures.tokens import tokens
 from bench.lab import Figure
 
 FIGURES: dict[str, Figure] = {
-    "many": many,  # first: memory that other figures have freed would be reused and not counted
+    "many": many,  # first, because memory freed by other figures would be reused and not counted
     "echo": echo,
     "flood": beside_a_flood,
     "displays": beside_code,

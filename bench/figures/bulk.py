@@ -14,7 +14,7 @@ from bench.lab import Figures, Lab, cpu
 BULK = 60_000_000  # bytes of output per round
 LINE = "the quick brown fox jumps over the lazy dog, and again over it"
 COLOURED = LINE.replace("brown fox", "\x1b[33mbrown\x1b[0m fox")  # so that the screen tracker has to parse all of it
-# The program waits for a key, so that all viewers are attached when it begins.
+# The program waits for a key, so that all viewers are attached when it starts.
 GATE = "stty -echo -icanon min 1; printf ready; dd bs=1 count=1 status=none >/dev/null; "
 COMMANDS = {
     "raw": f"{GATE}stty raw; yes '{LINE}\r' | head -c {BULK}",
@@ -26,7 +26,7 @@ READY = len("ready")
 TOTALS = {"raw": BULK, "cooked": BULK + BULK // (len(LINE) + 1), "coloured": BULK + BULK // (len(COLOURED) + 1)}
 VIEWERS = 20
 LOG = 4_000_000  # bytes of a log
-TIMES = 8  # how often the viewers see it
+TIMES = 8  # how often it is printed
 SEEN, PRINTED = 400_000, 1_000_000
 
 
@@ -51,14 +51,14 @@ async def output(lab: Lab, number: int) -> Figures:
 
 
 async def measured(mode: str, total: int, server: str, output: Output, go: Callable[[], None], *pids: int) -> Figures:
-    """The rate from the first byte to the last, and the CPU time that the processes `pids` spent.
+    """Return the rate from the first byte to the last, and the CPU time used by the processes `pids`.
 
     Args:
         mode: The name of the figures.
-        total: The bytes of output behind `READY`.
+        total: The number of bytes of output after `READY`.
         server: The column of the figures.
         output: The output of a program that waits for a key (`GATE`).
-        go: Sends this key.
+        go: Sends the key.
         pids: The processes of the server.
     """
     await output.until(READY)
@@ -95,7 +95,7 @@ def _log(folder: str) -> Path:
 
 
 async def _shared(lab: Lab, name: str, command: str, *, stalled: int) -> tuple[float, float]:
-    """(the total MB/s that VIEWERS viewers of one terminal receive, CPU seconds of both servers per 100 MB of that)."""
+    """Return the total MB/s received by VIEWERS viewers of a terminal, and both servers' CPU seconds per 100 MB."""
     first = await lab.hawse()
     ch = await first.terminal(name, command)
     others = [await lab.hawse() for _ in range(VIEWERS - 1 + stalled)]

@@ -1,4 +1,4 @@
-"""Code contexts: the latency of a run beside jupyter_client alone, of a new context, and the memory of many."""
+"""Code contexts: the latency of a run compared with plain jupyter_client, of a new context, and the memory of many."""
 
 import asyncio
 import sys
@@ -16,7 +16,7 @@ CONTEXTS = 100
 
 
 async def code(lab: Lab, number: int) -> Figures:
-    """Latencies. The pool has executors when a context is created: the run before it has waited for them."""
+    """Measure latencies. The previous run waits until the pool is full, so new contexts find an executor."""
     direct = (await _direct())[WARM:]
     hawse = await lab.hawse()
     await hawse.call("code.create", {"id": f"bench-{number}"})
@@ -43,9 +43,9 @@ async def code(lab: Lab, number: int) -> Figures:
 
 
 async def contexts(lab: Lab, number: int) -> Figures:
-    """The memory of many contexts, with the host."""
+    """Measure the memory of many contexts, including the host."""
     if number:
-        return {}  # once: it starts CONTEXTS processes
+        return {}  # only once, since it starts CONTEXTS processes
     hawse = await lab.hawse()
     await asyncio.gather(*(hawse.call("code.create", {"id": f"many-{n}"}) for n in range(CONTEXTS)))
     processes = [each for each in psutil.Process(lab.runtime_pid).children(recursive=True) if each.is_running()]

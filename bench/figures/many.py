@@ -19,7 +19,7 @@ PAUSE = 1 / 20  # seconds between keys
 
 async def many(lab: Lab, number: int) -> Figures:
     figures = await _naive(lab) | await _hawse(lab, number)
-    # Memory is measured in the first round only: later rounds reuse memory that the first one allocated.
+    # Memory is measured only in the first round, because later rounds reuse its memory.
     return figures if number == 0 else {key: value for key, value in figures.items() if key[0] != MEMORY}
 
 
@@ -37,7 +37,7 @@ async def _naive(lab: Lab) -> Figures:
 
 
 async def _hawse(lab: Lab, number: int) -> Figures:
-    """Fifty clients with a socket each, and one socket that has all the other terminals."""
+    """Fifty clients with one socket each, and one socket for all other terminals."""
     before = memory(*lab.hawse_pids)
     sockets = [await lab.hawse() for _ in range(TYPISTS + 1)]
     ends: list[tuple[Callable[[bytes], None], Output]] = []
@@ -59,14 +59,14 @@ async def _hawse(lab: Lab, number: int) -> Figures:
 
 
 async def _idle(*pids: int) -> float:
-    """CPU use of the processes in percent of one core, over IDLE seconds."""
+    """Return the CPU use of the processes in percent of one core, over IDLE seconds."""
     before = cpu(*pids)
     await asyncio.sleep(IDLE)
     return (cpu(*pids) - before) / IDLE * 100
 
 
 class Typing(NamedTuple):
-    """How typists are served: all echo times in ms, and the CPU use of the servers in percent of one core."""
+    """The results of typing: all echo times in ms, and the servers' CPU use in percent of one core."""
 
     times: list[float]
     cpu: float

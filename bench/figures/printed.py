@@ -1,4 +1,4 @@
-"""The output of programs that print more than plain lines: one row for each corpus of `bench.corpora`."""
+"""The output of programs that print more than plain lines: one row per corpus of `bench.corpora`."""
 
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from bench.figures.bulk import GATE, measured
 from bench.lab import Figures, Lab
 
 FILE = 4_000_000  # bytes of each corpus
-TIMES = 8  # how often a program prints it
+TIMES = 8  # how often a program prints the corpus
 
 
 async def printed(lab: Lab, number: int) -> Figures:

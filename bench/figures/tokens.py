@@ -1,7 +1,7 @@
-"""The look-up of a token: a wrong one, one that is wrong in its last character only, and the right one.
+"""The time to look up a token: a wrong one, one with only its last character wrong, and the right one.
 
-If the time depended on how much of a guess is right, the second would differ from the first, and tokens could be found
-character by character. Rounds are interleaved, since the clock of a processor changes.
+If the time depended on how much of a guess is right, the second would differ from the first, and tokens could be
+guessed character by character. Rounds are interleaved, since CPU clock rates change.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from hawse_gateway.auth.principals import OWNER
 from hawse_gateway.store.sqlite import SqliteStore
 
 ROUNDS: Final = 400
-LOOKUPS: Final = 100  # in each measurement: the clock is not exact enough for one
+LOOKUPS: Final = 100  # per measurement: the clock is not precise enough for one
 
 
 async def tokens(lab: Lab, number: int) -> Figures:
