@@ -112,7 +112,7 @@ async def first_prompt(browser: Browser, served: Served, runs: int) -> dict[str,
 
 
 async def coloured_log(browser: Browser, served: Served, run: int) -> dict[str, float]:
-    """Return seconds until the page shows the end of the log, seconds of its main thread, and its longest task in ms."""
+    """Return seconds until the page shows the end of the log, seconds of its main thread, and longest task in ms."""
     page = await open_page(browser, served)
     session = await page.context.new_cdp_session(page)
     await session.send("Performance.enable", {"timeDomain": "threadTicks"})
