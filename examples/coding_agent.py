@@ -1,7 +1,7 @@
-"""A coding agent: a model chooses tools, which work in a sandbox: python coding_agent.py 'http://127.0.0.1:8080/#token=…'
+"""A coding agent: a model calls tools that work in a sandbox: python coding_agent.py 'http://127.0.0.1:8080/#token=…'
 
-The model is a script here, so that the program runs without an account. Replace `next_step` by a call of your model:
-give it the name, the description and the schema of each tool, and the messages.
+The model is a script here, so the program runs without an account. Replace `next_step` with a call to your model, and
+pass it the messages and the name, description and schema of each tool.
 """
 
 import sys
@@ -33,12 +33,12 @@ async def next_step(tools: Sequence[BoundTool], messages: Sequence[str]) -> tupl
 async def main(address: str) -> None:
     # The sandbox is deleted at the end, with everything in it.
     async with hawse.connect(address) as client, client.sandboxes.create(labels={"task": "area"}) as box:
-        tools = bound_tools(box, TOOLS, limit=4000)  # bytes of an answer: of a longer output, both ends remain
+        tools = bound_tools(box, TOOLS, limit=4000)  # bytes of an answer; longer output keeps both ends
         by_name = {tool.name: tool for tool in tools}
         messages = ["Make the assertion in shapes/area.py hold."]
         while step := await next_step(tools, messages):
             name, arguments = step
-            answer = await by_name[name].call(arguments)  # a failure is an answer as well: the model reads it
+            answer = await by_name[name].call(arguments)  # failures are answers, too: the model reads them
             messages.append(answer.text)
             print(f"{name}: {answer.text.splitlines()[-1]}")
 

@@ -1,7 +1,7 @@
 """A guest joins a shell with a link: python collaborative_shell.py 'http://127.0.0.1:8080/#token=…'
 
-The owner gives a guest access to one terminal, types together with it, keeps the keyboard for a while, and ends the
-access. The guest is a program here; a person opens the address of the link in a browser.
+The owner gives a guest access to one terminal, types along with the guest, keeps the keyboard for a while, and revokes
+the access. The guest is a program here; a person would open the link in a browser.
 """
 
 import sys
@@ -30,7 +30,7 @@ async def main(address: str) -> None:
             ran = await owner.run('echo "hello $NAME from $PWD"')
             print("one shell:", ran.text.strip())
 
-            # The owner keeps the keyboard: what the guest types is refused until the lease is released.
+            # The owner keeps the keyboard: the guest's input is refused until the lease is released.
             await owner.take()
             try:
                 await guest.send("echo intruding", keys=["enter"])
@@ -38,7 +38,7 @@ async def main(address: str) -> None:
                 print("while the owner types alone:", error.code)
             await owner.release()
 
-            # The guest has this one terminal, and nothing else.
+            # The guest has access to this terminal and nothing else.
             try:
                 await guest_client.sandbox().exec("id")
             except HawseError as error:

@@ -29,7 +29,7 @@ def create_app(client: hawse.sync.Client) -> Flask:
     @app.get("/count/<int:last>")
     def count(last: int) -> Response:
         def lines() -> Iterator[str]:
-            with box.processes.start(["seq", str(last)]) as process:  # is killed if the user goes away
+            with box.processes.start(["seq", str(last)]) as process:  # killed if the user disconnects
                 for line in process.stdout.lines():
                     yield f"{line}\n"
 

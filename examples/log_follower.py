@@ -1,7 +1,7 @@
 """Follow a log across restarts of the follower: python log_follower.py 'http://127.0.0.1:8080/#token=…'
 
-The position is stored with each line. A follower that is started again continues there, and no line is lost or doubled.
-Lost connections and replaced gateways in between need no code: the client continues by itself.
+The position is stored with each line. A restarted follower continues there, and no line is lost or duplicated. Lost
+connections and replaced gateways need no code: the client resumes automatically.
 """
 
 import json
@@ -24,14 +24,14 @@ def store(instance: str, offset: int) -> None:
 
 
 async def follow(address: str, stop_after: int) -> list[str]:
-    """Handle lines until there are `stop_after`, or the log ends. Return them."""
+    """Handle up to `stop_after` lines, or until the log ends. Return them."""
     handled: list[str] = []
     async with hawse.connect(address) as client:
         instance, offset = load()
         processes = client.sandbox().processes
         try:
             log = await processes.attach("writer", instance=instance, since={"stdout": offset})
-        except StaleHandleError:  # another process has this id now: its log begins at 0
+        except StaleHandleError:  # another process has this id now: its log starts at 0
             offset = 0
             log = await processes.attach("writer")
         rest = b""

@@ -1,7 +1,7 @@
 """Drive an interactive program: python repl.py 'http://127.0.0.1:8080/#token=…'
 
-`expect` waits for output, `send` types. The program is Python's debugger here; a shell, a database client or an
-installer work in the same way. A person can watch: the page of the gateway shows the terminal `debugger`, too.
+`expect` waits for output, and `send` types. The program here is Python's debugger; a shell, a database client or an
+installer work in the same way. A person can watch: the gateway's page also shows the terminal `debugger`.
 """
 
 import sys

@@ -7,7 +7,7 @@ import hawse
 
 async def main(address: str) -> None:
     async with hawse.connect(address) as client, client.sandbox().code.create("python") as ctx:
-        # Variables, imports and the working directory stay from one run to the next.
+        # Variables, imports and the working directory persist between runs.
         await ctx.run("from IPython.display import HTML\nsquares = [n * n for n in range(5)]")
         done = await ctx.run("sum(squares)")
         print("value:", done.text)
@@ -16,7 +16,7 @@ async def main(address: str) -> None:
         shown = await ctx.run("HTML('<b>bold</b>')")
         print("html:", shown.results[0].html)
 
-        # An error of the code is a result, not an exception.
+        # An error in the code is a result, not an exception.
         failed = await ctx.run("1 / 0")
         print("error:", failed.error and failed.error.name)
 

@@ -21,7 +21,7 @@ async def main(address: str) -> None:
         words = await box.exec(["wc", "-w"], stdin=b"one two three", check=True)
         print("words:", words.text.strip())
 
-        # A timeout in seconds kills the command and everything that it started. Its output up to then is kept.
+        # A timeout in seconds kills the command and all its child processes. The output so far is kept.
         slow = await box.exec("echo started; sleep 60", timeout=1)
         print("slow:", slow.text.strip(), "timed out:", slow.timed_out)
 

@@ -1,6 +1,6 @@
 """A person and an agent share a terminal: python shared_terminal.py 'http://127.0.0.1:8080/#token=…'
 
-Open the same address in a browser to take part: the page shows the same terminal, "main".
+Open the same address in a browser to join: the page shows the same terminal, "main".
 """
 
 import sys
@@ -20,7 +20,7 @@ async def main(address: str) -> None:
         await person.write(b"echo $((6 * 7)) apples\n")
         await agent.expect(r"^42 apples$")
 
-        # The agent looks at the screen, as the person sees it.
+        # The agent reads the screen as the person sees it.
         screen = await agent.screen()
         print("on screen:", "42 apples" in screen.content)
 
