@@ -245,7 +245,7 @@ def _reference_lines() -> Iterator[str]:
     yield "sizes are in bytes, durations in seconds, times in seconds since 1970. A parameter with an empty default may"
     yield "be left out or be null; a parameter that is not listed is refused with `invalid_params`."
     yield ""
-    yield "The errors of a method are those that it lists and [those of every call](#errors-of-every-call)."
+    yield "A method can end with the errors that it lists, and with the [errors of every call](#errors-of-every-call)."
     left = dict(all_methods())
     for title, prefixes in SURFACES:
         yield ""
@@ -335,7 +335,7 @@ def _method(spec: Spec) -> Iterator[str]:
 # Additions to a method's right in the reference, by the kind of its `terminal`.
 _AT_TERMINAL: Final = {
     "id": ", in the sandbox or at this terminal",
-    SELECTED: ", in the sandbox or at a terminal, of which the caller then sees only what belongs to it",
+    SELECTED: ", in the sandbox or at a terminal, which limits the result to that terminal",
 }
 
 
