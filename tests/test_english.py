@@ -41,10 +41,10 @@ AREAS: Final = {
 }
 
 BUDGETS: Final = {
-    "product": {"what": 49, "that of": 27, "at which": 52, "of its own": 10, "is made": 10, "go on": 4},
-    "page": {"what": 1, "that of": 3, "at which": 11, "of its own": 2, "is made": 2, "go on": 0},
-    "docs": {"what": 60, "that of": 47, "at which": 94, "of its own": 43, "is made": 22, "go on": 13},
-    "tests": {"what": 58, "that of": 39, "at which": 54, "of its own": 37, "is made": 22, "go on": 14},
+    "product": {"what": 4, "that of": 5, "at which": 32, "of its own": 2, "is made": 0, "go on": 1},
+    "page": {"what": 1, "that of": 1, "at which": 6, "of its own": 1, "is made": 2, "go on": 0},
+    "docs": {"what": 1, "that of": 0, "at which": 2, "of its own": 0, "is made": 1, "go on": 0},
+    "tests": {"what": 29, "that of": 20, "at which": 31, "of its own": 15, "is made": 9, "go on": 8},
 }
 
 _SCRIPT_TEXT: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`", re.DOTALL)
