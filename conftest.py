@@ -33,6 +33,13 @@ settings.register_profile("hawse", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("hawse")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def default_signals() -> None:
+    """Restore what `nohup` and a shell's `&` make programs ignore: those that the tests start would ignore it, too."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory as pytest's own `tmp_path`, with a shorter name: Unix sockets are in it (at most 107 bytes)."""

@@ -37,12 +37,7 @@ def test_a_token_that_is_asked_for_leaves_the_echo_on_and_the_signal_ends_the_pr
         before = termios.tcgetattr(program)
         argv = [*HAWSE, "login", "http://127.0.0.1:1"]
         with subprocess.Popen(
-            argv,
-            stdin=program,
-            stdout=program,
-            stderr=program,
-            start_new_session=True,
-            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # noqa: PLW1509  # ignored under nohup
+            argv, stdin=program, stdout=program, stderr=program, start_new_session=True, close_fds=True
         ) as process:
             shown = b""
             while b"Token: " not in shown:
