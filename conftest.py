@@ -37,6 +37,7 @@ settings.load_profile("hawse")
 def default_signals() -> None:
     """Restore what `nohup` and a shell's `&` make programs ignore: those that the tests start would ignore it, too."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

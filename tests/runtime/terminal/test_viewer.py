@@ -2,10 +2,13 @@
 
 import asyncio
 import gc
+import os
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +40,17 @@ def flood_output() -> bytes:
 
 async def flood(client: Client, terminal_id: str = "t") -> None:
     await client.ask("terminal.create", id=terminal_id, argv=[sys.executable, "-c", PRINT_FLOOD])
+
+
+@asynccontextmanager
+async def held_flood(client: Client, folder: Path) -> AsyncIterator[None]:
+    """A terminal whose flood starts when the block ends: viewers that were opened in the block miss none of it."""
+    gate = folder / "gate"
+    os.mkfifo(gate)
+    program = f"open({str(gate)!r}).close(); {PRINT_FLOOD}"
+    await client.ask("terminal.create", id="t", argv=[sys.executable, "-c", program])
+    yield
+    await asyncio.to_thread(gate.write_bytes, b"")
 
 
 def names(channel: Channel) -> list[str]:
@@ -292,10 +306,11 @@ FOREVER = RuntimeLimits(journals=JournalLimits(flow=FlowLimits(stall_timeout=360
 BRIEF = RuntimeLimits(journals=JournalLimits(flow=FlowLimits(stall_timeout=0.02)))
 
 
-async def test_the_fastest_viewer_paces_and_a_stalled_one_costs_nothing(client: Client, served: Served) -> None:
-    await flood(client)
-    stalled = client.attach("t", generous=False, window=None)
-    fast = client.attach("t")
+async def test_the_fastest_viewer_paces_and_a_stalled_one_costs_nothing(client: Client, tmp_path: Path) -> None:
+    async with held_flood(client, tmp_path):
+        stalled = client.attach("t", generous=False, window=None)
+        fast = client.attach("t")
+        await fast.event("opened")
     await fast.result()
     assert fast.output == flood_output(), "it had every byte"
     assert "reseed" not in names(fast)
@@ -304,9 +319,10 @@ async def test_the_fastest_viewer_paces_and_a_stalled_one_costs_nothing(client: 
 
 
 @pytest.mark.parametrize("limits", [FOREVER])
-async def test_with_one_slow_viewer_the_program_waits_for_it(client: Client, served: Served) -> None:
-    await flood(client)
-    slow = client.attach("t", generous=False)
+async def test_with_one_slow_viewer_the_program_waits_for_it(client: Client, served: Served, tmp_path: Path) -> None:
+    async with held_flood(client, tmp_path):
+        slow = client.attach("t", generous=False)
+        await slow.event("opened")
     terminal = served.runtime.terminals.get("t")
     await terminals.until(terminal, lambda: terminal.backpressure.paused)
     held = terminal.journal.end
@@ -370,9 +386,12 @@ async def test_after_an_interrupt_the_newest_rows_are_enough(client: Client) -> 
 @pytest.mark.parametrize(
     "limits", [RuntimeLimits(journals=JournalLimits(each=1 << 20, flow=FlowLimits(stall_timeout=0.02)))]
 )
-async def test_a_slow_viewer_is_sent_a_snapshot_and_the_output_after_it(client: Client, served: Served) -> None:
-    await flood(client)
-    slow = client.attach("t", generous=False)
+async def test_a_slow_viewer_is_sent_a_snapshot_and_the_output_after_it(
+    client: Client, served: Served, tmp_path: Path
+) -> None:
+    async with held_flood(client, tmp_path):
+        slow = client.attach("t", generous=False)
+        await slow.event("opened")
     await terminals.exited(served.runtime.terminals.get("t"))
     slow.generous = True
     slow.grant(1 << 20)
@@ -403,11 +422,13 @@ def frozen() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("frozen")
-async def test_the_snapshots_of_99_stalled_viewers_are_bounded(client: Client, served: Served) -> None:
+@pytest.mark.parametrize("limits", [FOREVER])  # the fast viewer paces the program, also on a machine that is slow
+async def test_the_snapshots_of_99_stalled_viewers_are_bounded(client: Client, served: Served, tmp_path: Path) -> None:
     snapshots = served.runtime.terminals.snapshots
     snapshots.limit = 200_000
-    await flood(client)
-    fast = client.attach("t", generous=False)
+    async with held_flood(client, tmp_path):
+        fast = client.attach("t", generous=False)
+        await fast.event("opened")
     async with served.client(window=8192) as deaf:
         stalled = []
         for n in range(99):
@@ -473,12 +494,13 @@ async def test_a_lossless_viewer_is_refused_if_the_snapshot_memory_is_full(clien
         assert (await client.attach("t", lossless=True).event("opened"))["start_at"] == "snapshot"
 
 
-async def test_a_lossless_viewer_misses_no_output_also_after_a_lost_connection(served: Served) -> None:
+async def test_a_lossless_viewer_misses_no_output_also_after_a_lost_connection(served: Served, tmp_path: Path) -> None:
     served.runtime.journals.limits = JournalLimits(each=1 << 20)
     async with served.client() as fast, served.client() as recorder:
-        await flood(fast)
-        recording = recorder.attach("t", lossless=True, input="recorder", generous=False)
-        watching = fast.attach("t")
+        async with held_flood(fast, tmp_path):
+            recording = recorder.attach("t", lossless=True, input="recorder", generous=False)
+            await recording.event("opened")
+            watching = fast.attach("t")
         terminal = served.runtime.terminals.get("t")
         await recording.until(lambda: len(recording.output) > 500_000)
         await terminals.until(terminal, lambda: terminal.backpressure.paused)
