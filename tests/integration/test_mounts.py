@@ -319,7 +319,7 @@ async def test_users_mount_what_is_theirs(stack: Mounting) -> None:
             assert raised.value.code == "forbidden"
             other = await ana.sandboxes.create()
             await other.mounts.create("data", "data", read_only=True)
-            with pytest.raises(HawseError, match="'ana' has 2 mounts") as raised:
+            with pytest.raises(HawseError, match="'ana' has reached the limit of 2 mounts") as raised:
                 await other.mounts.create("data", "more")
             assert raised.value.code == "limit_exceeded"
             await hw.sandbox(other.id).mounts.create("data", "more")  # a user with full rights has no limit
