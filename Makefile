@@ -149,6 +149,7 @@ web: $(BUNDLE)
 web-modules: $(WEB_MODULES)
 
 .venv/.run: requirements/run.txt requirements/build.txt pyproject.toml
+	@[ -e $(BUNDLE) ] || scripts/need_node.sh # which is needed later: before minutes of downloads
 	@scripts/venv.sh run
 	@touch $@
 
