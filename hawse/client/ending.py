@@ -35,8 +35,8 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine as `asyncio.run` does, and cancel it on SIGTERM, SIGHUP or SIGQUIT, too.
 
     Contexts are left and `finally` blocks run, so commands that were started in a sandbox end. The program has 9
-    seconds for this, then the signal ends it. Further signals have no effect. An ignored signal, such as SIGHUP after
-    `nohup`, remains ignored. Outside the main thread, this is `asyncio.run`.
+    seconds for this, then the signal ends it. Further signals have no effect until the program has ended. An ignored
+    signal, such as SIGHUP after `nohup`, remains ignored. Outside the main thread, this is `asyncio.run`.
 
     Args:
         main: The coroutine.
@@ -67,16 +67,28 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     finally:
         if ending.signal is None:
             runner.close()
+            for number, handler in before.items():
+                signal.signal(number, handler)
         else:
-            loop.close()  # does not wait for threads, which could be reading from the terminal
-        for number, handler in before.items():
-            signal.signal(number, handler)
+            _close_for_good(loop)
 
 
 def die(number: int) -> None:
     """End this process by a signal, as if the signal were not handled."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
+
+
+def _close_for_good(loop: asyncio.AbstractEventLoop) -> None:
+    """Close the loop of a program that ends, and ignore signals from then on: `timeout`, for one, sends two."""
+    mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
+    if mask is not None:
+        mask(signal.SIG_BLOCK, SIGNALS)
+    loop.close()  # restores the default actions. It does not wait for threads, which could be reading from the terminal
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    if mask is not None:
+        mask(signal.SIG_UNBLOCK, SIGNALS)
 
 
 class _Ending:

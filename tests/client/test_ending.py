@@ -24,9 +24,9 @@ PROGRAM = """if True:
 """
 
 
-def start(before: str = "") -> "subprocess.Popen[str]":
+def start(before: str = "", *, stdin: bool = False) -> "subprocess.Popen[str]":
     argv = [sys.executable, "-c", PROGRAM.format(before=before)]
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE if stdin else None, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "started\n"
     return process
@@ -39,6 +39,18 @@ def test_a_signal_cancels_the_work_and_sets_the_exit_code(number: signal.Signals
         process.send_signal(number)  # as `timeout` does
         assert process.stdout is not None
         assert (process.stdout.read(), process.wait()) == ("cleaned up\n", 128 + number)
+
+
+def test_a_signal_after_the_cleanup_does_not_change_the_exit_code() -> None:
+    with start(
+        "import atexit; atexit.register(lambda: print('leaving', flush=True) or input())", stdin=True
+    ) as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout is not None
+        assert [process.stdout.readline() for _ in range(2)] == ["cleaned up\n", "leaving\n"]
+        process.send_signal(signal.SIGTERM)
+        process.communicate("\n")
+        assert process.returncode == 128 + signal.SIGTERM
 
 
 def test_an_ignored_signal_stays_ignored() -> None:
