@@ -45,8 +45,7 @@ async def finished(work: Awaitable[T]) -> T:
     Raises:
         asyncio.CancelledError: The task was cancelled, once or several times.
     """
-    running = asyncio.ensure_future(work)  # noqa: TID251  # this call is its parent, which ends after it in any case
-    cancelled = await _done(running)
+    running, cancelled = await _completed(work)
     if cancelled is not None:
         if not running.cancelled() and (error := running.exception()) is not None:
             log.warning("! after a cancellation: %r", error)
@@ -71,9 +70,7 @@ async def start_process(*command: str, **options: Any) -> Process:
     Raises:
         OSError: The process cannot be started.
     """
-    work = asyncio.create_subprocess_exec(*command, start_new_session=True, **options)
-    starting = asyncio.ensure_future(work)  # noqa: TID251  # this call is its parent, which ends after it in any case
-    cancelled = await _done(starting)
+    starting, cancelled = await _completed(asyncio.create_subprocess_exec(*command, start_new_session=True, **options))
     if cancelled is not None:
         if starting.exception() is None:
             await kill_process(starting.result())
@@ -95,12 +92,13 @@ async def kill_process(process: Process) -> None:
     await process.communicate()
 
 
-async def _done(work: "asyncio.Future[Any]") -> asyncio.CancelledError | None:
-    """Wait until `work` is done. Return the last cancellation that arrived in the meantime."""
+async def _completed(work: Awaitable[T]) -> tuple[asyncio.Future[T], asyncio.CancelledError | None]:
+    """Wait until `work` is done. Return it, and the last cancellation of this task in the meantime."""
+    running = asyncio.ensure_future(work)  # noqa: TID251  # this call is its parent, which ends after it in any case
     cancelled: asyncio.CancelledError | None = None
-    while not work.done():
+    while not running.done():
         try:
-            await asyncio.wait([work])
+            await asyncio.wait([running])
         except asyncio.CancelledError as error:
             cancelled = error
-    return cancelled
+    return running, cancelled
