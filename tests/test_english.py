@@ -6,7 +6,6 @@ A budget is the number of matches in an area. It only goes down: after a rewrite
 
 import io
 import re
-import subprocess
 import sys
 import tokenize
 from collections import Counter
@@ -16,7 +15,9 @@ from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parents[1]
+from tests.support.packages import ROOT, tracked
+
+SUFFIXES: Final = (".py", ".ts", ".tsx", ".md", ".html", ".sh")
 
 PATTERNS: Final = {
     # "What a page has for several viewers": write a noun, "Features for several viewers"
@@ -91,14 +92,8 @@ def matches(path: Path) -> Iterator[tuple[str, int, str]]:
 
 
 def files(*patterns: str) -> list[Path]:
-    """Return the files of the repository that match patterns of `git ls-files`, without generated and binary ones."""
-    listed = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
-    paths = [ROOT / name for name in listed.stdout.split("\n")[:-1]]
-    return [
-        path
-        for path in paths
-        if path.suffix in (".py", ".ts", ".tsx", ".md", ".html", ".sh") and path != Path(__file__)
-    ]
+    """Return the tracked files with prose that match patterns of `git ls-files`."""
+    return [path for path in tracked(*patterns) if path.suffix in SUFFIXES and path != Path(__file__)]
 
 
 def count(area: str) -> Counter[str]:
@@ -106,7 +101,6 @@ def count(area: str) -> Counter[str]:
     return Counter(name for path in files(*AREAS[area]) for name, _, _ in matches(path))
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="lists the files by git")
 @pytest.mark.parametrize("area", AREAS)
 def test_patterns_of_another_language_stay_within_their_budgets(area: str) -> None:
     above = {name: n for name, n in count(area).items() if n > BUDGETS[area][name]}

@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from hawse import __version__
-from tests.support.packages import PACKAGES
-
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.packages import PACKAGES, ROOT, tracked
 
 # The machine that installs packages chooses their index. The names are split so that this file doesn't contain them.
 INDEX_HOSTS = [
@@ -30,13 +28,6 @@ INDEX_HOSTS = [
     "crates" + ".io",
     "proxy." + "golang.org",
 ]
-
-
-def tracked() -> list[Path]:
-    listed = subprocess.run(
-        ["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
-    )
-    return [path for name in listed.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
 
 
 def test_no_tracked_file_names_a_package_index() -> None:

@@ -1,5 +1,6 @@
 """Locates the product's packages in the repository."""
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,14 @@ def modules() -> Iterator[Path]:
     """Yield the files of all modules of the product."""
     for folder in PACKAGES.values():
         yield from folder.rglob("*.py")
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """Return the files that git tracks, all of them or those that match patterns of `git ls-files`."""
+    listed = subprocess.run(
+        ["git", "-c", "safe.directory=*", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, check=True
+    )
+    return [path for name in listed.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
 
 
 def name_of(module: Path) -> str:
