@@ -210,9 +210,8 @@ class Dispatcher:
         outcome = self._idempotency.join(key, digest, None if again else call.age)
         if outcome is not None:
             outcome.notify(call.result, call.error)
-            waiting = self._idempotency.work(key)
-            if isinstance(waiting, _Waiting):
-                waiting.add(call)
+            if isinstance(outcome.work, _Waiting):
+                outcome.work.add(call)
             return
         outcome = self._idempotency.begin(key, digest)
         outcome.notify(call.result, call.error)
@@ -220,9 +219,8 @@ class Dispatcher:
         try:
             task = self._run(handler, (params, call.principal), outcome.succeed, fail)
             if handler.stops and task is not None:
-                waiting = _Waiting(task, self._stop_delay)
+                outcome.work = waiting = _Waiting(task, self._stop_delay)
                 waiting.add(call)
-                self._idempotency.keep_work(key, waiting)
         except Exception as error:
             fail(typed(error, subject_of(params)))
 

@@ -62,9 +62,9 @@ class FairTurns:
             if self._running.total() >= self._places:
                 return
             if self._running[user] < self._of_each:
-                granted = self._waiting[user][0]
-                self._forget(user, granted)
-                if waiting := self._waiting.pop(user, None):
+                waiting = self._waiting.pop(user)
+                granted = waiting.popleft()
+                if waiting:
                     self._waiting[user] = waiting  # behind all other users
                 self._running[user] += 1
                 granted.set_result(None)

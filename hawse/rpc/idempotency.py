@@ -64,6 +64,9 @@ class Outcome:
         self.done = False
         self.done_at = 0.0
         self.error: HawseError | None = None
+        # What serves repeats where a value does not: a process, an upload. It refers to its outcome, so the table ends
+        # this cycle when it drops the outcome: only the garbage collector would free both, and a process's journals.
+        self.work: Any = None
         self._value: Any = None
         self._on_done = on_done
         self._waiting: list[tuple[Callable[[Any], None], Callable[[HawseError], None]]] = []
@@ -115,9 +118,6 @@ class IdempotencyTable:
         self._alone_since = math.inf if shared else self._clock()
         self._running: dict[str, Outcome] = {}
         self._done: OrderedDict[str, Outcome] = OrderedDict()  # the oldest first
-        # What serves repeats of a key, where a value does not: a process, an upload. Work refers to its outcome; if
-        # outcomes referred to their work, only the garbage collector would free both, and the journals of a process.
-        self._work: dict[str, Any] = {}
         self._used = UsedKeys(limits.used_keys)
 
     def join(self, key: str, digest: bytes, age: float | None = None) -> Outcome | None:
@@ -150,15 +150,6 @@ class IdempotencyTable:
         outcome = self._running[key] = Outcome(digest, lambda outcome: self._settled(key, outcome), key=key)
         return outcome
 
-    def work(self, key: str) -> Any:
-        """Return the work that serves repeats of a key; None if there is none."""
-        return self._work.get(key)
-
-    def keep_work(self, key: str, work: Any) -> None:
-        """Keep the work that serves repeats of a key for as long as its outcome."""
-        if key in self._running or key in self._done:
-            self._work[key] = work
-
     def attach_or_start(self, call: KeyedCall, params: Any, start: Callable[[Outcome], T]) -> T:
         """Return the work of an earlier call with this call's key, or start it.
 
@@ -179,8 +170,8 @@ class IdempotencyTable:
         if known is not None:
             if known.error is not None:
                 raise known.error
-            work: T = self._work[key]
-            return work
+            known_work: T = known.work
+            return known_work
         outcome = self.begin(key, digest)
         outcome.key = call.key
         try:
@@ -188,7 +179,8 @@ class IdempotencyTable:
         except BaseException:
             self._running.pop(key, None)
             raise
-        self.keep_work(key, work)
+        if key in self._running or key in self._done:  # otherwise it was refused, and the key is still unused
+            outcome.work = work
         return work
 
     def _settled(self, key: str, outcome: Outcome) -> None:
@@ -198,12 +190,12 @@ class IdempotencyTable:
             self._done[key] = outcome
             self._forget()
         else:
-            self._work.pop(key, None)
+            outcome.work = None
 
     def _forget(self) -> None:
         limits = self._limits
         oldest = self._clock() - limits.age
         while self._done and (len(self._done) > limits.outcomes or next(iter(self._done.values())).done_at < oldest):
-            key, _ = self._done.popitem(last=False)
-            self._work.pop(key, None)
+            key, outcome = self._done.popitem(last=False)
+            outcome.work = None
             self._used.add(key)

@@ -62,18 +62,16 @@ class _Shared:
         self.journals = JournalPool(limits.journals, self.keystrokes)
         self.idempotency = IdempotencyTable(limits.idempotency)
         self.environment = Environment(settings.workspace, mark=runtime_id)
-        self.trees = ProcessTrees(pools.kill)
-        self.orphaned_pipes = OrphanedPipes()
-        self.processes = ProcessContext(
+        self.context = ProcessContext(
             tasks=tasks,
-            trees=self.trees,
+            trees=ProcessTrees(pools.kill),
             disk=pools.disk,
             journal=self.journals.journal,
-            orphaned_pipes=self.orphaned_pipes,
+            orphaned_pipes=OrphanedPipes(),
             oom=OomCounter(settings.oom_kills),
             limits=limits.programs,
         )
-        self.launcher = Launcher(self.environment, self.processes)
+        self.launcher = Launcher(self.environment, self.context)
         self.search = SearchContext(pools.search, FairWork())
         self.slots = StreamSlots()
 
@@ -91,9 +89,9 @@ class Runtime:
         self._command = settings.command
         self._id_file = RuntimeIdFile(private) if private is not None else None
         shared = _Shared(settings, self.id, tasks, pools)
-        environment, trees, idempotency = shared.environment, shared.trees, shared.idempotency
+        environment, trees, idempotency = shared.environment, shared.context.trees, shared.idempotency
         self.environment, self.trees, self.journals = environment, trees, shared.journals
-        self.orphaned_pipes = shared.orphaned_pipes
+        self.orphaned_pipes = shared.context.orphaned_pipes
         self.screens = ScreenProcess(settings.python)
         self.terminals = TerminalMethods(
             environment, shared.journals, trees, self.screens, of_each=limits.terminals_of_each
@@ -103,9 +101,9 @@ class Runtime:
         self.spill = SpillStore(pools.spill, private and private.folder("spill"), limits.spill)
         self.processes = ProcessMethods(shared.launcher, self.execs, self.spill, shared.search, limits.processes)
         self.desktops = DesktopMethods(environment, shared.launcher, self.processes, pools.image)
-        self.sessions = SessionMethods(environment, shared.processes, limits.sessions, idempotency, self.processes)
+        self.sessions = SessionMethods(environment, shared.context, limits.sessions, idempotency, self.processes)
         code_store = SpillStore(pools.spill, private and private.folder("spill-code"), limits.code.spill)
-        self.code = CodeMethods(environment, shared.processes, code_store, idempotency, limits.code, settings.python)
+        self.code = CodeMethods(environment, shared.context, code_store, idempotency, limits.code, settings.python)
         root = str(settings.root) if settings.root else None
         self.files = FileMethods(
             *(environment, pools.disk, tasks, idempotency),

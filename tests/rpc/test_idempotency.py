@@ -48,11 +48,11 @@ def table(clock: Clock) -> IdempotencyTable:
 def test_a_repeat_joins_the_running_call_and_later_gets_the_stored_outcome(table: IdempotencyTable) -> None:
     assert table.join("k", DIGEST) is None
     outcome = table.begin("k", DIGEST)
-    table.keep_work("k", "the work")
+    outcome.work = "the work"
     caller, late = Caller(), Caller()
     joined = table.join("k", DIGEST)
     assert joined is outcome
-    assert table.work("k") == "the work"
+    assert joined.work == "the work"
     joined.notify(*caller)
     assert not caller.values
     outcome.succeed(7)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import os
 import secrets
 import signal
 from collections.abc import Callable, Sequence
@@ -28,7 +27,7 @@ from hawse_runtime.code.host_protocol import (
     split,
     without_lone_surrogates,
 )
-from hawse_runtime.core.framing import ProtocolError
+from hawse_runtime.core.framing import decoded
 from hawse_runtime.core.private_tempdir import PrivateTempDir
 from hawse_runtime.posix.child import signal_name
 from hawse_runtime.posix.child_server import ChildServer
@@ -85,14 +84,14 @@ class KernelHost:
         self._replies: dict[int, asyncio.Future[Any]] = {}
         self._number = 0
         self._folder = PrivateTempDir()
-        outputs: list[int] = []  # stdout and stderr
+        self._outputs: list[FdReader] = []  # stdout and stderr
         cwd = environment.cwd(None)
         env = {**environment.build(None, cwd=cwd), PROCESS_MARK: self._mark}
         argv = [*python, "hawse_runtime.code.host", str(self._folder.path), json.dumps(list(python))]
 
         def spawn(connection: int) -> int:
             pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=False, extra=connection)
-            outputs.extend((pipes.stdout, pipes.stderr))
+            self._outputs += FdReader(pipes.stdout, _ignore), FdReader(pipes.stderr, _log)
             return pipes.pid
 
         try:
@@ -100,11 +99,10 @@ class KernelHost:
                 "kernel host", spawn, self._receive, self._exited, limit=MESSAGE_LIMIT, backlog=BACKLOG
             )
         except BaseException:
-            for fd in outputs:
-                os.close(fd)
+            for output in self._outputs:
+                output.close()
             self._folder.close()
             raise
-        self._outputs = [FdReader(fd, log_lines) for fd, log_lines in zip(outputs, (_ignore, _log), strict=True)]
 
     @property
     def folder(self) -> Path:
@@ -170,11 +168,7 @@ class KernelHost:
     def _receive(self, data: bytes) -> None:
         kind, run, body = split(data)
         if kind == CONTROL:
-            try:
-                message = from_host.decode(without_lone_surrogates(body))
-            except (ValueError, RecursionError) as error:
-                raise ProtocolError(str(error)) from None
-            self._handle(message)
+            self._handle(decoded(from_host.decode, without_lone_surrogates(body)))
         elif (found := self.runs.get(run)) is not None:
             found.receive_output(kind - 1, body)
 

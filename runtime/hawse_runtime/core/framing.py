@@ -1,7 +1,10 @@
 """Messages on a byte stream, each preceded by its length: `length u32 | body` (big-endian). Does no I/O."""
 
 import struct
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from typing import TypeVar
+
+T = TypeVar("T")
 
 LENGTH = struct.Struct(">I")
 
@@ -13,6 +16,14 @@ class ProtocolError(Exception):
 def frame(*parts: bytes | memoryview) -> bytes:
     """Return the message whose body is the concatenation of `parts`."""
     return b"".join((LENGTH.pack(sum(map(len, parts))), *parts))
+
+
+def decoded(decode: Callable[[bytes], T], body: bytes) -> T:
+    """Return `decode(body)` for the body of an untrusted message. Raises `ProtocolError` if it cannot be decoded."""
+    try:
+        return decode(body)
+    except (ValueError, RecursionError) as error:  # msgspec raises UnicodeDecodeError, too, for invalid UTF-8
+        raise ProtocolError(str(error)) from None
 
 
 class FrameDecoder:

@@ -54,7 +54,6 @@ class ChildServer:
         self._limit = limit
         self._backlog = backlog
         self._decoder = FrameDecoder(limit)
-        self._next_batch: asyncio.Handle | None = None  # set while received messages wait for the next turn
         ours, theirs = socket.socketpair()
         with theirs:
             try:
@@ -85,13 +84,13 @@ class ChildServer:
 
     def receive(self, data: bytes = b"") -> None:
         """Handle data from the process, at most `BATCH` messages in one turn. Reading pauses until none is left."""
-        self._next_batch = None
-        self._handle(data, BATCH)
+        if not self._reader.closed:
+            self._handle(data, BATCH)
         if self._reader.closed:
             return
         if self._decoder.pending:
             self._reader.pause()
-            self._next_batch = asyncio.get_running_loop().call_soon(self.receive)
+            asyncio.get_running_loop().call_soon(self.receive)
         else:
             self._reader.resume()
 
@@ -102,8 +101,6 @@ class ChildServer:
 
     def disconnect(self) -> None:
         """Close the connection. Messages that have not been handled are dropped."""
-        if self._next_batch is not None:
-            self._next_batch.cancel()
         self._writer.close()
         self._reader.close()
 
@@ -123,8 +120,8 @@ class ChildServer:
         self.disconnect()
 
     def _exited(self, exit: Exit) -> None:
-        if not self._reader.closed:
-            self._reader.drain(self._limit)
+        self._reader.drain(self._limit)
+        if not self._reader.closed:  # neither before nor by what was drained
             self._handle(b"", None)
         self.disconnect()
         self.gone.set()

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from hawse_runtime.core.framing import ProtocolError, frame
+from hawse_runtime.core.framing import decoded, frame
 
 ANSWER_LIMIT = 64 << 20  # bytes of one answer: the widest screens with full scrollback take 20 MB
 SCROLLBACK_LINES = 6000  # the maximum number of rows; libghostty drops whole pages, so it may keep up to 600 fewer
@@ -115,7 +115,4 @@ def framed(message: AnyRequest | Answer) -> bytes:
 
 def decode_answer(body: bytes) -> Answer:
     """Decode the body of a frame from the process. Raises `ProtocolError`."""
-    try:
-        return _decode_answer(body)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ProtocolError(str(error)) from None
+    return decoded(_decode_answer, body)

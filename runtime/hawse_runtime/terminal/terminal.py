@@ -116,8 +116,12 @@ class Terminal:
         )
         self.backpressure = Backpressure(journal, self._reader.pause, self._reader.resume)
         self.backpressure.add(self._tracker, follows=True)
-        changed = WeakCallback(self._wake), WeakCallback(self._writers_changed)
-        self.participants = Participants(self.sizes.latest_size, WeakCallback(self.resize), *changed)
+        self.participants = Participants(
+            self.sizes.latest_size,
+            WeakCallback(self.resize),
+            WeakCallback(self._wake),
+            WeakCallback(self._writers_changed),
+        )
         self.viewers: ViewerGroup[Viewer] = ViewerGroup(self.participants, self._tracker)
 
     @property

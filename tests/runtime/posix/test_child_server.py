@@ -1,6 +1,7 @@
 """A child process that serves requests over a socket pair: batches, violations of the protocol, its end."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 
@@ -119,6 +120,18 @@ async def test_messages_sent_before_the_exit_are_handled_first(servers: list[Ser
     server = start(servers, ANSWERS_AND_EXITS)
     assert await server.exited() == Exit(code=3)
     assert server.messages == [b"last"]
+
+
+@pytest.mark.parametrize("data", [LENGTH.pack(0), frame(b"invalid")], ids=["too short", "refused"])
+async def test_a_violation_before_the_exit_is_the_last_message(
+    servers: list[Server], caplog: pytest.LogCaptureFixture, data: bytes
+) -> None:
+    server = start(servers, f"import os; os.write(3, {frame(b'one') + data + frame(b'two')!r}); os._exit(3)")
+    server.child.receive(frame(b"x") * (BATCH + 1))  # nothing is read until the next turn,
+    os.waitid(os.P_PID, server.child.pid, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222  # which then finds the exit, too
+    assert await server.exited() == Exit(code=3)
+    assert server.messages == [b"x"] * (BATCH + 1) + [b"one"]
+    assert len([record for record in caplog.records if "violated the protocol" in record.message]) == 1
 
 
 async def test_nothing_is_received_after_disconnecting(servers: list[Server]) -> None:

@@ -34,10 +34,13 @@ def test_a_request_is_decoded_as_it_was_encoded(request_: AnyRequest) -> None:
     assert decode_request(data[LENGTH.size :]) == request_
 
 
+NOT_UTF_8 = framed(Answer(refusal=Refusal("a", "b")))[LENGTH.size :].replace(b"\xa1b", b"\xa1\xff")
+
+
 @pytest.mark.parametrize(
     "data",
-    [b"\xc1", b"\x91\x01", b"\x91" * 200_000],
-    ids=["not MessagePack", "a wrong type", "too deep"],
+    [b"\xc1", b"\x91\x01", b"\x91" * 200_000, NOT_UTF_8],
+    ids=["not MessagePack", "a wrong type", "too deep", "not UTF-8"],
 )
 def test_an_invalid_answer_is_refused(data: bytes) -> None:
     with pytest.raises(ProtocolError):

@@ -42,7 +42,8 @@ log = logging.getLogger(__name__)
 _MODES = ("modes", "scrolling_region", "tabstops", "keyboard")
 _PEN = ("style", "hyperlink", "protection", "kitty_keyboard", "charsets")  # the style of the next character
 _SAVING_MODE = 1049  # saves the cursor, then shows the alternate screen
-_ALTERNATE_MODES = (_SAVING_MODE, 1047, 47)
+_CLEARING_MODE = 1047
+_ALTERNATE_MODES = (_SAVING_MODE, _CLEARING_MODE, 47)
 _REPAINTING = re.compile(rb"\x1b\[\?(?:1049|1047|47|3)h")  # would clear the painted rows, or save the cursor again
 _MOUSE = re.compile(rb"\x1b\[\?(?:9|100[02356]|101[56])h")  # the last one set applies
 _REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
@@ -114,9 +115,8 @@ def erase_cut_characters(terminal: Terminal) -> None:
     cols = get(terminal, "COLS", "uint16_t")
     erase = b"".join(b"\x1b[%d;%dH\x1b[X" % (y + 1, cols) for y in cut)
     place = _place(terminal)
-    restore = (_ORIGIN if origin else b"") + _cursor(
-        terminal, modes=modes, erased=place.x == cols - 1 and place.y in cut
-    )
+    erased = place.x == cols - 1 and place.y in cut
+    restore = (_ORIGIN if origin else b"") + _cursor(terminal, place, modes, erased=erased)
     feed(terminal, _PLAIN + (b"\x1b[?6l" if origin else b"") + erase + restore)
 
 
@@ -171,7 +171,7 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
         main = screens[PRIMARY]
         mode = _alternate_mode(terminal)
         if mode == _SAVING_MODE and main.saved != main.cursor:
-            mode = _ALTERNATE_MODES[1]  # the other mode would save the cursor again
+            mode = _CLEARING_MODE  # the other mode would save the cursor again
         feed(clone, b"\x1b[?47l")
         rows, main_saved = paint_rows(clone, scrollback), _saved_cursor(clone, main)
         tabs = extra(terminal, ("tabstops",))  # xterm.js has tab stops for each screen
