@@ -48,7 +48,7 @@ export default defineConfig({
             // compresses better than twenty.
             {
               name: "base",
-              test: /[\\/](preact|@preact|src[\\/](base|wire|connection|client|terminal))[\\/](?!code-|draft|format|sandbox|streams)|frame[\\/](icon|actions|tree)\.|page[\\/](?:\w+[\\/])?(address|clipboard|commands|dom|gpu-renderer|layout|local-links|import-with-retry|refuse-drops|session|settings|status|theme|themes)\.ts|preload-helper|icons[\\/](chevron-down|folder|logs|panel-left|plus|terminal|x)\.mjs/,
+              test: /[\\/](preact|@preact|src[\\/](base|wire|connection|client|terminal))[\\/](?!code-|draft|exec|format|sandbox|streams)|frame[\\/](icon|actions|tree)\.|page[\\/](?:\w+[\\/])?(address|clipboard|commands|dom|gpu-renderer|layout|local-links|import-with-retry|refuse-drops|session|settings|status|theme|themes)\.ts|preload-helper|icons[\\/](chevron-down|folder|logs|panel-left|plus|terminal|x)\.mjs/,
             },
           ],
         },

@@ -147,7 +147,8 @@ export class Drafts implements Disposable {
     time = this.#now(),
   ): Promise<void> {
     if (text.length > TEXT_MAX) throw new Error("the text is too large to store");
-    // A closing page can send only without waiting, so this waits only if nothing has been read before.
+    // While a page closes, only writes that start at once are stored. So this does not wait if the tab's id is already
+    // known.
     const tab = this.#known ?? (await this.#own());
     const { identity } = this;
     const key = JSON.stringify([identity, place.sandbox, place.kind, place.name, tab]);
@@ -191,7 +192,7 @@ export class DraftSlot implements Disposable {
   #unkept = false;
   /** Reading has failed: the browser stores nothing. */
   #broken = false;
-  /** The latest call of the database: calls are made in order. */
+  /** The latest write or removal. A removal waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: SlotStore, gone: () => void) {

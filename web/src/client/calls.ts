@@ -42,7 +42,7 @@ export interface CallSource {
 
 /** Milliseconds to wait for the server's own `deadline_exceeded` after the time-out, before failing locally. */
 const GRACE = 1_000;
-/** Shared by all calls: the more often it is read, the shorter the interval when both of its sources may fail. */
+/** One clock for all calls. It is wrong only if both of its sources fail between two readings, so frequent readings help. */
 export const clock = new SteadyClock();
 
 /** Returns the seconds since `sentAt`, which a repetition carries. */

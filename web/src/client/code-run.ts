@@ -3,7 +3,7 @@
 
 import type { Disposable } from "../base/disposables";
 import { randomId } from "../base/random-id";
-import { HawseError } from "../wire/errors";
+import { HawseError, restarted } from "../wire/errors";
 import type {
   CodeDisplay,
   CodeError,
@@ -138,10 +138,7 @@ export class RunFollower implements Disposable {
         return;
       case "opened":
         // A sandbox that died has lost its keys, and may have run the code again: that is another run.
-        if (this.#began && item.value.run !== this.#run)
-          throw new HawseError("outcome_unknown", "the sandbox was restarted during the run", {
-            admitted: "yes",
-          });
+        if (this.#began && item.value.run !== this.#run) throw restarted("the run");
         this.#reached(item.value.from ?? {});
         this.#named(item.value.run, item.value.source ?? undefined);
         if (!this.#began) this.#listener.began();

@@ -1,6 +1,6 @@
 // A command as one value: it runs to its end, also across lost connections, and the first bytes of its output are kept.
 
-import { HawseError } from "../wire/errors";
+import { HawseError, restarted } from "../wire/errors";
 import { STDERR } from "../wire/frames";
 import type { Exec, ExecResult } from "../wire/methods";
 import { joinBytes } from "./join-bytes";
@@ -50,7 +50,7 @@ export async function collectExec(
         if (item.event === "data") output[item.kind === STDERR ? "stderr" : "stdout"].add(item);
         else if (item.event === "truncated") output[item.value.stream].reach(item.value.from);
         else {
-          if (instance !== undefined && instance !== item.value.instance) throw restarted();
+          if (instance !== undefined && instance !== item.value.instance) throw restarted("the command");
           instance = item.value.instance;
         }
       }
@@ -101,11 +101,4 @@ class Output {
       details,
     });
   }
-}
-
-/** A restarted sandbox has lost its keys and may have run the command again. */
-function restarted(): HawseError {
-  return new HawseError("outcome_unknown", "the sandbox was restarted during the command", {
-    admitted: "yes",
-  });
 }

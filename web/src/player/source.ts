@@ -1,6 +1,7 @@
 // Reads a recording from the sandbox, in pieces; repeats a read when the connection is lost.
 
 import type { GatewayClient } from "../client/client";
+import { joinBytes } from "../client/join-bytes";
 import { HawseError } from "../wire/errors";
 import type { RecordingInfo } from "../wire/methods";
 
@@ -71,12 +72,6 @@ export class RemoteRecording implements RecordingSource {
         if (open()) waiting.dispose();
       });
     });
-    const all = new Uint8Array(blocks.reduce((size, block) => size + block.length, 0));
-    let at = 0;
-    for (const block of blocks) {
-      all.set(block, at);
-      at += block.length;
-    }
-    return all;
+    return joinBytes(blocks);
   }
 }

@@ -8,7 +8,7 @@ import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { PrintingCore } from "./xterm-printing";
 import type { ResizableBuffer } from "./xterm-resize";
-import type { Line } from "./xterm-rows";
+import { type Line, rowAt } from "./xterm-rows";
 
 interface Charsets {
   charset: object | undefined;
@@ -54,8 +54,8 @@ export function correctCursor(parser: Terminal["parser"], core: CursorCore): Dis
   disposables.add(correctSaving(core));
   disposables.add(
     parser.registerCsiHandler({ final: "@" }, () => {
-      const { lines, x, y, ybase } = core.buffers.active;
-      splitWide(lines.get(ybase + y), x, core.buffers.active.getNullCell());
+      const { active } = core.buffers;
+      splitWide(rowAt(active, active.y), active.x, active.getNullCell());
       return false;
     }),
   );

@@ -24,7 +24,7 @@ import {
 } from "./xterm-cursor-fixes";
 import { correctPrinting } from "./xterm-printing";
 import { type ResizableBuffer, resizeBuffer } from "./xterm-resize";
-import { continues, forgetSpace, keepWrap } from "./xterm-rows";
+import { continues, forgetSpace, keepWrap, rowAt } from "./xterm-rows";
 import { correctScrolling, shiftRows } from "./xterm-wraps";
 
 /** Control functions with a repeat count, by final byte. */
@@ -62,7 +62,7 @@ interface Core extends Omit<CursorCore, "buffers" | "_inputHandler"> {
   _inputHandler: CursorCore["_inputHandler"] &
     Record<"eraseInLine" | "eraseInDisplay", Erase> &
     Record<(typeof REPEATED)[keyof typeof REPEATED], Repeat> &
-    Record<"lineFeed" | "reverseIndex" | "saveCursor", () => boolean>;
+    Record<"lineFeed" | "reverseIndex", () => boolean>;
   _bufferService: { scroll(blank: unknown, isWrapped?: boolean): void };
   /** Scrolls the scroll region up by one row. */
   scroll(blank: unknown): void;
@@ -124,7 +124,7 @@ function fixLineFeed({ buffers, _inputHandler }: Core): Disposable {
   _inputHandler.lineFeed = () => {
     const { active } = buffers;
     if (active.y === active.scrollBottom) return lineFeed.call(_inputHandler); // scrolls
-    const below = active.y + 1 < active._rows ? active.lines.get(active.ybase + active.y + 1) : undefined;
+    const below = rowAt(active, active.y + 1);
     const wraps = below?.isWrapped;
     const done = lineFeed.call(_inputHandler);
     if (below && wraps) below.isWrapped = true;
@@ -148,7 +148,7 @@ function eraseInLine(
   if (how > 2) return false;
   const buffer = buffers.active;
   endPendingWrap(buffer, cols);
-  const row = buffer.lines.get(buffer.ybase + buffer.y);
+  const row = rowAt(buffer, buffer.y);
   if (how === 1) {
     if (row && buffer.x >= cols - 1) forgetSpace(row);
     return false;
@@ -170,23 +170,25 @@ function eraseInDisplay(
   const buffer = buffers.active;
   endPendingWrap(buffer, cols);
   if (how === 2) return keepFirst(buffer, () => _inputHandler.eraseInDisplay({ params: [2] }, keepProtected));
-  const row = buffer.lines.get(buffer.ybase + buffer.y);
+  const row = rowAt(buffer, buffer.y);
   if (how === 0 && buffer.x === 0 && row?.isWrapped) {
     _inputHandler.eraseInDisplay({ params: [0] }, keepProtected);
     row.isWrapped = true;
     return true;
   }
   if (how !== 1) return false;
-  const last = buffer.x >= cols - 1;
+  const { x } = buffer;
   return keepFirst(
     buffer,
     () => {
-      // In the last column, xterm.js accesses the wrong row, or a row that does not exist.
-      if (last) _inputHandler.eraseInLine({ params: [1] }, keepProtected);
-      if (last && row) forgetSpace(row);
-      buffer.x -= Number(last);
+      if (x >= cols - 1) {
+        // In the last column, xterm.js accesses the wrong row, or a row that does not exist.
+        _inputHandler.eraseInLine({ params: [1] }, keepProtected);
+        if (row) forgetSpace(row);
+        buffer.x--;
+      }
       _inputHandler.eraseInDisplay({ params: [1] }, keepProtected);
-      buffer.x += Number(last);
+      buffer.x = x;
     },
     buffer.y === 0,
   );
@@ -197,7 +199,9 @@ function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: n
   const most = Math.max(cols, buffer.scrollBottom + 1);
   const { _hasScrollback: kept, scrollTop, scrollBottom } = buffer;
   if (final === "S" && scrollTop === 0 && (kept || scrollBottom === buffer._rows - 1)) {
-    return scrollOut(core, Math.min(count || 1, most));
+    for (let left = Math.min(count || 1, scrollBottom + 1); left > 0; left--)
+      core.scroll(core._inputHandler._eraseAttrData());
+    return true;
   }
   const run = () => core._inputHandler[REPEATED[final]]({ params: [Math.min(count, most)] });
   if (final === "L" || final === "M") return shiftRows(buffer, buffer.y, run);
@@ -213,16 +217,10 @@ function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: n
  * `attached`: whether the first row still continues the scrollback, because it is erased only in part.
  */
 function keepFirst(buffer: Buffer, run: () => unknown, attached = false): true {
-  const first = buffer.lines.get(buffer.ybase);
+  const first = rowAt(buffer, 0);
   const [wrapped, continued] = [first?.isWrapped, first && continues(first)];
   run();
   if (first && wrapped) keepWrap(first, attached && continued);
-  return true;
-}
-
-function scrollOut(core: Core, count: number): boolean {
-  const rows = core.buffers.active.scrollBottom + 1;
-  for (let left = Math.min(count, rows); left > 0; left--) core.scroll(core._inputHandler._eraseAttrData());
   return true;
 }
 
@@ -232,7 +230,7 @@ function endPendingWrap(buffer: Buffer, cols: number): void {
 
 /** Ends the wrap of the cursor's row. */
 function unwrap(buffer: Buffer): boolean {
-  const below = buffer.lines.get(buffer.ybase + buffer.y + 1);
+  const below = rowAt(buffer, buffer.y + 1);
   if (below) below.isWrapped = false;
   return false;
 }
@@ -281,7 +279,7 @@ function fixBuffer(buffer: Buffer, modes: () => Modes): void {
 function coreOf(terminal: Correctable): Core | undefined {
   const core = (terminal as { _core?: Partial<Core> })._core;
   const handler = core?._inputHandler;
-  const used = ["eraseInLine", "eraseInDisplay", "_eraseAttrData", ...Object.values(REPEATED)] as const;
+  const used = ["eraseInLine", "eraseInDisplay", ...Object.values(REPEATED)] as const;
   const functions = [core?.scroll, core?._bufferService?.scroll, ...used.map(name => handler?.[name])];
   const known =
     core !== undefined &&

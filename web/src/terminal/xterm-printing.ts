@@ -11,7 +11,7 @@
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { ResizableBuffer } from "./xterm-resize";
-import { forgetSpace, type Line, noteWraps } from "./xterm-rows";
+import { forgetSpace, type Line, noteWraps, rowAt } from "./xterm-rows";
 
 export interface Attributes {
   fg: number;
@@ -51,9 +51,7 @@ export function correctPrinting(parser: Terminal["parser"], core: PrintingCore):
   let last: number | undefined;
   const printCells = (data: Uint32Array, start: number, end: number) => {
     last = data[end - 1];
-    const done = beforePrinting(core, end - start);
-    print.call(handler, data, start, end);
-    done();
+    printText(core, end - start, () => print.call(handler, data, start, end));
   };
   handler.print = (data, start, end) => {
     for (let at = start; at < end; ) {
@@ -102,35 +100,37 @@ export function correctPrinting(parser: Terminal["parser"], core: PrintingCore):
   return disposables;
 }
 
-/** Erases the half of a wide character that `count` characters will overwrite. Returns a function to call afterwards. */
-function beforePrinting(
+/** Calls `run`, which prints `count` characters. Corrects the cells around them. */
+function printText(
   { buffers: { active }, _inputHandler: handler }: PrintingCore,
   count: number,
-): () => void {
-  const row = active.ybase + active.y;
-  const [line, above] = [active.lines.get(row), active.y > 0 ? active.lines.get(row - 1) : undefined];
+  run: () => void,
+): void {
+  const [line, above] = [rowAt(active, active.y), rowAt(active, active.y - 1)];
   const over = active.x <= 1 && line?.getWidth(0) === 2 ? active.x : -1;
   if (line && active.x > 0 && line.getWidth(active.x - 1) === 2) {
     line.setCellFromCodepoint(active.x - 1, 0, 1, handler._eraseAttrData());
   }
-  return () => {
-    if (above && (over === 1 || (over === 0 && line?.getWidth(0) !== 2))) forgetSpace(above);
-    const now = active.lines.get(active.ybase + active.y);
-    const { _curAttrData: pen } = handler;
-    const first = line && count < line.length ? line : undefined; // after longer text, it may be a different row
-    const restyle = (row: Line, x: number, attributes: Attributes) => {
-      if (row.getFg(x) === pen.fg && row.getBg(x) === pen.bg) row.setCellFromCodepoint(x, 0, 1, attributes);
-    };
-    if (now !== first) {
-      noteWraps(active, first, spaced => {
-        if (pen.extended.urlId) restyle(spaced, spaced.length - 1, withoutLink(pen));
-      });
-    }
-    const { x } = active;
-    if (now && x < now.length && !now.hasContent(x) && now.getWidth(x) === 1) {
-      restyle(now, x, handler._eraseAttrData());
-    }
-  };
+  run();
+  if (above && (over === 1 || (over === 0 && line?.getWidth(0) !== 2))) forgetSpace(above);
+  const now = rowAt(active, active.y);
+  const { _curAttrData: pen } = handler;
+  // Text longer than the buffer can have reused this row object.
+  const first = line && count < (line.length >> 1) * (active.lines.length - 1) ? line : undefined;
+  if (now !== first) {
+    noteWraps(active, first, spaced => {
+      if (pen.extended.urlId) restyle(spaced, spaced.length - 1, pen, withoutLink(pen));
+    });
+  }
+  const { x } = active;
+  if (now && x < now.length && !now.hasContent(x) && now.getWidth(x) === 1) {
+    restyle(now, x, pen, handler._eraseAttrData());
+  }
+}
+
+/** Gives a blank other attributes if xterm.js printed it with the pen. */
+function restyle(row: Line, x: number, pen: Attributes, attributes: Attributes): void {
+  if (row.getFg(x) === pen.fg && row.getBg(x) === pen.bg) row.setCellFromCodepoint(x, 0, 1, attributes);
 }
 
 function withoutLink(pen: Attributes): Attributes {
@@ -147,7 +147,7 @@ function joins({ unicodeService }: PrintingCore, code: number): boolean {
 
 /** Adds a zero-width character to the cell before the cursor. */
 function join({ buffers: { active }, coreService }: PrintingCore, code: number): void {
-  const line = active.lines.get(active.ybase + active.y);
+  const line = rowAt(active, active.y);
   if (!line) return;
   const pending = active.x >= line.length;
   let x = pending && !coreService.decPrivateModes.wraparound ? line.length - 2 : active.x - 1;

@@ -267,7 +267,8 @@ class Reflow {
     const written = this.lines.length;
     for (; this.#breaks > 0; this.#breaks--) this.#start(false);
     let to = this.lines.length - 1;
-    // An erased row that continues the last one has no separate line, so it replaces the first blank row.
+    // The first of these rows may be an erased one that the row above wraps into. It has no line break, so there is no
+    // line for it.
     for (const row of this.#blank.reverse()) if (--to >= written) this.#use(row, to);
     this.#blank = [];
   }
@@ -316,11 +317,13 @@ class Reflow {
         this.#move(row, x, count);
       }
       x += count;
+      this.#forward(count);
       if (cut) {
         noteSpace(this.lines.at(-1) as Line);
-        this.#leave(row, x, count);
+        // A place on the character moves to the column that stays empty, instead of the next row.
+        this.#move(row, x, 1);
+        this.#forward(1);
       }
-      this.#forward(count + Number(cut));
     }
   }
 
@@ -330,15 +333,6 @@ class Reflow {
       if (at.row !== row || at.x < x || at.x >= x + count) continue;
       at.place.row = this.lines.length - 1;
       at.place.x = this.#x + at.x - x;
-    }
-  }
-
-  /** Moves places on a wide character that does not fit to the column that stays empty, instead of the next row. */
-  #leave(row: number, x: number, count: number): void {
-    for (const at of this.#places) {
-      if (at.row !== row || at.x !== x) continue;
-      at.place.row = this.lines.length - 1;
-      at.place.x = this.#x + count;
       at.row = -1;
     }
   }

@@ -15,8 +15,20 @@ export interface Line {
   resize(cols: number, blank: unknown): boolean;
 }
 
+/** The part of a buffer that finds the rows of its screen. */
+interface Rows {
+  lines: { get(index: number): Line | undefined };
+  ybase: number;
+  _rows: number;
+}
+
 /** Mask of the type of a cell's background colour; 0: no background. */
 const COLOURED = 0x3000000;
+
+/** Returns row `y` of the screen; undefined if it is above or below the screen. */
+export function rowAt({ lines, ybase, _rows: rows }: Rows, y: number): Line | undefined {
+  return y >= 0 && y < rows ? lines.get(ybase + y) : undefined;
+}
 
 export function hasText(line: Line): boolean {
   for (let x = 0; x < line.length; x++) if (line.hasContent(x)) return true;
@@ -50,7 +62,7 @@ export const noteSpace = (line: Line): unknown => spaced.add(line);
 export function noteWraps(
   { lines, ybase, y }: { lines: { get(index: number): Line | undefined }; ybase: number; y: number },
   first: Line | undefined,
-  noted: (line: Line) => void = () => undefined,
+  noted?: (line: Line) => void,
 ): void {
   // `first` may have moved up or been removed.
   for (let row = ybase + y; row > 0 && lines.get(row) !== first; row--) {
@@ -60,14 +72,17 @@ export function noteWraps(
     const last = line.length - 1;
     if (next.getWidth(0) !== 2 || line.hasContent(last) || line.getWidth(last) === 0) continue;
     spaced.add(line);
-    noted(line);
+    noted?.(line);
   }
 }
 
 /** Erased rows that the row above still wraps into. */
 const detached = new WeakSet<Line>();
 
-/** Records that the row above wraps into `line`, which continues it only if it is still `attached`. */
+/**
+ * Keeps the wrap from the row above into `line`. Unless `attached`, `line` was erased and does not count as its
+ * continuation.
+ */
 export function keepWrap(line: Line, attached = false): void {
   line.isWrapped = true;
   if (!attached) detached.add(line);

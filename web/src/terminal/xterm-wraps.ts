@@ -3,7 +3,7 @@
 
 import type { Disposable } from "../base/disposables";
 import type { ResizableBuffer } from "./xterm-resize";
-import { keepWrap, type Line } from "./xterm-rows";
+import { keepWrap, type Line, rowAt } from "./xterm-rows";
 
 interface ScrollCore {
   buffers: { active: ResizableBuffer };
@@ -42,11 +42,7 @@ export function shiftRows(buffer: ResizableBuffer, top: number, run: () => unkno
   return true;
 }
 
-function rowAt(buffer: ResizableBuffer, y: number): Line | undefined {
-  return y < buffer._rows ? buffer.lines.get(buffer.ybase + y) : undefined;
-}
-
-/** Sets whether the row above wraps into `row`, which may not continue it. */
+/** Sets whether the row above wraps into `row`. A newly set wrap does not make `row` its continuation. */
 function setWrap(row: Line | undefined, wraps: boolean): void {
   if (!row) return;
   if (!wraps) row.isWrapped = false;

@@ -73,3 +73,10 @@ export function interrupted(what: string): HawseError {
     admitted: "unknown",
   });
 }
+
+/** The error of a call whose sandbox was restarted before its result: it has lost its keys and may have run it again. */
+export function restarted(what: string): HawseError {
+  return new HawseError("outcome_unknown", `the sandbox was restarted during ${what}`, {
+    admitted: "yes",
+  });
+}

@@ -67,3 +67,17 @@ test("the last column is not linked if a wide character did not fit", async () =
   const { cell } = await shown(`\x1b]8;;http://a/\x07${"a".repeat(9)}漢`);
   expect([cell(8).extended.urlId > 0, cell(9).extended.urlId]).toEqual([true, 0]);
 });
+
+test("text on an erased first row wraps the same at once and in pieces", async () => {
+  const rows = async (...written: string[]) => {
+    const terminal = new Terminal({ cols: 10, rows: 4, allowProposedApi: true });
+    correctXterm(terminal);
+    const write = (text: string) => new Promise<void>(resolve => terminal.write(text, resolve));
+    for (const part of ["a".repeat(110), "\x1b[2J\x1b[H", ...written]) await write(part);
+    terminal.resize(30, 4);
+    const buffer = terminal.buffer.active;
+    return Array.from({ length: buffer.length }, (_, y) => buffer.getLine(y)?.translateToString(true));
+  };
+  const text = "b".repeat(25);
+  expect(await rows(...(text.match(/.{5}/g) ?? []))).toEqual(await rows(text));
+});

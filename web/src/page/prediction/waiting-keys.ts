@@ -17,7 +17,7 @@ const MAX_SHOWN = 500;
 export interface WaitingKeysOptions {
   /** Whether what was typed is shown as a prediction. */
   predicted: () => boolean;
-  /** Whether a program that may ask for a password is known to run: neither the program nor the page shows that. */
+  /** Whether a program that may ask for a password is running. Text typed into it must stay hidden. */
   secret: () => boolean;
 }
 

@@ -48,7 +48,10 @@ export class SandboxRow {
   readonly #problem = make("p", "problem");
   /** The actions whose buttons are shown; undefined while the row asks for confirmation. */
   #shown: string | undefined = "";
-  /** The requested action without a result yet. The new state, and with it the next action, may be reported first. */
+  /**
+   * The actions that wait for a result. The sandbox's new state can arrive before that result, and the user can then
+   * request the next action.
+   */
   readonly #busy = new Set<SandboxAction>();
   #info: SandboxInfo;
 

@@ -14,7 +14,10 @@ const INTERVAL = 2_000;
 const SHOWN = 30;
 const WIDTH = 72;
 const HEIGHT = 18;
-/** Percent of one core, and bytes: lower lines are flat, so that an idle sandbox does not look busy. */
+/**
+ * The smallest full scale of each graph: percent of one core, and bytes. Lower values look flat, so that an idle sandbox
+ * does not look busy.
+ */
 const CPU_FLOOR = 10;
 const MEMORY_FLOOR = 64_000_000;
 

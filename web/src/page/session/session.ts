@@ -13,7 +13,7 @@ const PROOF = "hawse.login";
 const KNOWN_MAX = 16;
 /** Milliseconds that a request of the page itself may take. */
 const TIMEOUT = 10_000;
-/** Stands for a token in the client: `ticket` does not need one. */
+/** Given to the client in place of a token, which `ticket` does not need. */
 export const BY_SESSION = "session";
 /** The token of a share link starts with it. */
 const LINK = "hws_";
@@ -183,7 +183,10 @@ function base(): URL {
   return new URL(".", document.baseURI);
 }
 
-/** Returns the mark of a tab whose link has ended: another address may belong to another link. */
+/**
+ * Returns what a tab stores when its link has ended. It includes the address, because another address may have another
+ * link.
+ */
 function endedAt({ pathname, search }: Location): string {
   return JSON.stringify({ ended: pathname + search });
 }

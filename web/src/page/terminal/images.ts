@@ -68,7 +68,7 @@ export class Images implements Disposable {
     this.#disposables.add(this.#waiting);
   }
 
-  /** Reports images lost by a reload, and stores for the next one whether there are images. */
+  /** Reports whether a reload has lost images. Stores whether there are images now, for the next reload. */
   #remember({ storage, key, instance, lost }: ImageMemory): void {
     if (attempt(() => storage().getItem(key)) === (instance() ?? "")) lost();
     this.#disposables.listen(window, "pagehide", () => {

@@ -22,7 +22,7 @@ export interface CellRunsOptions {
   readonly matching: boolean;
   /** Outputs or runs have changed. `mine`: because this page has run a cell. */
   readonly changed: (mine: boolean) => void;
-  /** The draft has changed, but nothing that a file keeps. */
+  /** The draft has changed, but not the part of it that is saved in the file. */
   readonly stored: () => void;
 }
 

@@ -30,7 +30,7 @@ export interface Cell {
   readonly by: Signal<string | undefined>;
   /** Its outputs were removed and it has not run since: the file's outputs are not shown again. */
   cleared: boolean;
-  /** Its run, from the request until it starts: it is requested again after a reload. */
+  /** The request of a run that has not started. After a reload of the page, it is sent again. */
   request: CellRequest | undefined;
 }
 
