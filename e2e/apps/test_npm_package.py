@@ -181,9 +181,14 @@ async def test_the_first_snippet_of_the_readme_runs_as_it_is(stack: Stack, bare_
 
 
 async def test_the_snippets_of_the_readme_have_the_types_of_the_package(project: Path) -> None:
-    first, *others = snippets()
-    assert len(others) == 2
-    declared = "declare const token: string;\ndeclare const element: HTMLElement;\ndeclare const file: Uint8Array;\n"
-    (project / "quickstart.ts").write_text(first)
-    (project / "readme.ts").write_text("\n".join([declared, *others]))
-    await run("node", NODE_MODULES / ".bin" / "tsc", *COMPILER, "--noEmit", "quickstart.ts", "readme.ts", cwd=project)
+    declared = """
+declare const client: import("hawse").HawseClient;
+declare const token: string;
+declare const element: HTMLElement;
+declare const file: Uint8Array;
+"""
+    (project / "page.d.ts").write_text(declared)
+    modules = [f"snippet-{number}.ts" for number in range(3)]
+    for name, snippet in zip(modules, snippets(), strict=True):
+        (project / name).write_text(f"{snippet}\nexport {{}};\n")
+    await run("node", NODE_MODULES / ".bin" / "tsc", *COMPILER, "--noEmit", "page.d.ts", *modules, cwd=project)
