@@ -54,9 +54,9 @@ class Target:
     """The gateway and the sandbox that a sub-command works with.
 
     Attributes:
-        url: The address of the gateway; None means see `hawse.client.config`.
-        token: The token for it; None means see `hawse.client.config`.
-        ca: The file of the certificates that are trusted; None means see `hawse.client.config`.
+        url: The address of the gateway. None: found as `hawse.client.config` describes.
+        token: The access token. None: found as `hawse.client.config` describes.
+        ca: A file of trusted CA certificates. None: found as `hawse.client.config` describes.
         sandbox: The id of the sandbox.
         as_json: Whether results are printed as JSON.
         patience: Seconds to retry a failed first connection; 0 means a single attempt.

@@ -96,7 +96,7 @@ class Process(ProcessOutput):
                 `protocol_error` if another client did; the call's error.
         """
         if not self._stdin:  # the server would end the channel, and the output with it
-            raise ForbiddenError("the process reads from /dev/null means start it with stdin=True")
+            raise ForbiddenError("the process reads from /dev/null: start it with stdin=True")
         await self._call.input_stream.write(data)
 
     async def flush(self) -> None:
