@@ -25,6 +25,7 @@ from hawse.api.backups import (
 )
 from hawse.api.paths import from_text, to_text
 from hawse.client.base.causes import NotFoundError
+from hawse.client.base.keywords import declared
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable
 from hawse.client.files.changes import PathLike, wire_path
@@ -71,31 +72,6 @@ class BackupOptions(TypedDict, total=False):
     on_progress: OnProgress | None
 
 
-def _create_call(
-    sandbox: str,
-    path: PathLike,
-    *,
-    name: str | None = None,
-    ttl: float | None = None,
-    exclude: Sequence[str] = (),
-    gitignore: bool = False,
-    compression: BackupCompression | None = None,
-    overlay: bool = False,
-    on_progress: OnProgress | None = None,
-) -> BackupCall:
-    params = BackupCreate(
-        sandbox=sandbox,
-        path=wire_path(path),
-        name=name,
-        ttl=ttl,
-        exclude=[to_text(glob) for glob in exclude] or None,
-        gitignore=gitignore,
-        compression=compression,
-        overlay=overlay,
-    )
-    return BackupCall(params, on_progress)
-
-
 class Backups:
     """The backups of a gateway. Needs no closing.
 
@@ -117,7 +93,18 @@ class Backups:
             HawseError: `not_found`, `not_directory`, `permission_denied` for a file that cannot be read
                 (`details["entry"]`), `no_space`, `limit_exceeded`.
         """
-        return _decoded(await _performed(self._calls, _create_call(sandbox, path, **options)))
+        given = declared(options, BackupOptions, "create")
+        params = BackupCreate(
+            sandbox=sandbox,
+            path=wire_path(path),
+            name=given.get("name"),
+            ttl=given.get("ttl"),
+            exclude=[to_text(glob) for glob in given.get("exclude", ())] or None,
+            gitignore=given.get("gitignore", False),
+            compression=given.get("compression"),
+            overlay=given.get("overlay", False),
+        )
+        return _decoded(await self._perform(params, given.get("on_progress")))
 
     async def restore(
         self,

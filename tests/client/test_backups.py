@@ -64,6 +64,12 @@ class Recorded:
         self.posted.append(call)
 
 
+async def test_an_option_that_does_not_exist_is_refused_by_name() -> None:
+    backups = Backups(cast(CallTable, Recorded()))
+    with pytest.raises(TypeError, match=r"^create\(\) got an unexpected keyword argument 'excluded'$"):
+        await backups.create("box", **cast(Any, {"excluded": ["*.o"]}))
+
+
 async def test_backups_are_created_restored_listed_and_deleted() -> None:
     recorded = Recorded()
     backups = Backups(cast(CallTable, recorded))
