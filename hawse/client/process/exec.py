@@ -50,49 +50,45 @@ class ExecCall(ClientCall):
     def __init__(
         self,
         params: Exec | SessionExec,
+        options: ExecOptions,
         *,
         sandbox: str,
-        key: str | None,
-        stdin: bool,
         window: int,
-        limit: int,
         timeout: float | None = None,
         result: type[CommandResult] = CommandResult,
-        callbacks: OutputCallbacks | None = None,
     ) -> None:
         """Prepare a call.
 
         Args:
             params: The command.
+            options: Its input, key, callbacks and `max_output`; callbacks also get output beyond `max_output`.
             sandbox: The sandbox to run it in.
-            key: Another call with the same key joins the same run; None means a random one.
-            stdin: Whether the command gets input.
             window: Bytes that the server may send before they are handled.
-            limit: Maximum number of bytes to keep of stdout and of stderr.
             timeout: Time limit of the call in seconds.
             result: The type of the call's result, with the output itself in place of the final offsets.
-            callbacks: Called with output as it arrives, including output beyond `limit`.
 
         Raises:
             HawseError: `invalid_params` for a key that the server would refuse.
+            TypeError: A callback is not a plain function.
         """
-        key = new_key() if key is None else key
-        super().__init__(params, sandbox=sandbox, key=key, timeout=timeout, window=window)
-        self._exec = msgspec.structs.replace(params, max_output=limit)
+        callbacks = declared_callbacks(
+            {"on_stdout": options.get("on_stdout"), "on_stderr": options.get("on_stderr")}, OutputCallbacks, "exec"
+        )
+        super().__init__(params, sandbox=sandbox, key=options.get("key", new_key()), timeout=timeout, window=window)
+        self.options = options
+        self._limit = options.get("max_output", OUTPUT_LIMIT)
+        # The callbacks get all output.
+        self._exec = params if callbacks else msgspec.structs.replace(params, max_output=self._limit)
         self._result_type = result
         self.run: ProcessOpened | SessionExecOpened | None = None  # since `opened`
-        self._limit = limit
         self._cursors = {kind: OffsetCursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
-        given = callbacks or {}
-        self._callbacks = {Kind.OUTPUT: given.get("on_stdout"), Kind.STDERR: given.get("on_stderr")}
+        self._callbacks = {Kind.OUTPUT: callbacks.get("on_stdout"), Kind.STDERR: callbacks.get("on_stderr")}
         self._context = contextvars.copy_context()  # the caller's context: callbacks run in it, not in the connection's
         # Fails with a callback's exception.
         self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if given:
-            self._exec = params  # the callbacks get all output
         self._owed = 0  # bytes of credit that are not given back yet
-        if stdin:
+        if "stdin" in options:
             self.input_stream = InputStream(Limits().input_window, self.wake)
 
     def params(self) -> Params[Any]:
@@ -165,47 +161,12 @@ class ExecCall(ClientCall):
         return self._result_type(**fields)
 
 
-def exec_call(
-    params: Exec | SessionExec,
-    options: ExecOptions,
-    *,
-    sandbox: str,
-    window: int,
-    timeout: float | None = None,
-    result: type[CommandResult] = CommandResult,
-) -> ExecCall:
-    """Return the call of a command. For the arguments and errors see `ExecCall`.
-
-    Raises:
-        TypeError: A callback is not a plain function.
-    """
-    given: OutputCallbacks = {}
-    if "on_stdout" in options:
-        given["on_stdout"] = options["on_stdout"]
-    if "on_stderr" in options:
-        given["on_stderr"] = options["on_stderr"]
-    return ExecCall(
-        params,
-        sandbox=sandbox,
-        key=options.get("key"),
-        stdin="stdin" in options,
-        window=window,
-        limit=options.get("max_output", OUTPUT_LIMIT),
-        timeout=timeout,
-        result=result,
-        callbacks=declared_callbacks(given, OutputCallbacks, "exec"),
-    )
-
-
-async def run_to_end(
-    calls: CallTable, call: ExecCall, options: ExecOptions, *, give_up: Callable[[ExecCall], None]
-) -> Any:
+async def run_to_end(calls: CallTable, call: ExecCall, *, give_up: Callable[[ExecCall], None]) -> Any:
     """Perform the call, send its input, and return its result, a `CommandResult`.
 
     Args:
         calls: The calls of the client.
         call: The call.
-        options: The options that it was created with.
         give_up: Is called at the end, to abandon a call that has not settled because the caller was cancelled or the
             call's timeout has passed.
 
@@ -217,7 +178,7 @@ async def run_to_end(
     try:
         async with deadline(call):
             calls.submit(call)
-            if (stdin := options.get("stdin")) is not None:
+            if (stdin := call.options.get("stdin")) is not None:
                 await _write_stdin(call, stdin)
             await asyncio.wait((call.done, call.callback_failed), return_when=asyncio.FIRST_COMPLETED)
             if call.callback_failed.done():
@@ -225,7 +186,7 @@ async def run_to_end(
             result: CommandResult = await calls.outcome(call)
     finally:
         give_up(call)
-    if options.get("check") and (not result.ok or result.truncated):
+    if call.options.get("check") and (not result.ok or result.truncated):
         raise CommandError.of(result)
     return result
 

@@ -44,15 +44,15 @@ class Execution:
                 the client's `request_timeout`; the error that closed the client.
         """
         from hawse.api.processes import Exec  # `hawse shell`, which must start fast, runs no command
-        from hawse.client.process.exec import exec_call, kill, run_to_end
+        from hawse.client.process.exec import ExecCall, kill, run_to_end
 
         options = declared(options, ExecOptions, "exec")
         timeout = options.get("timeout")
         params = Exec(**program(command, cwd=options.get("cwd"), env=options.get("env"), timeout=timeout))
         limit = None if timeout is None else self._options.time_limit(params)
-        call = exec_call(params, options, sandbox=self.id, window=self._window, timeout=limit)
+        call = ExecCall(params, options, sandbox=self.id, window=self._window, timeout=limit)
         give_up = self._calls.abandon if "key" in options else partial(kill, self._calls)
-        result: CommandResult = await run_to_end(self._calls, call, options, give_up=give_up)
+        result: CommandResult = await run_to_end(self._calls, call, give_up=give_up)
         return result
 
     async def _request(self, params: Params[R]) -> R:

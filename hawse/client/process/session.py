@@ -23,7 +23,7 @@ from hawse.client.base.surroundings import directory, environment
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.created_handle import CreatedHandle
-from hawse.client.process.exec import ExecCall, exec_call, run_to_end
+from hawse.client.process.exec import ExecCall, run_to_end
 from hawse.client.process.process import Process
 from hawse.client.process.program import Command, ExecOptions, StartOptions, start_fields
 
@@ -109,9 +109,9 @@ class Session(CreatedHandle):
             env=environment(options.get("env")),
             timeout=options.get("timeout"),
         )
-        call = exec_call(params, options, sandbox=self._sandbox, window=self._window, result=SessionResult)
+        call = ExecCall(params, options, sandbox=self._sandbox, window=self._window, result=SessionResult)
         give_up = self._calls.abandon if "key" in options else self._cancel
-        result: SessionResult = await run_to_end(self._calls, call, options, give_up=give_up)
+        result: SessionResult = await run_to_end(self._calls, call, give_up=give_up)
         return result
 
     async def cancel(self, key: str | None = None, *, grace: float | None = None) -> None:

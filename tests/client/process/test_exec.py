@@ -2,6 +2,7 @@
 
 import asyncio
 from functools import partial
+from typing import Unpack
 
 import pytest
 
@@ -11,20 +12,17 @@ from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.calls.call_table import CallTable
 from hawse.client.process.exec import ExecCall, kill, run_to_end
-from hawse.client.process.program import OutputCallbacks
+from hawse.client.process.program import ExecOptions
 from hawse.wire import Credit, HawseError, Kind
 from tests.support.client import MemoryConnection
 
 OUT, ERR = Kind.OUTPUT, Kind.STDERR
 
 
-def make(
-    *, stdin: bool = False, limit: int = 1000, window: int = 100, callbacks: OutputCallbacks | None = None
-) -> tuple[CallTable, MemoryConnection, ExecCall]:
+def make(*, window: int = 100, **options: Unpack[ExecOptions]) -> tuple[CallTable, MemoryConnection, ExecCall]:
     calls = CallTable(Options())
     connection = MemoryConnection(calls)
-    params = Exec(argv=["x"])
-    call = ExecCall(params, sandbox="local", key=None, stdin=stdin, window=window, limit=limit, callbacks=callbacks)
+    call = ExecCall(Exec(argv=["x"]), {"max_output": 1000, **options}, sandbox="local", window=window)
     calls.submit(call)
     connection.pump()
     return calls, connection, call
@@ -69,7 +67,7 @@ async def test_it_has_a_key_and_is_joined_again_from_where_it_was() -> None:
 
 
 async def test_stdin_goes_along_and_is_resumed() -> None:
-    calls, connection, call = make(stdin=True)
+    calls, connection, call = make(stdin=b"")
     assert call.input_stream
     await call.input_stream.write(b"abcdef")
     assert connection.inputs() == [(0, b"abcdef")]
@@ -89,7 +87,7 @@ async def test_credit_is_given_back_as_output_is_kept() -> None:
 
 
 async def test_output_beyond_the_limit_is_dropped_and_the_result_is_truncated() -> None:
-    _, connection, call = make(limit=10)
+    _, connection, call = make(max_output=10)
     assert connection.params["max_output"] == 10
     connection.event("opened", opened())
     connection.data(OUT, 0, b"0123456789")
@@ -98,7 +96,7 @@ async def test_output_beyond_the_limit_is_dropped_and_the_result_is_truncated() 
 
 
 async def test_output_that_is_missing_below_the_limit_is_lost_and_not_cut() -> None:
-    _, connection, call = make(limit=10)
+    _, connection, call = make(max_output=10)
     connection.event("opened", opened())
     connection.data(OUT, 0, b"012345678")
     connection.result({"code": 0, "stdout": 500, "stderr": 0, "truncated": True})
@@ -152,7 +150,7 @@ async def test_a_stored_outcome_needs_no_opened() -> None:
 
 async def test_callbacks_get_all_output_once_and_the_result_keeps_its_limit() -> None:
     got: list[bytes] = []
-    calls, connection, call = make(limit=4, callbacks={"on_stdout": got.append})
+    calls, connection, call = make(max_output=4, on_stdout=got.append)
     assert "max_output" not in connection.params
     connection.event("opened", opened())
     connection.data(OUT, 0, b"one ")
@@ -172,7 +170,7 @@ async def test_what_a_callback_raises_is_raised_and_the_command_is_ended() -> No
     def fail(_: bytes) -> None:
         raise ZeroDivisionError
 
-    calls, connection, call = make(callbacks={"on_stdout": fail})
+    calls, connection, call = make(on_stdout=fail)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(attempt(calls, call))
         await connection.until_called()
@@ -198,7 +196,7 @@ async def test_closing_waits_until_it_is_known_which_command_to_end() -> None:
 
 async def attempt(calls: CallTable, call: ExecCall) -> Exception | None:
     try:
-        await run_to_end(calls, call, {}, give_up=partial(kill, calls))
+        await run_to_end(calls, call, give_up=partial(kill, calls))
     except Exception as error:
         return error
     return None

@@ -17,15 +17,7 @@ from tests.support.client import MemoryConnection
 def make() -> tuple[CallTable, MemoryConnection, ExecCall]:
     calls = CallTable(Options())
     connection = MemoryConnection(calls)
-    call = ExecCall(
-        SessionExec(id="s", command="x"),
-        sandbox="local",
-        key=None,
-        stdin=False,
-        window=1000,
-        limit=1000,
-        result=SessionResult,
-    )
+    call = ExecCall(SessionExec(id="s", command="x"), {}, sandbox="local", window=1000, result=SessionResult)
     calls.submit(call)
     connection.pump()
     return calls, connection, call
