@@ -6,34 +6,19 @@
 import ast
 import importlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
+from hawse.client.calls.stream_handle import ByteStreamHandle
 from hawse.sync.wrapping import handles
 
 HEADER: Final = '''"""The types of the synchronous client, which `make generate` derives from `hawse.client`."""
 
 # ruff: noqa
 '''
-CREATED: Final = '''class OpenedSandbox(Sandbox):
-    """A sandbox that `Sandbox.get` has found. `with` closes its connection at the end; the sandbox remains."""
-
-    def __enter__(self) -> OpenedSandbox: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-class CreatedSandbox(Sandbox):
-    """A sandbox that was created. It stays, unless it is used in `with`, which deletes it."""
-
-    def __enter__(self) -> CreatedSandbox: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-'''
+SYNC: Final = importlib.import_module("hawse.sync")  # not `import`, which would take its types from the stub
+OWN: Final = ("OpenedSandbox", "CreatedSandbox")  # classes that only the synchronous client has
 SPECIAL: Final = {
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
@@ -58,13 +43,13 @@ def stub() -> str:
     """Return the text of the stub."""
     bodies, used = [], {"Authorities", "Token", "Options", "ConnectionState"}
     imports: dict[str, str] = {}
-    for name, cls in handles().items():
+    classes = handles()
+    for name, cls in classes.items():
         members: dict[str, str] = {}
+        item = _item_type(cls)
         for base in (base for base in cls.__mro__ if base.__module__.startswith("hawse.client")):
-            tree = ast.parse(Path(inspect.getfile(base)).read_text("utf-8"))
-            imports |= _imports(tree, base.__module__)
-            definition = next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == base.__name__)
-            item = _item_type(cls)
+            tree, definition = _source(base)
+            imports |= _imports(tree, base.__module__, classes)
             for attribute, annotation in _attributes(definition):
                 members.setdefault(attribute, f"    {attribute}: {_annotation(annotation, used)}\n")
             for function in definition.body:
@@ -73,14 +58,20 @@ def stub() -> str:
         parameter = "[T]" if name == "StateStream" else ""
         head = f"class {name}{'(Generic' + parameter + ')' if parameter else ''}:\n"
         bodies.append(head + _docstring(inspect.getdoc(cls) or "", 4) + "\n".join(members.values()))
-    bodies.append(CREATED)
+    bodies += [_context(name) for name in OWN]
     functions = f"{_connect()}\n{_timeout()}"
     lines = sorted({imports[name] for name in used - {"T"} if name in imports})
     typing = "import builtins\nfrom collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence\n"
     typing += "from contextlib import AbstractContextManager\nfrom types import TracebackType\n"
     typing += "from typing import Any, Generic, Literal, Self, TypeVar, Unpack\n"
-    head = "\n".join(lines) + f'\n\n__all__ = {importlib.import_module("hawse.sync").__all__}\n\nT = TypeVar("T")\n\n'
+    head = "\n".join(lines) + f'\n\n__all__ = {SYNC.__all__}\n\nT = TypeVar("T")\n\n'
     return f"{HEADER}\n{typing}\n" + head + "\n".join(bodies) + "\n" + functions
+
+
+def _source(cls: type) -> tuple[ast.Module, ast.ClassDef]:
+    """Return the syntax trees of a class's module and of the class."""
+    tree = ast.parse(Path(inspect.getfile(cls)).read_text("utf-8"))
+    return tree, next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == cls.__name__)
 
 
 def _attributes(definition: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
@@ -140,20 +131,17 @@ def _annotation(node: ast.expr | None, used: set[str]) -> str:
 
 def _item_type(cls: type) -> str:
     """Return the source of a stream's item type: the second parameter of its generic base."""
-    tree = ast.parse(Path(inspect.getfile(cls)).read_text("utf-8"))
-    definition = next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == cls.__name__)
-    for base in definition.bases:
+    if issubclass(cls, ByteStreamHandle):
+        return "bytes"
+    for base in _source(cls)[1].bases:
         if isinstance(base, ast.Subscript) and ast.unparse(base.value) == "StreamHandle":
             assert isinstance(base.slice, ast.Tuple)
             return ast.unparse(base.slice.elts[-1])
-        if isinstance(base, ast.Subscript) and ast.unparse(base.value) in ("ByteStream", "ByteStreamHandle"):
-            return "bytes"
     return ""
 
 
-def _imports(tree: ast.Module, module: str) -> dict[str, str]:
-    """Return the import statements for the names that a module imports from hawse or defines as types."""
-    ours = handles()
+def _imports(tree: ast.Module, module: str, ours: Collection[str]) -> dict[str, str]:
+    """Return the imports of names that a module imports from hawse or defines as types, without `ours`."""
     found = {}
     for_types = [each for block in tree.body if isinstance(block, ast.If) for each in block.body]
     for statement in [*for_types, *tree.body]:
@@ -169,17 +157,29 @@ def _imports(tree: ast.Module, module: str) -> dict[str, str]:
     return found
 
 
+def _context(name: str) -> str:
+    """Return a class of `hawse.sync` that is a sandbox and a context manager."""
+    return (
+        f"class {name}(Sandbox):\n"
+        + _docstring(inspect.getdoc(getattr(SYNC, name)) or "", 4)
+        + f"    def __enter__(self) -> {name}: ...\n"
+        + "    def __exit__(\n"
+        + "        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None\n"
+        + "    ) -> None: ...\n"
+    )
+
+
 def _connect() -> str:
     return (
         "def connect(url: str | None = None, *, token: Token = None, ca: Authorities = None, "
         "options: Options | None = None, "
         "on_state: Callable[[ConnectionState], None] | None = None) -> Client:\n"
-        + _docstring(inspect.getdoc(importlib.import_module("hawse.sync").connect) or "", 4)
+        + _docstring(inspect.getdoc(SYNC.connect) or "", 4)
     )
 
 
 def _timeout() -> str:
-    text = inspect.getdoc(importlib.import_module("hawse.sync").timeout) or ""
+    text = inspect.getdoc(SYNC.timeout) or ""
     return "def timeout(seconds: float) -> AbstractContextManager[None]:\n" + _docstring(text, 4)
 
 

@@ -2364,18 +2364,14 @@ class Watches:
 
 class OpenedSandbox(Sandbox):
     """A sandbox that `Sandbox.get` has found. `with` closes its connection at the end; the sandbox remains."""
-
     def __enter__(self) -> OpenedSandbox: ...
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
 class CreatedSandbox(Sandbox):
-    """A sandbox that was created. It stays, unless it is used in `with`, which deletes it."""
-
+    """A sandbox that was created. It remains, unless it is used in `with`, which deletes it."""
     def __enter__(self) -> CreatedSandbox: ...
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
