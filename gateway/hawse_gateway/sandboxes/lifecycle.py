@@ -28,8 +28,8 @@ from hawse_gateway.sandboxes.outcomes import cleanup_pending, not_started, not_w
 from hawse_gateway.sandboxes.pool import MEMBER, Pool, stocks
 from hawse_gateway.sandboxes.progress import ProgressTable
 from hawse_gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
-from hawse_gateway.sandboxes.run_checks import RunChecks
-from hawse_gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor, previews_before_end
+from hawse_gateway.sandboxes.run_checks import RunChecks, RuntimeCalls, previews_before_end
+from hawse_gateway.sandboxes.supervisor import SWEEP, Supervisor
 from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.sandboxes.templates import Templates
 from hawse_gateway.sandboxes.vacancy import Vacancy
@@ -260,7 +260,7 @@ class Sandboxes:
         Raises:
             HawseError: `cleanup_pending` if a part of it is still running; the driver tries again.
         """
-        rows = await self._bring(sandbox, "stopped", reason)
+        rows = await self._bring(sandbox, "stopped", reason, before=await self._table.existing(sandbox))
         if rows.run is not None:
             raise cleanup_pending(rows, self._clock)
         return self._reached(rows, sandbox)
@@ -278,7 +278,7 @@ class Sandboxes:
             raise HawseError("invalid_params", f"provider {rows.sandbox.value.provider} cannot suspend sandboxes")
         if rows.live is None or rows.live.value.state not in ("running", "paused"):
             raise HawseError("stopped", f"sandbox {sandbox!r} does not run")
-        rows = await self._bring(sandbox, "paused", reason)
+        rows = await self._bring(sandbox, "paused", reason, before=rows)
         if rows.sandbox is not None and rows.sandbox.value.failure is not None:
             raise rows.sandbox.value.failure.to_exception()
         return self._reached(rows, sandbox)
@@ -375,10 +375,14 @@ class Sandboxes:
             await self._table.write(rows.sandbox.put(msgspec.structs.replace(rows.sandbox.value, wanted="deleted")))
             await asyncio.shield(self._driver.settle(id))
 
-    async def _bring(self, sandbox: str, wanted: Wanted, reason: str | None = None) -> Rows:
-        """Write the wanted state, and wait until the driver can do no more for now. Returns the resulting rows."""
-        stops = wanted in ("stopped", "paused")
-        previews = await previews_before_end(await self._table.read(sandbox), self._calls) if stops else None
+    async def _bring(
+        self, sandbox: str, wanted: Wanted, reason: str | None = None, *, before: Rows | None = None
+    ) -> Rows:
+        """Write the wanted state, and wait until the driver can do no more for now. Returns the resulting rows.
+
+        The rows `before` a stop or a pause show whether the sandbox has previews to remember.
+        """
+        previews = None if before is None else await previews_before_end(before, self._calls)
 
         def want(record: SandboxRecord) -> SandboxRecord:
             if record.wanted == wanted:

@@ -2,17 +2,39 @@
 
 import logging
 from collections.abc import Mapping
+from typing import Final, Protocol
 
+from hawse.api.runtime import RuntimeActivityResult
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import Endpoint, Observation, Provider
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.driver import Driver
-from hawse_gateway.sandboxes.records import Run, Stored
+from hawse_gateway.sandboxes.records import Rows, Run, Stored
 from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.store.base import ConflictError
 from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
+
+LAST_ANSWER: Final = 1.0  # s for the last answer of a runtime: a hung runtime must not delay its own end
+
+
+class RuntimeCalls(Protocol):
+    """Calls to runtimes."""
+
+    async def activity(
+        self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ...
+    ) -> RuntimeActivityResult | None:
+        """Ask a runtime for its activity and its previews. If it has been idle for `sleep_after` seconds, it refuses
+        calls from then on.
+
+        Returns None if it does not answer within `timeout` seconds.
+        """
+        ...
+
+    async def configure(self, sandbox: str) -> None:
+        """Send the configuration of a running sandbox to its runtime. Raises `HawseError`."""
+        ...
 
 
 class RunChecks:
@@ -61,3 +83,15 @@ class RunChecks:
         except ConflictError:
             return  # it has changed in the meantime
         self._driver.settle(row.value.sandbox)
+
+
+async def previews_before_end(rows: Rows, calls: RuntimeCalls | None) -> list[str] | None:
+    """Return the digests of the preview tokens of a sandbox that is about to stop; None if they are unknown.
+
+    Without a link, one is opened: only the runtime knows its previews, and visitors of a stopped sandbox get different
+    errors for these and other addresses. Its mounts are not created for this, since a running sandbox has them anyway.
+    """
+    if rows.live is None or rows.live.value.state != "running" or calls is None:
+        return rows.sandbox.value.previews if rows.sandbox is not None else None
+    answer = await calls.activity(rows.id, timeout=LAST_ANSWER)
+    return None if answer is None else answer.previews

@@ -9,18 +9,18 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
 from hawse.api.egress import EgressPolicy
-from hawse.api.runtime import RuntimeActivityResult
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import Observation, Provider, SandboxSpec, TcpAddress
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.driver import Driver
 from hawse_gateway.sandboxes.pool import MEMBER, Pool
 from hawse_gateway.sandboxes.records import AllRows, Rows, Run, SandboxRecord, Wanted
+from hawse_gateway.sandboxes.run_checks import RuntimeCalls
 from hawse_gateway.sandboxes.steps import Step, next_step
 from hawse_gateway.sandboxes.vacancy import Vacancy
 from hawse_gateway.store.base import Change, ConflictError, Put, Store, StoreError, store_errors_unavailable
@@ -31,35 +31,8 @@ log = logging.getLogger(__name__)
 SWEEP: Final = 5.0  # s between comparisons
 LEASE_MARGIN: Final = 15.0  # s beyond the interval after which another gateway takes over
 ORPHAN_GRACE: Final = 30.0  # s that a unit without a row can keep running: its row may be about to be written
-LAST_ANSWER: Final = 1.0  # s for the last answer of a runtime: a hung runtime must not delay its own end
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # when its runtime has ended
 ADOPTED: Final = "adopted"  # the row of table `meta` that marks that units of an earlier version have got rows
-
-
-class RuntimeCalls(Protocol):
-    """Calls to runtimes."""
-
-    async def activity(
-        self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ...
-    ) -> RuntimeActivityResult | None:
-        """Ask a runtime for its activity and its previews. If it has been idle for `sleep_after` seconds, it refuses
-        calls from then on.
-
-        Returns None if it does not answer within `timeout` seconds.
-        """
-        ...
-
-    async def configure(self, sandbox: str) -> None:
-        """Send the configuration of a running sandbox to its runtime. Raises `HawseError`."""
-        ...
-
-
-async def previews_before_end(rows: Rows, calls: RuntimeCalls | None) -> list[str] | None:
-    """Return the digests of the preview tokens of a sandbox that is about to stop; None if they are unknown."""
-    if rows.live is None or rows.live.value.state != "running" or calls is None:
-        return rows.sandbox.value.previews if rows.sandbox is not None else None
-    answer = await calls.activity(rows.id, timeout=LAST_ANSWER)
-    return None if answer is None else answer.previews
 
 
 class Supervisor:
@@ -74,7 +47,7 @@ class Supervisor:
         rows: AllRows,
         clock: Clock,
         holder: str,
-        calls: Callable[[], "RuntimeCalls | None"] = lambda: None,
+        calls: Callable[[], RuntimeCalls | None] = lambda: None,
         interval: float = SWEEP,
         pool: Pool | None = None,
         begin: Callable[[], Awaitable[None]] | None = None,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.supervisor import RuntimeCalls
+from hawse_gateway.sandboxes.run_checks import RuntimeCalls
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider
