@@ -1,7 +1,6 @@
 """The gateway as an ASGI application, composed of its features."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -79,10 +78,7 @@ def create_app(
     for methods in composition.methods:
         dispatcher.add(methods)
 
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with composition.started():
-            yield
-
-    asgi = Starlette(routes=composition.routes, middleware=composition.middleware, lifespan=lifespan)
+    asgi = Starlette(
+        routes=composition.routes, middleware=composition.middleware, lifespan=lambda _: composition.started()
+    )
     return GatewayApp(asgi, composition)

@@ -11,6 +11,7 @@ import socket
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -65,7 +66,8 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         settings.check()
         logs.configure(verbose=verbose, form=settings.log_format)
         state = StateDirectory(settings.state)
-        app = create_app(settings, {StateDirectory: state})
+        token = settings.token or state.token()
+        app = create_app(replace(settings, token=token), {StateDirectory: state})
         certificate = None if settings.tls_cert is None else Certificate(settings.tls_cert, settings.tls_key)
         listener = _listen(settings.host, settings.port)
     except CertificateError as error:
@@ -82,7 +84,6 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             print(line)
         # JSON logs are collected and stored, so a token from the settings is not printed.
         known = settings.token is not None and settings.log_format == "json"
-        token = settings.token or state.token()
         print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES + parts.part(TunnelOptions).sockets)

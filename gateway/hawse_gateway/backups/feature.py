@@ -1,8 +1,6 @@
 """Backups: `backup.*` and `sandbox.snapshot`. With mounts, backups can also be shown as overlays."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from hawse_gateway.backups.images import BackupImages
 from hawse_gateway.backups.methods import BackupMethods
@@ -38,7 +36,7 @@ def _build(gateway: Composition) -> None:
     transfers = BackupTransfers(links, backups, records, owns, space=space, overlays=overlays)
     methods = gateway.add(BackupMethods(transfers, records, gateway.part(asyncio.TaskGroup), space=space))
     gateway.methods.append(methods)
-    gateway.running.append(_closing(methods))
+    gateway.at_end(methods.close)
     gateway.run(methods.sweep, "backups")
 
 
@@ -57,14 +55,6 @@ def _overlays(gateway: Composition, backups: BackupStore) -> BackupOverlays | No
     mounted = MountRecords(gateway.part(Store)).backups
     images = BackupImages(options.images, backups.read, mounted, size=options.images_size, user_of=host_user.of_process)
     return BackupOverlays(images, mounts)
-
-
-@asynccontextmanager
-async def _closing(methods: BackupMethods) -> AsyncIterator[None]:
-    try:
-        yield
-    finally:
-        await methods.close()
 
 
 BACKUPS = Feature("backups", _build)

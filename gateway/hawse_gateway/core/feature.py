@@ -74,6 +74,10 @@ class Composition:
         """Run `work` in the background while the gateway runs."""
         self.running.append(_background(work, name))
 
+    def at_end(self, work: Callable[[], Awaitable[object]]) -> None:
+        """Await `work` when the gateway stops."""
+        self.running.append(_at_end(work))
+
     @asynccontextmanager
     async def started(self) -> AsyncIterator[None]:
         """Start all features, and stop them at the end. If a feature fails to start, the earlier ones are stopped."""
@@ -113,3 +117,11 @@ async def _background(work: Callable[[], Coroutine[Any, Any, None]], name: str) 
         task = tasks.create_task(work(), name=name)
         yield
         task.cancel()
+
+
+@asynccontextmanager
+async def _at_end(work: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        await work()

@@ -1,12 +1,13 @@
 """The end of a login at `/v1/login`: the page that the browser returns to, with its new session."""
 
 import re
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from hawse.wire import Principal
 from hawse_gateway.auth import cookies
 from hawse_gateway.auth.credential_rows import Credential
 from hawse_gateway.auth.credentials import Credentials, name_of
@@ -16,6 +17,13 @@ RETURN_MAX: Final = 1024  # characters of the return address
 # A page of this gateway, possibly below a proxy's path. Programs in sandboxes answer at `/p/` and `/t/`.
 _PATH: Final = re.compile(r"/(?:(?![pt]/)[A-Za-z0-9_-]+/)*(?:[a-z]+\.html)?(?:\?[!-\[\]-~]*)?")
 _PROOF: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+
+class LoginAudit(Protocol):
+    """The audit log."""
+
+    def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
+        """Record that a user has signed in (`login`) or failed to."""
 
 
 def valid_return(path: str) -> bool:

@@ -1,8 +1,6 @@
 """`GET /metrics` for Prometheus, and spans of calls for OpenTelemetry."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -35,15 +33,7 @@ def _build_spans(gateway: Composition) -> None:
         raise SettingsError(f"--otel needs {error.name}: pip install 'hawse[otel]'") from error
     spans = cast(Spans, telemetry.CallSpans())
     gateway.observers.append(spans)
-    gateway.running.append(_exporting(spans))
-
-
-@asynccontextmanager
-async def _exporting(spans: Spans) -> AsyncIterator[None]:
-    try:
-        yield
-    finally:
-        await asyncio.to_thread(spans.close)
+    gateway.at_end(lambda: asyncio.to_thread(spans.close))
 
 
 def _build(gateway: Composition) -> None:

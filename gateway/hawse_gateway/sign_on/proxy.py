@@ -7,35 +7,28 @@ its user signs out at the proxy.
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, Protocol
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hawse.wire import HawseError, Principal
+from hawse.wire import HawseError
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.proxy_user import SCOPE_KEY, ProxyUser, login_id
 from hawse_gateway.http.endpoint import address_of
 from hawse_gateway.http.responses import error_response
-from hawse_gateway.http.return_path import begin_session, redirect, valid_proof, valid_return
+from hawse_gateway.http.return_path import LoginAudit, begin_session, redirect, valid_proof, valid_return
 from hawse_gateway.settings import SettingsError
 from hawse_gateway.sign_on.oidc.users import RoleRule, Users
 
 LIFETIME: Final = 12 * 3600.0  # s until a user has to sign in again, which reads the groups again
 
 
-class ProxyLoginAudit(Protocol):
-    """The audit log."""
-
-    def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
-        """Record that a user has signed in (`login`) or failed to."""
-
-
 class ProxySignOn:
-    """The sign-in of one gateway (`hawse_gateway.app.SignOn`)."""
+    """The sign-in of one gateway (`hawse_gateway.sign_on.feature.SignOn`)."""
 
     name = "the proxy"
 
@@ -55,9 +48,9 @@ class ProxySignOn:
             raise SettingsError(f"--proxy-role {error}") from error
         self._users = Users(rules)
         self._credentials = credentials
-        self._audit: ProxyLoginAudit
+        self._audit: LoginAudit
 
-    def routes(self, access_policy: AccessPolicy, audit: ProxyLoginAudit) -> list[Route]:
+    def routes(self, access_policy: AccessPolicy, audit: LoginAudit) -> list[Route]:
         """Return the route of the login."""
         self._audit = audit
         return [Route("/v1/login", self._login, methods=["GET"])]

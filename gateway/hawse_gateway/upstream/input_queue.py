@@ -44,22 +44,20 @@ class InputQueue:
         while self._items and size > 0:
             item = self._items[0]
             if isinstance(item, Data) and len(item.payload) > (window := connection.window(ch)):
-                if self._whole or not window:
-                    return False  # a later `credit` wakes the channel
-                item = self._split(item, window)
+                if window and not self._whole:
+                    self._send_part(item, window, connection, ch)
+                return False  # a later `credit` wakes the channel
             self._items.popleft()
             self._changed(-cost(item))
             size -= cost(item)
             send(item, connection, ch)
         return bool(self._items)
 
-    def _split(self, item: Data, at: int) -> Data:
-        """Replace the first frame by two, and return the first of them."""
-        first = Data(item.kind, item.ch, item.offset, item.payload[:at])
-        self._items[0] = Data(item.kind, item.ch, item.offset + at, item.payload[at:])
-        self._items.appendleft(first)
-        self._changed(OVERHEAD)
-        return first
+    def _send_part(self, item: Data, size: int, connection: Connection, ch: int) -> None:
+        """Send the first `size` bytes of the first frame, and keep the others."""
+        connection.send_data(ch, Kind.INPUT, item.offset, item.payload[:size])
+        self._items[0] = Data(item.kind, item.ch, item.offset + size, item.payload[size:])
+        self._changed(-size)
 
 
 def send(item: Data | End | Cancel, connection: Connection, ch: int) -> None:

@@ -1,7 +1,7 @@
 """The links to all sandboxes, and to the gateway's own methods, which are called in the same way."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
@@ -45,7 +45,7 @@ class EndpointSource(Protocol):
 
 
 class Links:
-    """The links of all sandboxes, and the link to the gateway's own methods.
+    """The links of all sandboxes, and the link to the gateway's own methods, whose handlers `dispatcher` has.
 
     The gateway serves its own methods to itself over a socket pair, so that calls of either kind are forwarded in the
     same way: with a key, a deadline, events, bytes and credit.
@@ -55,7 +55,6 @@ class Links:
         self,
         sandboxes: EndpointSource,
         tasks: asyncio.TaskGroup,
-        methods: Iterable[object] = (),
         *,
         observer: CallObserver | None = None,
         owns: Owns = owns_nothing,
@@ -70,7 +69,6 @@ class Links:
         Args:
             sandboxes: Starts sandboxes and knows their endpoints.
             tasks: The parent of all tasks of links, and of the gateway's own calls.
-            methods: Objects whose handlers (`hawse.rpc.handles`, `serves`) are the gateway's own methods.
             observer: Notified of all calls.
             owns: Returns whether a sandbox belongs to a caller.
             limits: Limits the calls of each user. It must also observe the calls. None disables the limits.
@@ -94,8 +92,6 @@ class Links:
         self._links: WeakValueDictionary[str, SandboxLink] = WeakValueDictionary()
         self._running: set[asyncio.Task[None]] = set()  # calls of the gateway's own methods
         self.dispatcher = Dispatcher(self._start, IdempotencyTable(shared=shared))
-        for part in methods:
-            self.dispatcher.add(part)
         self._server = Server(self.dispatcher, name="hawse-gateway")
         connect = partial(dial_server, self._server.accept)
         self.gateway = SandboxLink("gateway", connect, tasks, gateway=True, observer=observer, owns=owns, limits=limits)

@@ -79,3 +79,17 @@ async def test_background_work_is_cancelled_and_awaited_at_the_end() -> None:
     async with composition.started():
         await changes.until(lambda: events)
     assert events == ["started", "ended"]
+
+
+async def test_work_for_the_end_runs_when_the_gateway_stops_even_with_an_error() -> None:
+    events = list[str]()
+
+    async def close() -> None:
+        events.append("closed")
+
+    composition = compose([Feature("work", lambda gateway: gateway.at_end(close))], {})
+    with pytest.raises(OSError, match="the gateway fails"):
+        async with composition.started():
+            assert events == []
+            raise OSError("the gateway fails")
+    assert events == ["closed"]

@@ -12,7 +12,7 @@ import html
 import logging
 import secrets
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from starlette.requests import Request
@@ -24,7 +24,7 @@ from hawse_gateway.auth import cookies
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.http.endpoint import address_of
-from hawse_gateway.http.return_path import begin_session, redirect, valid_proof, valid_return
+from hawse_gateway.http.return_path import LoginAudit, begin_session, redirect, valid_proof, valid_return
 from hawse_gateway.sign_on.oidc.provider import OidcProvider, ProviderFailedError
 from hawse_gateway.sign_on.oidc.tokens import InvalidTokenError, UnknownKeyError, Verifier
 from hawse_gateway.sign_on.oidc.users import Users
@@ -42,13 +42,6 @@ PARAMETER_MAX: Final = 4096  # characters of the parameters that the provider ad
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in failed</title>
 <h1>Sign-in failed</h1><p>{text}</p><p><a href="/">Try again</a></p></html>
 """
-
-
-class LoginAudit(Protocol):
-    """The audit log."""
-
-    def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
-        """Record that a user has signed in (`login`) or failed to."""
 
 
 class OidcClient(NamedTuple):
