@@ -46,13 +46,13 @@ class Folder:
         return os.open(self._join(name), flags | os.O_CLOEXEC | os.O_NOFOLLOW, mode, dir_fd=self._base)
 
     def names(self) -> list[str]:
-        """Return the names in the directory; none if it does not exist."""
+        """Return the names in the directory, sorted; none if it does not exist."""
         try:
             fd = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._base)
         except FileNotFoundError:
             return []
         try:
-            return os.listdir(fd)
+            return sorted(os.listdir(fd))  # unsorted, the order depends on the file system
         finally:
             os.close(fd)
 

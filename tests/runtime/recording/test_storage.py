@@ -40,6 +40,13 @@ def test_saved_recordings_are_loaded_oldest_first(tmp_path: Path) -> None:
     assert [found.id for found in store.load()] == ["c", "a"]
 
 
+def test_recordings_started_at_the_same_time_are_loaded_in_the_same_order_on_every_file_system(tmp_path: Path) -> None:
+    store = RecordingStore(Folder(tmp_path))
+    for name in "gbhdface":
+        store.save(msgspec.structs.replace(INFO, id=name, state="finished", reason="stopped"))
+    assert [found.id for found in store.load()] == list("abcdefgh")
+
+
 def test_an_unfinished_recording_is_repaired_to_its_last_whole_line(tmp_path: Path) -> None:
     store = RecordingStore(Folder(tmp_path))
     store.save(INFO)
