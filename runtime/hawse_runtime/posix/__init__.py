@@ -1,4 +1,4 @@
-"""Processes and descriptors of the operating system: spawning, exit, process trees, non-blocking reads and writes.
+"""Processes and descriptors of the operating system: start, exit and process trees; non-blocking reads and writes.
 
-Calls, terminals and journals are unknown here.
+This package knows neither calls nor terminals nor journals.
 """

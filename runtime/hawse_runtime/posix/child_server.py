@@ -1,6 +1,6 @@
 """A child process that serves the runtime's requests over a socket pair.
 
-The child is not trusted: if it violates the protocol, closes the connection or stops reading, it is killed.
+The child is untrusted. It is killed if it violates the protocol, closes the connection or stops reading.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from hawse_runtime.posix.fd_streams import FdReader, FdWriter
 
 log = logging.getLogger(__name__)
 
-BATCH = 32  # messages handled in one turn of the event loop: about 1 ms, during which no terminal echoes
+BATCH = 32  # messages handled per event-loop iteration; they take about 1 ms, which delays all terminals
 
 
 class ChildServer:
@@ -36,16 +36,18 @@ class ChildServer:
         """Start the process.
 
         Args:
-            name: The name of the process in the log.
-            spawn: Starts it with a copy of the given descriptor, its end of the connection; returns its pid.
-            on_message: Called with the body of each message. If it raises `ProtocolError`, the process is killed.
-            on_exit: Called once, when the process has exited and its last messages have been handled.
+            name: The name of the process in log messages.
+            spawn: Starts the process with a copy of the given descriptor, the child's end of the connection. Returns
+                its pid.
+            on_message: Called with the body of each message. A `ProtocolError` that it raises kills the process.
+            on_exit: Called once, after the process has exited and its last messages have been handled.
             limit: The maximum size of a message from the process, in bytes.
-            backlog: Maximum bytes of unread requests; beyond it, the process is killed.
+            backlog: The maximum bytes of requests that the process has not read. If it is exceeded, the process is
+                killed.
 
         Raises:
-            HawseError: `limit_exceeded`, or an error of `spawn`.
-            OSError: No socket can be created.
+            HawseError: `limit_exceeded`, or an error raised by `spawn`.
+            OSError: The socket pair cannot be created.
         """
         self.gone = asyncio.Event()  # set when the process has exited
         self._name = name
@@ -77,13 +79,13 @@ class ChildServer:
         return self._child.exit
 
     def send(self, message: bytes) -> None:
-        """Send a framed message. It is dropped if the connection is closed."""
+        """Send a framed message. Does nothing if the connection is closed."""
         self._writer.write(message)
         if self._writer.pending > self._backlog:
             self._fail("does not read its requests")
 
     def receive(self, data: bytes = b"") -> None:
-        """Handle data from the process, at most `BATCH` messages in one turn. Reading pauses until none is left."""
+        """Handle data from the process, at most `BATCH` messages per iteration. Reading pauses until all are done."""
         if not self._reader.closed:
             self._handle(data, BATCH)
         if self._reader.closed:
@@ -100,7 +102,7 @@ class ChildServer:
             self._child.signal_group(signal.SIGKILL)
 
     def disconnect(self) -> None:
-        """Close the connection. Messages that have not been handled are dropped."""
+        """Close the connection. Messages that have not been handled yet are dropped."""
         self._writer.close()
         self._reader.close()
 
@@ -112,7 +114,7 @@ class ChildServer:
         except ProtocolError as error:
             self._fail(f"violated the protocol: {error}")
         finally:
-            messages.close()  # the decoder keeps the messages that were not consumed
+            messages.close()  # the decoder keeps the messages that were not handled
 
     def _fail(self, reason: str) -> None:
         log.error("! killing the %s: it %s", self._name, reason)
@@ -121,7 +123,7 @@ class ChildServer:
 
     def _exited(self, exit: Exit) -> None:
         self._reader.drain(self._limit)
-        if not self._reader.closed:  # neither before nor by what was drained
+        if not self._reader.closed:  # `drain` has not closed the connection
             self._handle(b"", None)
         self.disconnect()
         self.gone.set()

@@ -1,17 +1,17 @@
-"""Reserves descriptors, so that processes can be found and ended when no other descriptor is free.
+"""A reserve of descriptors for finding and ending processes when all other descriptors are in use.
 
-Ending processes frees descriptors, but itself requires descriptors for /proc and a pidfd.
+Ending processes frees descriptors, but it first needs some itself, for /proc and pidfds.
 """
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-COUNT = 4  # one in the thread that reads /proc, two on the event loop for a kill, one for a file that Python opens
+COUNT = 4  # one for the thread that reads /proc, two for a kill on the event loop, one for a file that Python opens
 
 
 class DescriptorReserve:
-    """Reserved descriptors. Use it from the event loop only."""
+    """The reserved descriptors. Use them on the event loop only."""
 
     def __init__(self, count: int = COUNT) -> None:
         self._count = count
@@ -21,7 +21,7 @@ class DescriptorReserve:
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """Free the reserved descriptors while the `with` block runs. Other tasks can take them too."""
+        """Free the reserved descriptors during the `with` block. Other tasks could take them as well."""
         self._users += 1
         self.close()
         try:
@@ -36,6 +36,6 @@ class DescriptorReserve:
             os.close(self._fds.pop())
 
     def _fill(self) -> None:
-        with suppress(OSError):  # none is free: retry after the next use
+        with suppress(OSError):  # no descriptor is free; retry after the next use
             while len(self._fds) < self._count:
                 self._fds.append(os.eventfd(0, os.EFD_CLOEXEC))

@@ -1,4 +1,4 @@
-"""The environment variables and the working directory of started programs."""
+"""The environment variables and the working directory with which programs start."""
 
 import os
 import pwd
@@ -9,21 +9,21 @@ from hawse.api.paths import from_text
 from hawse.wire import HawseError
 from hawse_runtime.posix.process_table import DESKTOP_MARK, PROCESS_MARK, RUNTIME_MARK
 
-PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # removed: user code must not see them
+PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # removed, because they must stay hidden from user code
 _NOT_INHERITED = (
     *PRIVATE,
     PROCESS_MARK,
     DESKTOP_MARK,
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "OLDPWD", "COLUMNS", "LINES", "TMUX", "STY"),
 )
-_NOT_CONFIGURED = (RUNTIME_MARK, PROCESS_MARK, DESKTOP_MARK)  # identify a runtime's programs
+_NOT_CONFIGURED = (RUNTIME_MARK, PROCESS_MARK, DESKTOP_MARK)  # variables that identify a runtime's programs
 
 
 class Environment:
-    """The sandbox's environment variables and workspace, which are the defaults of its programs."""
+    """The sandbox's environment variables and workspace, the defaults for its programs."""
 
     def __init__(self, workspace: Path, *, mark: str | None = None) -> None:
-        """`mark`: the runtime's id, which identifies its programs even after their parents have ended."""
+        """Copy the runtime's variables. `mark` is its id, which still identifies programs whose parents have ended."""
         self.workspace = workspace
         self.mark = f"{RUNTIME_MARK}={mark}" if mark is not None else ""
         self._base = {k: v for k, v in os.environ.items() if k not in _NOT_INHERITED}
@@ -33,10 +33,10 @@ class Environment:
         self._base.setdefault("USER", _user())
         if mark is not None:
             self._base[RUNTIME_MARK] = mark
-        self.configured: Mapping[str, str] = {}  # the sandbox's own variables, for programs started from now on
+        self.configured: Mapping[str, str] = {}  # the sandbox's configured variables, for programs started later
 
     def build(self, extra: Mapping[str, str | None] | None, *, cwd: str, terminal: bool = False) -> dict[str, str]:
-        """Return the sandbox's variables, updated with `extra`, where None unsets a variable."""
+        """Return the sandbox's variables, updated with `extra`. A value of None removes a variable."""
         env = dict(self._base, PWD=cwd)
         if terminal:
             env |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TERM_PROGRAM": "hawse"}
@@ -54,7 +54,7 @@ class Environment:
         return env
 
     def path(self, path: str, base: str | None = None, *, field: str = "$.path") -> str:
-        """Return the absolute path for a path of a call. A relative path starts in `base`, or in the workspace."""
+        """Return the absolute form of a path in a call. Relative paths start at `base`, or at the workspace."""
         try:
             path, base = from_text(path), from_text(base or "")
         except ValueError as error:

@@ -1,7 +1,7 @@
-"""Non-blocking I/O on PTYs, pipes and sockets on the event loop: `FdReader` reads, `FdWriter` writes.
+"""Non-blocking I/O on PTYs, pipes and sockets: `FdReader` and `FdWriter` use the event loop.
 
-While a user is typing, a reader of heavy output reads little at a time and then rests. Keystrokes do not have to wait
-for it, and its program, which waits for the reader, leaves the processor free.
+While a user is typing, the reader of a program that prints heavily reads little at a time and rests after each read.
+Keystrokes are then handled without delay, and the program blocks in a write, which leaves the CPU to others.
 """
 
 import asyncio
@@ -12,10 +12,10 @@ from collections.abc import Callable
 from hawse.link.keystrokes import REST, Keystrokes
 
 READ_SIZE = 64 << 10
-READ_BURST = 64 << 10  # bytes read per wake-up, at about 4 KB per read of a PTY: other tasks wait for the whole burst
-SHORT = 256  # bytes: after a shorter read, more data is unlikely, and would wake the reader again
-TRICKLE = 1 << 10  # bytes: a reader that has read less does not rest
-WRITE_LIMIT = 1 << 20  # bytes queued for a program that does not read
+READ_BURST = 64 << 10  # bytes read per wake-up (a PTY returns about 4 KB per read); other tasks wait for all of them
+SHORT = 256  # bytes: after a shorter read, more data is unlikely, and it would cause another wake-up anyway
+TRICKLE = 1 << 10  # bytes: the reader does not rest after reading at most this many
+WRITE_LIMIT = 1 << 20  # bytes queued for a program that is not reading
 
 
 def _ignore(*_: object) -> None: ...
@@ -24,7 +24,7 @@ def _ignore(*_: object) -> None: ...
 class FdReader:
     """Reads the output of a program.
 
-    The fd stays open until `close`, because closing a PTY sends SIGHUP to its program.
+    The fd stays open until `close`, because closing the PTY would send SIGHUP to the program.
     """
 
     def __init__(
@@ -35,24 +35,24 @@ class FdReader:
         portion: Callable[[], int] = lambda: READ_BURST,
         keystrokes: Keystrokes | None = None,
     ) -> None:
-        """Start to read.
+        """Start reading.
 
         Args:
-            fd: The end to read.
-            on_data: Called with the data of one wake-up, combined because a PTY returns only about 4 KB per read.
-            on_end: Called once, after the last data, when no process has the other end open.
-            portion: The number of bytes to read per wake-up; one read can exceed it.
-            keystrokes: Reports typing, during which portions are small and the reader rests after each.
+            fd: The descriptor to read from.
+            on_data: Called with the data of each wake-up, joined because a PTY returns only about 4 KB per read.
+            on_end: Called once, after the last data, when every process has closed the other end.
+            portion: Returns the number of bytes to read per wake-up. The last read can exceed it.
+            keystrokes: Detects typing. While the user types, the reader reads less and rests after each wake-up.
         """
         self.fd = fd
-        self.ended = False  # no process has the other end open
+        self.ended = False  # set when every process has closed the other end
         self.closed = False
         self._on_data = on_data
         self._on_end = on_end
         self._portion = portion
         self._keystrokes = keystrokes
         self._reading = False
-        self._resting: asyncio.TimerHandle | None = None  # set while it is reading but resting
+        self._resting: asyncio.TimerHandle | None = None  # set while the reader rests instead of waiting for data
         self._loop = asyncio.get_running_loop()
         self.resume()
 
@@ -71,14 +71,14 @@ class FdReader:
             self._loop.add_reader(self.fd, self._read)
 
     def drain(self, limit: int) -> None:
-        """Read the last output of an ended program, at most `limit` bytes, even while paused."""
+        """Read the last output of a program that has ended, about `limit` bytes at most, even if paused."""
         self._burst(limit, even_paused=True)
 
     def close(self) -> None:
         if not self.closed:
             self.pause()
             self.ended = self.closed = True
-            self._on_data = self._on_end = _ignore  # they may refer to the owner, which refers to this
+            self._on_data = self._on_end = _ignore  # break a cycle: their owner refers to this reader
             os.close(self.fd)
 
     def _read(self) -> None:
@@ -108,7 +108,7 @@ class FdReader:
                 data = os.read(self.fd, min(READ_SIZE, limit))
             except BlockingIOError:
                 break
-            except OSError:  # EIO: no process has the PTY open
+            except OSError:  # EIO: every process has closed the PTY
                 data = b""
             if not data:
                 ended = True
@@ -131,12 +131,12 @@ class FdReader:
 
 
 class FdWriter:
-    """Writes the input of a program, in order and completely. `fd` can be shared with an `FdReader` that owns it."""
+    """Writes the input of a program completely and in order. Can share its `fd` with an `FdReader` that owns the fd."""
 
     def __init__(self, fd: int, *, owned: bool) -> None:
         self.fd = fd
         self.closed = False
-        self.pending = 0  # bytes not yet written
+        self.pending = 0  # bytes not written yet
         self._owned = owned
         self._queue: deque[tuple[memoryview, Callable[[int], None] | None]] = deque()
         self._waiting = False
@@ -144,13 +144,13 @@ class FdWriter:
         self._loop = asyncio.get_running_loop()
 
     def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
-        """Write `data`, and queue a copy of the part that cannot be written immediately.
+        """Write `data`. If the program is not reading, queue a copy of the rest.
 
-        Input that the program can no longer read is dropped and counts as written.
+        If the program has closed its input, the data is dropped and reported as written.
 
         Args:
             data: The input.
-            on_written: Called with the number of bytes of each write.
+            on_written: Called after each write with the number of bytes written.
         """
         if not data:
             return
@@ -166,7 +166,7 @@ class FdWriter:
             self._wait()
 
     def end(self) -> None:
-        """Close once all queued bytes are written, which signals EOF on a pipe."""
+        """Close the fd once all queued bytes are written. On a pipe, the program then reads EOF."""
         self.ended = True
         if not self._queue:
             self.close()
@@ -192,7 +192,7 @@ class FdWriter:
             return os.write(self.fd, data)
         except BlockingIOError:
             return 0
-        except OSError:  # EPIPE, EIO: the program has closed its stdin
+        except OSError:  # EPIPE or EIO: the program has closed its stdin
             self.close()
             return 0
 

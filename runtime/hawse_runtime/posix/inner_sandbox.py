@@ -1,13 +1,13 @@
-"""Separate user code from the runtime within the provider's sandbox (docs/decisions/0085).
+"""Separates user code from the runtime within the provider's sandbox (docs/decisions/0085).
 
-The runtime stays in the outer PID namespace, where programs cannot address it. Programs run in an inner PID namespace.
-Both see the same files, except that
+The runtime stays in the outer PID namespace, where programs cannot see or signal it. Programs run in an inner PID
+namespace. Both see the same files, with two exceptions:
 
-- /proc shows the inner PID namespace; the runtime reads its own through `hawse_runtime.posix.proc`;
-- the directory of the runtime's own files is covered by an empty one; the runtime reads it through a descriptor.
+- /proc shows the inner PID namespace; the runtime reads the outer one through `hawse_runtime.posix.proc`;
+- an empty directory hides the runtime's private files, which it opens relative to a descriptor.
 
-All programs are started by one thread, which has no capabilities, a system-call filter, its own session keyring and, if
-the provider passed one, a cgroup. Programs inherit all of these.
+One thread starts all programs. It has no capabilities, a system-call filter, its own session keyring and the cgroups
+passed by the provider. Programs inherit all of these.
 """
 
 import os
@@ -21,31 +21,31 @@ from hawse_runtime.posix import linux
 from hawse_runtime.posix.seccomp import system_call_filters
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
-# The first process of the inner PID namespace: it waits for the end of its stdin, whose other end the runtime holds. It
-# ignores SIGCHLD, so the kernel reaps the orphans that it adopts. (A shell cannot do this: it handles SIGCHLD itself.)
+# The first process of the inner PID namespace. It waits for EOF on its stdin, a pipe from the runtime. It ignores
+# SIGCHLD, so the kernel reaps the orphans it adopts; a shell would install its own SIGCHLD handler.
 INIT: Final = ("/bin/cat", "cat")
-# Paths below /proc that do not belong to a PID namespace: hidden or read-only, as in Docker's containers.
+# Paths in /proc that are shared by all PID namespaces. They are hidden or read-only, as in Docker containers.
 HIDDEN: Final = (
     *("/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats"),
     *("/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats"),
 )
 READ_ONLY: Final = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/pressure", "/proc/sys", "/proc/sysrq-trigger")
-# A sandbox gets a quarter of the kernel resources that are shared by all sandboxes, or by one user's sandboxes.
+# Some kernel resources are shared by all sandboxes, or by the sandboxes of one user. Each sandbox gets a quarter.
 SHARE: Final = 4
-TERMINALS_MAX: Final = 1100  # PTYs of a sandbox: for 1,024 terminals and some programs
+TERMINALS_MAX: Final = 1100  # PTYs per sandbox, enough for 1,024 terminals and some programs
 PTY: Final = Path("/proc/sys/kernel/pty")
 INOTIFY: Final = ("instances", "watches")
-REPORT_SIZE: Final = 4096  # bytes of the error message if the first process does not start
+REPORT_SIZE: Final = 4096  # maximum bytes of the error message when the first process fails to start
 
 
 class InnerOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How programs are separated.
+    """The options that separate programs from the runtime.
 
     Attributes:
-        covered: The directory to hide from programs, if any.
-        network: Whether programs share the runtime's network namespace. Otherwise they have no network interface.
-        cgroups: Descriptors of cgroup files; writing "0" moves the writing thread into the cgroup.
-        shared_user: Whether other sandboxes have the same user on the host, and share its inotify limits.
+        covered: The directory to hide from programs; None to hide nothing.
+        network: Whether programs share the runtime's network namespace. If not, they have no network interface.
+        cgroups: Descriptors of cgroup files. A thread that writes "0" joins the cgroup.
+        shared_user: Whether other sandboxes run as the same host user and share its inotify limits.
     """
 
     covered: Path | None = None
@@ -58,9 +58,9 @@ class InnerSandbox(msgspec.Struct, frozen=True):
     """A created inner sandbox.
 
     Attributes:
-        thread: Starts programs inside.
-        init: A pidfd of the inner PID namespace's first process; readable when it has ended, and with it all programs.
-        stdin: A descriptor; closing it ends that process.
+        thread: The thread that starts programs inside.
+        init: A pidfd of the first process of the inner PID namespace. It is readable once all programs have ended.
+        stdin: A descriptor. Closing it ends the first process and thereby all programs.
     """
 
     thread: SpawnThread
@@ -69,15 +69,15 @@ class InnerSandbox(msgspec.Struct, frozen=True):
 
 
 def enter(options: InnerOptions) -> InnerSandbox:
-    """Create the inner sandbox, and drop the capabilities required for that.
+    """Create the inner sandbox and drop the capabilities that this requires.
 
-    Afterwards, this process resolves paths like its programs do.
+    After this call, the process resolves paths in the same way as its programs.
 
     Raises:
-        OSError: The kernel refused a step, or this process already has several threads. The process must exit.
+        OSError: The kernel refused a step, or the process already has several threads. The process must exit.
     """
     if not linux.is_single_threaded():
-        raise OSError("an inner sandbox can be entered by a single-threaded process only")
+        raise OSError("only a single-threaded process can enter an inner sandbox")
     linux.unshare(linux.CLONE_NEWNS)
     linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
     if options.covered is not None:
@@ -110,10 +110,10 @@ def enter(options: InnerOptions) -> InnerSandbox:
 
 
 def _bound_terminals() -> None:
-    """Mount a limited number of PTYs, so that other sandboxes get some, too."""
+    """Mount a PTY file system with a limit, so that one sandbox cannot use up all PTYs."""
     try:
-        free = _number(PTY / "max") - _number(PTY / "reserve")  # the reserve is for the host
-    except (OSError, ValueError):  # the file system with the kernel's settings is not mounted
+        free = _number(PTY / "max") - _number(PTY / "reserve")  # the kernel reserves some PTYs for the host
+    except (OSError, ValueError):  # /proc/sys is not mounted
         free = TERMINALS_MAX * SHARE
     count = max(1, min(TERMINALS_MAX, free // SHARE))
     options = f"newinstance,ptmxmode=0666,mode=0620,max={count}"
@@ -121,7 +121,7 @@ def _bound_terminals() -> None:
 
 
 def _bound_inotify() -> None:
-    """Limit the instances and watches of this user namespace. Raises `OSError`."""
+    """Limit the inotify instances and watches in this user namespace. Raises `OSError`."""
     for name in INOTIFY:
         of_user = _number(Path(f"/proc/sys/fs/inotify/max_user_{name}"))
         Path(f"/proc/sys/user/max_inotify_{name}").write_text(str(max(1, of_user // SHARE)))
@@ -132,7 +132,7 @@ def _number(path: Path) -> int:
 
 
 def _start_init() -> tuple[int, int]:
-    """Start the first process of a new PID namespace; return its pid and a descriptor that ends it when closed."""
+    """Start the first process of a new PID namespace. Return its pid and the descriptor whose closing ends it."""
     report, reporter = os.pipe()
     theirs, ours = os.pipe()
     child = os.fork()
@@ -145,12 +145,12 @@ def _start_init() -> tuple[int, int]:
         answer = file.read(REPORT_SIZE).decode(errors="replace")
     pid, _, error = answer.partition(" ")
     if error or not pid.isdigit():
-        raise OSError(f"the first process of the inner PID namespace was not started: {error or answer}")
+        raise OSError(f"cannot start the first process of the inner PID namespace: {error or answer}")
     return int(pid), ours
 
 
 def _in_child(reporter: int, stdin: int) -> None:
-    """Create the namespace and its first process, whose parent exits. Report its pid, or an error."""
+    """Create the namespace, start its first process, report the pid or an error, and exit."""
     try:
         linux.unshare(linux.CLONE_NEWPID)
         first = os.fork()
@@ -175,15 +175,15 @@ def _become_init(stdin: int) -> None:
     os.dup2(stdin, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    # execve(2) closes the report's pipe before it allows dumps, and until then the thread that starts programs cannot
-    # enter this process's namespace (EPERM). No program that could read this memory is running yet.
+    # Allow dumps here, not only in execve(2), which closes the report pipe first: the runtime would then try to enter
+    # this process's namespace too early (EPERM). No program that could read this memory is running yet.
     linux.allow_dumps()
-    # It keeps its capabilities, so that programs without them can neither trace it nor read its memory.
+    # The process keeps its capabilities: programs without them can neither trace it nor read its memory.
     os.execve(INIT[0], INIT[1:], {})
 
 
 def _cover(path: str) -> None:
-    """Mount an empty read-only file system over a directory, or the null device over a file."""
+    """Hide a directory behind an empty read-only file system, or a file behind the null device."""
     if os.path.isdir(path):
         linux.mount("tmpfs", path, "tmpfs", linux.MS_RDONLY | linux.SEALED, "size=4k,mode=0555")
     else:

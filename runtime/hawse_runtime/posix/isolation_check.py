@@ -1,6 +1,6 @@
-"""`python -m hawse_runtime.posix.isolation_check`: test an inner sandbox; print the enforced restrictions as JSON.
+"""`python -m hawse_runtime.posix.isolation_check`: test the inner sandbox and print its restrictions as JSON.
 
-A provider runs it in the outer sandbox before it offers isolation. Exit code 4: the inner sandbox cannot be created.
+A provider runs this in the outer sandbox before it offers isolation. Exit code 4: the inner sandbox cannot be created.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hawse_runtime.posix import inner_sandbox, linux
 
-NOT_SEPARATED = 4  # as of `python -m hawse_runtime`
+NOT_SEPARATED = 4  # the same exit code as `python -m hawse_runtime`
 LOOK = "cat /proc/self/status; echo; ls /proc; echo; cat /proc/net/dev"
 
 
@@ -36,7 +36,7 @@ def main() -> None:
         "uid": int(fields["Uid"].split()[0]),
         "capabilities": int(fields["CapEff"], 16),
         "no_new_privileges": fields["NoNewPrivs"] == "1",
-        "seccomp": int(fields.get("Seccomp", "0")) == 2,  # filter mode; the field is missing without seccomp
+        "seccomp": int(fields.get("Seccomp", "0")) == 2,  # 2 is filter mode; a kernel without seccomp omits the field
         "pids": sorted(int(name) for name in names.split() if name.isdigit()),
         "interfaces": [line.partition(":")[0].strip() for line in interfaces.splitlines()[2:]],
     }
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def look() -> str:
-    """Run a program that prints its view of the system. Raises `OSError`."""
+    """Run a program that prints what it can see of the system. Raises `OSError`."""
     read, write = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, write, 1)]
     try:

@@ -10,8 +10,8 @@ def input_mode(fd: int) -> InputMode:
     """Return the current echo mode of the PTY `fd`.
 
     Returns:
-        `echo`: the kernel echoes input immediately. `hidden`: there is no echo, because the program asks for a
-        password or no process has the PTY open. `raw`: the program receives each key, and may echo it.
+        `echo`: the kernel echoes input immediately. `hidden`: nothing echoes input, because the program is asking for a
+        password or every process has closed the PTY. `raw`: the program receives each key and may echo it.
     """
     try:
         flags: int = termios.tcgetattr(fd)[3]

@@ -1,6 +1,6 @@
-"""System calls missing from Python 3.11: namespaces, mounts, capabilities, keyrings and seccomp.
+"""Linux system calls that Python 3.11 lacks: namespaces, mounts, capabilities, keyrings and seccomp.
 
-Most of them affect only the calling thread: `unshare`, `setns`, `drop_capabilities`, `filter_system_calls`.
+`unshare`, `setns`, `drop_capabilities` and `filter_system_calls` affect only the calling thread.
 """
 
 import ctypes
@@ -54,49 +54,49 @@ class _Program(ctypes.Structure):
 
 
 def unshare(flags: int) -> None:
-    """Leave namespaces, or (CLONE_FS) a shared working directory. Raises `OSError`."""
+    """Leave shared namespaces or, with CLONE_FS, the shared working directory. Raises `OSError`."""
     _check(_libc.unshare(flags), "unshare")
 
 
 def setns(fd: int, kind: int) -> None:
-    """Enter the namespace of `kind` given by a pidfd or a file of /proc/PID/ns. Raises `OSError`."""
+    """Enter a namespace of type `kind`. `fd` is a pidfd or a file of /proc/PID/ns. Raises `OSError`."""
     _check(_libc.setns(fd, kind), "setns")
 
 
 def mount(source: str, target: str, kind: str | None = None, flags: int = 0, options: str | None = None) -> None:
-    """Mount a file system, see mount(2).
+    """Mount a file system (mount(2)).
 
     Args:
-        source: The device or directory; any name if there is none.
+        source: The device or directory. File systems without a device accept any name.
         target: The mount point.
-        kind: The type of the file system; None for a bind mount or a change of flags.
+        kind: The file system type; None for a bind mount or to change flags.
         flags: MS_* values.
-        options: Options of the file system.
+        options: Mount options specific to the file system.
 
     Raises:
-        OSError: The kernel refused it.
+        OSError: The kernel refused the mount.
     """
     arguments = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
     _check(_libc.mount(*arguments[:3], ctypes.c_ulong(flags), arguments[3]), f"mount {target}")
 
 
 def deny_dumps() -> None:
-    """Deny other processes of the same user access to this process' memory and initial environment (prctl(2))."""
+    """Prevent other processes of the same user from reading this process's memory and environment (prctl(2))."""
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def allow_dumps() -> None:
-    """Undo `deny_dumps`, which children inherit."""
+    """Undo `deny_dumps`. Children inherit the setting."""
     _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def die_with_parent() -> None:
-    """Let the kernel kill this process when the thread that started it exits (prctl(2))."""
+    """Have the kernel kill this process when the thread that started it exits (prctl(2))."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def drop_capabilities() -> None:
-    """Drop all capabilities of this thread and its children. Raises `OSError`."""
+    """Drop all capabilities of this thread and its future children. Raises `OSError`."""
     capability = 0
     while _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # fails after the last one, or without CAP_SETPCAP
         capability += 1
@@ -106,7 +106,7 @@ def drop_capabilities() -> None:
 
 
 def forbid_new_privileges() -> None:
-    """Ignore set-user-id bits and file capabilities in children of this thread. Raises `OSError`."""
+    """Make future children of this thread ignore set-user-id bits and file capabilities. Raises `OSError`."""
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
 
 
@@ -121,19 +121,19 @@ def filter_system_calls(program: bytes) -> None:
 
 
 def new_session_keyring() -> None:
-    """Leave the session keyring shared with the parent thread. Does nothing on a kernel without keyrings."""
+    """Give this thread a session keyring separate from its parent's. Does nothing on a kernel without keyrings."""
     number = _SYS_KEYCTL.get(os.uname().machine)
     if number is not None:
         _libc.syscall(ctypes.c_long(number), ctypes.c_long(_KEYCTL_JOIN_SESSION_KEYRING), None)
 
 
 def keep_heap_compact() -> None:
-    """Let glibc return freed memory: blocks of 128 KiB and more come from the kernel, the others from two heaps.
+    """Make glibc return freed memory to the kernel: map blocks of 128 KiB and more, use two heaps for the rest.
 
-    By default glibc raises that size when such a block is freed, to 32 MiB at most (mallopt(3)). Large buffers then lie
-    between small ones, and leave holes that stay resident.
+    By default, glibc raises the mmap threshold to the size of each freed block, up to 32 MiB (mallopt(3)). Large
+    buffers are then allocated between small ones, and freeing them leaves holes that stay resident.
     """
-    if hasattr(_libc, "mallopt"):  # musl has none
+    if hasattr(_libc, "mallopt"):  # musl has no mallopt
         _libc.mallopt(_M_MMAP_THRESHOLD, 128 << 10)
         _libc.mallopt(_M_ARENA_MAX, 2)
 

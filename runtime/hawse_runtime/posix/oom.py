@@ -1,27 +1,27 @@
-"""Detects OOM kills of processes from the counter of the control group (cgroups(7)).
+"""Detects OOM kills with the counter of the control group (cgroups(7)).
 
-Version 2 counts kills in `memory.events`, version 1 in `memory.oom_control`. All programs are in one group: either the
-group whose counter the provider passed, or the runtime's own group. The kernel counts before it sends SIGKILL, so the
-count is up to date when the process has exited.
+Version 2 counts kills in `memory.events`, version 1 in `memory.oom_control`. All programs are in one control group: the
+group whose counter the provider passed, or the runtime's group. The kernel increments the counter before it sends
+SIGKILL, so the counter is up to date once the process has exited.
 """
 
 import os
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
-COUNTER_SIZE = 4096  # bytes to read of a counter: more than its few lines
+COUNTER_SIZE = 4096  # maximum bytes to read of the counter's file, which has only a few lines
 
 
 class OomCounter:
-    """The number of OOM kills in the programs' control group, and how many are attributed to processes."""
+    """Counts the OOM kills in the programs' control group and attributes each one to a process."""
 
     def __init__(self, file: Path | int | None = None) -> None:
-        """`file`: the counter's path or descriptor; by default, the counter of the runtime's group."""
+        """`file` is the counter's path or descriptor; by default, the counter of the runtime's group."""
         self._file = find_counter() if file is None else file
         self._claimed = self.kills() or 0
 
     def kills(self) -> int | None:
-        """The number of kills so far; None where the kernel has no counter."""
+        """The number of kills so far, or None if the kernel has no counter."""
         if self._file is None:
             return None
         try:
@@ -32,9 +32,9 @@ class OomCounter:
         return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), None)
 
     def claim(self, before: int | None) -> bool | None:
-        """Return whether a process was OOM-killed, if it ended by a SIGKILL that the runtime did not send.
+        """Return whether a process that died of a SIGKILL not sent by the runtime was OOM-killed; None if unknown.
 
-        True if the kernel has counted a kill since `before` that is not attributed to another process.
+        True if the kernel has counted a kill since `before` that was not attributed to another process.
         """
         now = self.kills()
         if before is None or now is None:
@@ -47,7 +47,7 @@ class OomCounter:
 
 
 def find_counter(root: Path = ROOT, groups: Path = Path("/proc/self/cgroup")) -> Path | None:
-    """Return the counter's path for the runtime's group."""
+    """Return the path of the counter of the runtime's group, or None if there is no counter."""
     try:
         lines = [line.split(":", 2) for line in groups.read_text().splitlines()]
     except OSError:
@@ -56,7 +56,7 @@ def find_counter(root: Path = ROOT, groups: Path = Path("/proc/self/cgroup")) ->
         if controllers == "" and (file := root / path.lstrip("/") / "memory.events").exists():
             return file
         if "memory" in controllers.split(","):
-            # In a container, the path may be the host's, while the mounted hierarchy starts at the runtime's own group.
+            # A container may report the host's path, although its mounted hierarchy starts at its own group.
             for folder in (root / "memory" / path.lstrip("/"), root / "memory"):
                 if (file := folder / "memory.oom_control").exists():
                     return file

@@ -1,7 +1,7 @@
-"""Drain the pipes of background children after their command has exited, so that writing does not raise SIGPIPE.
+"""Drains the pipes of background children after their command has exited, so that their writes do not raise SIGPIPE.
 
-A program that writes to a pipe without a reader gets SIGPIPE: a server started with `server &` would die with its
-first line of output after the end of the command that started it.
+A program that writes to a pipe without a reader gets SIGPIPE. Without draining, a server started with `server &` would
+die at its first line of output after the command that started it has exited.
 """
 
 import asyncio
@@ -9,23 +9,23 @@ import os
 from contextlib import suppress
 
 READ_SIZE = 64 << 10
-PAUSE = 0.05  # seconds between two reads of one pipe, which slows down a program that floods it
-LIMIT = 512  # pipes; beyond it, the oldest one is closed
+PAUSE = 0.05  # seconds between two reads of a pipe; slows down a program that floods it
+LIMIT = 512  # maximum number of pipes; the oldest one is closed to make room
 
 
 class OrphanedPipes:
-    """The pipes, each until no process has its other end open. `limit`: the maximum number of pipes."""
+    """The drained pipes, at most `limit`. Each is closed when every process has closed its other end."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
-        self._pipes: dict[int, asyncio.TimerHandle | None] = {}  # by descriptor; None while it is being read
+        self._pipes: dict[int, asyncio.TimerHandle | None] = {}  # by descriptor; None while the pipe is being read
         self._loop = asyncio.get_running_loop()
 
     def __len__(self) -> int:
         return len(self._pipes)
 
     def take(self, fd: int) -> None:
-        """Start to drain a duplicate of `fd`. The caller still owns `fd` and can close it immediately."""
+        """Start draining a duplicate of `fd`. The caller still owns `fd` and can close it immediately."""
         try:
             own = os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:  # no descriptor is free

@@ -1,8 +1,8 @@
-"""Read this process's original /proc, through a descriptor opened at start-up.
+"""Reads the original /proc of this process through a descriptor that is opened at start-up.
 
-After entering the inner sandbox, the runtime finds another procfs at /proc: the one of its programs' PID namespace,
-where the runtime itself does not exist (docs/decisions/0085). Paths here are therefore relative to the original /proc:
-`1/stat`, `self/fd`, `net/tcp`. See proc(5).
+Once the runtime has entered the inner sandbox, /proc shows the programs' PID namespace, where the runtime itself does
+not exist (docs/decisions/0085). Paths in this module are therefore relative to the original /proc: `1/stat`, `self/fd`,
+`net/tcp`. See proc(5).
 """
 
 import os
@@ -12,12 +12,12 @@ PROC: Final = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # nev
 
 
 def open_proc(path: str, flags: int = os.O_RDONLY) -> int:
-    """Open a file of /proc and return its descriptor. Raises `OSError`."""
+    """Open a file in /proc and return its descriptor. Raises `OSError`."""
     return os.open(path, flags | os.O_CLOEXEC, dir_fd=PROC)
 
 
 def read_proc(path: str) -> bytes:
-    """Return the content of a file of /proc. Raises `OSError`."""
+    """Return the contents of a file in /proc. Raises `OSError`."""
     with open(open_proc(path), "rb") as file:
         return file.read()
 
@@ -32,12 +32,12 @@ def list_proc(path: str = ".") -> list[str]:
 
 
 def read_link(path: str) -> str:
-    """Return the target of a symbolic link of /proc. Raises `OSError`."""
+    """Return the target of a symbolic link in /proc. Raises `OSError`."""
     return os.readlink(path, dir_fd=PROC)
 
 
 def own_pid(pid: int) -> int:
-    """Return a process's pid in its own, innermost PID namespace; `pid` if it has ended."""
+    """Return the pid of a process in its innermost PID namespace, or `pid` if the process has ended."""
     try:
         lines = read_proc(f"{pid}/status").splitlines()
     except OSError:

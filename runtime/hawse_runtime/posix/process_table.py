@@ -1,6 +1,6 @@
-"""A snapshot of all processes: parents, sessions, start times, and the marks in their environments (proc(5)).
+"""A snapshot of all processes: their parents, sessions, start times, and the marks in their environments (proc(5)).
 
-Reading it takes about 10 µs for each process of the machine, so concurrent callers share one.
+Reading takes about 10 µs for each process of the machine, so concurrent callers share a snapshot.
 """
 
 import asyncio
@@ -12,16 +12,16 @@ from typing import Final, NamedTuple
 from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.posix.proc import list_proc, read_proc
 
-PROCESS_MARK = "HAWSE_PROCESS"  # the variable with the instance of each process started by a runtime
-RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable with the id of the runtime that started it
-DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable with the instance of the desktop where it was started
+PROCESS_MARK = "HAWSE_PROCESS"  # the variable that identifies each process started by a runtime
+RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable that contains the id of the runtime that started the process
+DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable that identifies the desktop where the process was started
 _MARKS = tuple(f"{name}=".encode() for name in (PROCESS_MARK, RUNTIME_MARK, DESKTOP_MARK))
-_EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between checks of a process that calls exec
+_EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between checks of a process that is in exec
 _EXITING, _KERNEL_THREAD = 0x4, 0x200000  # flags of /proc/PID/stat
 
 
 class Member(NamedTuple):
-    """A process seen alive. A later process with the same pid has another `started` (in clock ticks)."""
+    """A process that was seen alive. `started` (in clock ticks) tells it from a later process with the same pid."""
 
     pid: int
     started: int
@@ -37,21 +37,21 @@ class ProcessStat(NamedTuple):
 
 
 class ProcessTable:
-    """All processes except this one, at the time of the reading."""
+    """All processes except this one, as of the time of reading."""
 
     def __init__(self, stats: dict[int, ProcessStat], marks: dict[int, frozenset[bytes]]) -> None:
-        """`marks`: the marks of each marked process, as `NAME=value`."""
+        """Create a table. `marks` contains the marks of each marked process, as `NAME=value`."""
         self._stats = stats
         self._marks = marks
 
     def members(self, root: int, mark: str = "", *, reaped: bool = False) -> set[Member]:
-        """Return the living members of a tree; zombies do not count.
+        """Return the living members of a process tree, without zombies.
 
         Args:
             root: The pid of the tree's leader.
-            mark: `NAME=value` in the environment of members whose parents have ended; empty: no mark.
-            reaped: Whether the leader was reaped, so that its pid may belong to another process. Its session is still
-            valid unless a process has that pid: the kernel does not reuse the number of a session with members.
+            mark: The `NAME=value` in the environments of members whose parents have ended; empty for no mark.
+            reaped: Whether the leader has been reaped, so that another process may have its pid. The session id is
+                valid unless such a process exists: the kernel does not reuse the id of a session that has members.
         """
         stats = self._stats
         roots = self.marked(mark) if mark else set()
@@ -67,12 +67,12 @@ class ProcessTable:
         }
 
     def marked(self, mark: str) -> set[int]:
-        """Return the pids of the processes with `mark` (`NAME=value`) in their environment, zombies included."""
+        """Return the pids of the processes with `mark` (`NAME=value`) in their environment, including zombies."""
         wanted = mark.encode()
         return {pid for pid, marks in self._marks.items() if wanted in marks}
 
     def _descends(self, pid: int, roots: set[int]) -> bool:
-        for _ in self._stats:  # bounded, because pids reused while /proc was read could form a cycle
+        for _ in self._stats:  # bounded, because pids reused during the reading of /proc could form a cycle
             if pid in roots:
                 return True
             if pid not in self._stats:
@@ -82,10 +82,10 @@ class ProcessTable:
 
 
 class ProcessReader:
-    """Reads process tables. Blocks. Remembers unmarked processes, so that each environment is read once."""
+    """Reads process tables, blocking. Remembers which processes are unmarked, so that each environment is read once."""
 
     def __init__(self, read_marks: Callable[[int], frozenset[bytes] | None] | None = None) -> None:
-        """`read_marks`: returns the marks of the process with a pid, or None if unknown; by default from /proc."""
+        """`read_marks` returns the marks of a process, or None if they are unknown; by default, it reads /proc."""
         self._read_marks = read_marks or read_marks_of
         self._unmarked: set[Member] = set()
 
@@ -101,35 +101,35 @@ class ProcessReader:
                 unmarked.add(member)
             elif found := self._read_marks(pid):
                 marks[pid] = found
-            elif found is not None and stat.parent != me:  # a child before exec has the runtime's environment
+            elif found is not None and stat.parent != me:  # before exec, a child still has the runtime's environment
                 unmarked.add(member)
         self._unmarked = unmarked
         return ProcessTable(stats, marks)
 
 
 class SharedProcessReader:
-    """Reads process tables in a thread, one at a time. Concurrent callers share a table."""
+    """Reads process tables in a thread, one at a time. Concurrent callers share a reading."""
 
     def __init__(self, pool: ThreadPool) -> None:
-        """`pool`: has one thread."""
+        """Create a reader. `pool` must have exactly one thread."""
         self._pool = pool
         self._reader = ProcessReader()
         self._latest: _Reading | None = None
 
     async def read(self) -> ProcessTable:
-        """Return a table whose reading started after this call."""
+        """Return a table that is read after this call started."""
         if self._latest is None or self._latest.begun:
             self._latest = _Reading(self._reader, self._pool)
         return await asyncio.shield(
             self._latest.table
-        )  # other callers may be waiting for it when this one is cancelled
+        )  # other callers may be waiting for the same reading when this call is cancelled
 
 
 class _Reading:
     """One reading of the table."""
 
     def __init__(self, reader: ProcessReader, pool: ThreadPool) -> None:
-        self.begun = False  # set in the thread before it reads anything
+        self.begun = False  # set by the thread when it starts to read
         self.table = pool.submit(lambda: self._run(reader))
 
     def _run(self, reader: ProcessReader) -> ProcessTable:
@@ -148,7 +148,7 @@ def living(members: Iterable[Member]) -> set[Member]:
 
 
 def read_stat(pid: int) -> ProcessStat | None:
-    """Return the fields of /proc/PID/stat; None for an unknown pid. Raises `OSError` if no descriptor is free."""
+    """Return the fields of /proc/PID/stat; None if there is no such process. Raises `OSError` if the read fails."""
     try:
         fields = _stat_fields(pid)
     except (FileNotFoundError, ProcessLookupError):
@@ -157,10 +157,10 @@ def read_stat(pid: int) -> ProcessStat | None:
 
 
 def read_marks_of(pid: int) -> frozenset[bytes] | None:
-    """Return the marks in the environment of a process; none if it has ended or belongs to another user.
+    """Return the marks in a process's environment; empty if the process has ended or belongs to another user.
 
-    During exec(2), /proc shows no environment until the new program is loaded, so such a process is checked again.
-    Returns None if it still has no program after 20 ms, so that its marks are unknown.
+    During exec(2), /proc shows no environment until the new program is loaded, so such a process is checked several
+    times. Returns None, for unknown, if the program is not loaded after 20 ms.
     """
     seen = None
     try:
@@ -170,20 +170,20 @@ def read_marks_of(pid: int) -> frozenset[bytes] | None:
             place = _place_of_environment(pid)
             if place is None or (
                 place == seen and place[0] == place[1] != 0
-            ):  # a single result may be a moment of exec
+            ):  # a single result may have been read during exec
                 return frozenset()
             seen = place
-            select.select([], [], [], pause)  # time.sleep() fails with some tools that change the date
-    except (FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended or belongs to another user
+            select.select([], [], [], pause)  # time.sleep() fails under tools that change the clock
+    except (FileNotFoundError, ProcessLookupError, PermissionError):  # the process has ended or belongs to another user
         return frozenset()
     return None
 
 
 def _place_of_environment(pid: int) -> tuple[int, int] | None:
-    """Return the start and end of a process's environment, (0, 0) during exec; None if it will never have one.
+    """Return the start and end address of a process's environment; None if the process will never have an environment.
 
     Raises:
-        OSError: There is no such process.
+        OSError: The process does not exist.
     """
     fields = _stat_fields(pid)
     if fields[0] in b"ZX" or int(fields[6]) & (_EXITING | _KERNEL_THREAD):
@@ -192,5 +192,5 @@ def _place_of_environment(pid: int) -> tuple[int, int] | None:
 
 
 def _stat_fields(pid: int) -> list[bytes]:
-    """Return the fields of /proc/PID/stat starting with the third one, `state`. Raises `OSError`."""
+    """Return the fields of /proc/PID/stat from the third field (`state`) on. Raises `OSError`."""
     return read_proc(f"{pid}/stat").rpartition(b")")[2].split()

@@ -1,8 +1,8 @@
-"""Ends all processes that descend from a program, even if its leader has ended first.
+"""Ends all processes that descend from a program, even if the leader of the tree ended first.
 
-A tree consists of the program's session (which survives reparenting), all its descendants (which may have left the
-session), and every process with its mark: an inherited environment variable, which identifies a daemon whose parents
-have all ended. Only a process that clears its environment, leaves the session and loses its parents is not found
+A tree consists of the program's session (which survives reparenting), all descendants (which may have left the
+session), and all processes that carry its mark: an inherited environment variable that identifies daemons whose parents
+have ended. A process escapes only if it clears its environment, leaves the session and loses its parents
 (docs/decisions/0030).
 """
 
@@ -18,18 +18,16 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.posix.descriptor_reserve import DescriptorReserve
 from hawse_runtime.posix.process_table import Member, ProcessTable, SharedProcessReader, alive, living
 
-NO_ROOT = -1  # no process: members are found only by the mark
-STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between checks of the tree; the last one is repeated
-SIGKILL_TIMEOUT = (
-    5.0  # seconds for a process to end after SIGKILL: it may belong to another user, or hang in the kernel
-)
+NO_ROOT = -1  # in place of a pid: members are found by the mark only
+STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between checks of the tree; the last value repeats
+SIGKILL_TIMEOUT = 5.0  # seconds to wait after SIGKILL: a process can belong to another user or hang in the kernel
 
 
 class ProcessTrees:
     """Finds and ends process trees. Concurrent calls share one reading of /proc (docs/decisions/0030)."""
 
     def __init__(self, pool: ThreadPool, *, sigkill_timeout: float = SIGKILL_TIMEOUT) -> None:
-        """`pool`: the threads that read /proc. No slow work may use them."""
+        """Create it. `pool` contains the threads that read /proc; slow work must not use them."""
         self._reader = SharedProcessReader(pool)
         self._sigkill_timeout = sigkill_timeout
         self._reserve = DescriptorReserve()
@@ -43,18 +41,18 @@ class ProcessTrees:
         return await self._reader.read()
 
     async def end(self, root: int, signum: int, grace: float, reaped: Callable[[], bool], *, mark: str = "") -> None:
-        """Send `signum` to a whole tree, later SIGKILL to the remaining processes; return when none is left.
+        """Send `signum` to a process tree, after `grace` also SIGKILL, and return when all processes have ended.
 
-        SIGCONT follows, because a stopped program cannot handle `signum`. Processes that start later get only SIGKILL,
-        because they may be part of the program's clean-up. Members are remembered, so that one that has left the
-        session is still found after its parents have ended.
+        SIGCONT follows `signum`, because a stopped program cannot handle signals. Processes that start later get only
+        SIGKILL, because they may be part of the program's clean-up. Members are remembered: if one leaves the session,
+        it is still found after its parents have ended.
 
         Args:
             root: The pid of the tree's leader, or NO_ROOT.
             signum: The first signal.
             grace: Seconds from `signum` to SIGKILL.
-            reaped: Returns whether the leader has ended and been reaped.
-            mark: `NAME=value` in the environment of all members; empty: no mark.
+            reaped: Returns whether the leader has exited and been reaped.
+            mark: The `NAME=value` in the environment of all members; empty for no mark.
 
         Raises:
             HawseError: `permission_denied` if a process survives SIGKILL.
@@ -87,7 +85,7 @@ class ProcessTrees:
 
 
 def kill(targets: Iterable[Member], signum: int) -> None:
-    """Send `signum` to these processes, and never to a later process with the same pid (pidfd_open(2))."""
+    """Send `signum` to these processes, never to later processes with the same pids (pidfd_open(2))."""
     for member in targets:
         with suppress(ProcessLookupError, PermissionError), _pidfd(member.pid) as fd:
             if alive(member):

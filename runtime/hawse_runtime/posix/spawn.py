@@ -1,7 +1,7 @@
-"""Starts programs, on a PTY or on pipes, with `posix_spawn`: no Python code runs between fork and exec.
+"""Starts programs on a PTY or on pipes with `posix_spawn`, which runs no Python code between fork and exec.
 
-Why not ptyprocess: docs/decisions/0001-start-programs-with-posix-spawn.md. All signals have their default action in
-the child, regardless of the actions inherited by the runtime (a shell's `&` makes SIGINT ignored).
+docs/decisions/0001-start-programs-with-posix-spawn.md explains why not ptyprocess. In the child, all signals have their
+default action, even if the runtime inherited another one (in a shell, `&` makes SIGINT ignored).
 """
 
 import errno
@@ -20,28 +20,28 @@ from hawse_runtime.posix.proc import list_proc, open_proc
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
-ARGV_LIMIT = 128 << 10  # bytes: a program's description must fit into a control message, however it is escaped
+ARGV_LIMIT = 128 << 10  # bytes; limited so that a program's description fits into a control message in any escaping
 EXTRA_FD = 3
 NO_PROCESS = (
     "cannot start a process: the sandbox (`limits.processes`) or its user on the machine has reached its limit. "
-    "End some of them, or all with `sandbox.stop` and `sandbox.start`"
+    "End some processes, or restart the sandbox with `sandbox.stop` and `sandbox.start`"
 )
-TIOCGPTN = 0x80045430  # ioctl_tty(2): the number of a PTY; os.ttyname needs a /proc that contains this process
-OOM_SCORE = 200  # of 1000, added to a program's memory use: it is killed before a runtime, whose value is at most 0
-OOM_ATTEMPTS = 20  # to write the score
+TIOCGPTN = 0x80045430  # gets a PTY's number (ioctl_tty(2)); os.ttyname needs a /proc that contains this process
+OOM_SCORE = 200  # of 1000, added to a program's score: the kernel kills it before a runtime, whose value is at most 0
+OOM_ATTEMPTS = 20  # maximum number of attempts to write the score
 OOM_PAUSE = 0.0001  # seconds between attempts
 DEFAULT_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 
 
 class _Spawning:
-    thread: SpawnThread | None = None  # the thread that starts programs; None: the caller's
+    thread: SpawnThread | None = None  # the thread that starts programs; None for the calling thread
     cgroups: tuple[int, ...] = ()
-    wrapper: Sequence[str] = ()  # the command that starts programs; empty: start them directly
-    numbered: bool = False  # whether programs have a separate PID namespace
+    wrapper: Sequence[str] = ()  # a command that starts programs; empty to start them directly
+    numbered: bool = False  # whether programs run in a separate PID namespace
 
 
 class Pipes(NamedTuple):
-    """A started program and the runtime's ends of its pipes (non-blocking); `stdin` is None for /dev/null."""
+    """A started program and the runtime's non-blocking ends of its pipes. `stdin` is None for /dev/null."""
 
     pid: int
     stdin: int | None
@@ -50,22 +50,22 @@ class Pipes(NamedTuple):
 
 
 def keep_descriptors() -> None:
-    """Set inherited descriptors to close-on-exec, so that programs do not get them. Call it only at start-up."""
+    """Mark inherited descriptors as close-on-exec, so that programs do not get them. Call it at start-up only."""
     for name in list_proc("self/fd"):
         if int(name) > 2:
-            with suppress(OSError):  # the descriptor of the listing itself
+            with suppress(OSError):  # the descriptor that lists the directory is closed
                 os.set_inheritable(int(name), False)
 
 
 def spawn_in(
     thread: SpawnThread, cgroups: tuple[int, ...] = (), *, wrapper: Sequence[str] = (), numbered: bool = True
 ) -> None:
-    """Start all future programs in a thread, so that they inherit its namespaces, filters, groups and keyring.
+    """Start all future programs in a thread whose namespaces, filters, groups and keyring they inherit.
 
     Args:
         thread: The thread.
-        cgroups: Descriptors of `cgroup.procs`; each program is moved into these cgroups after its start.
-        wrapper: A command that executes the arguments appended to it; empty: start programs directly.
+        cgroups: Descriptors of `cgroup.procs` files. Each program joins these cgroups after it has started.
+        wrapper: A command that executes the arguments appended to it; empty to start programs directly.
         numbered: Whether the thread starts programs in a separate PID namespace.
     """
     _Spawning.thread = thread
@@ -75,12 +75,12 @@ def spawn_in(
 
 
 def is_separated() -> bool:
-    """Return whether programs run in a separate PID namespace, where they have different pids."""
+    """Return whether programs run in a separate PID namespace, where their pids differ."""
     return _Spawning.numbered
 
 
 def set_size(fd: int, cols: int, rows: int) -> None:
-    """Set the size of the terminal behind `fd`; its foreground programs get SIGWINCH (ioctl_tty(2))."""
+    """Set the size of the terminal behind `fd`. The kernel sends SIGWINCH to its foreground programs (ioctl_tty(2))."""
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
 
 
@@ -90,9 +90,9 @@ def default_shell(env: Mapping[str, str]) -> str:
 
 
 def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: int, rows: int) -> tuple[int, int]:
-    """Start `argv` as leader of a new session on a new PTY; return (pid, master fd, non-blocking).
+    """Start `argv` as the leader of a new session on a new PTY. Return its pid and the non-blocking master fd.
 
-    Raises `spawn_failed` (no such program or directory, not executable) and `limit_exceeded` (no more PTYs).
+    Raises `spawn_failed` (program or directory not found, or not executable) and `limit_exceeded` (no PTY left).
     """
     try:
         master, slave = os.openpty()
@@ -101,7 +101,7 @@ def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: in
     try:
         set_size(master, cols, rows)
         os.set_blocking(master, False)
-        # A session leader without a terminal gets the first one it opens as its controlling terminal.
+        # A session leader without a terminal: the first terminal it opens becomes its controlling terminal.
         actions = [
             (os.POSIX_SPAWN_OPEN, 0, _name_of_pty(master), os.O_RDWR, 0),
             (os.POSIX_SPAWN_DUP2, 0, 1),
@@ -118,9 +118,9 @@ def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: in
 def spawn_pipes(
     argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bool, extra: int | None = None
 ) -> Pipes:
-    """Start `argv` as leader of a new session with pipes. Raises the same errors as `spawn_pty`.
+    """Start `argv` as the leader of a new session with pipes. Raises the same errors as `spawn_pty`.
 
-    `extra`: a descriptor to pass as EXTRA_FD. The caller closes it.
+    `extra` is a descriptor that the program gets as EXTRA_FD. The caller closes it.
     """
     opened: list[int] = []
     try:
@@ -132,7 +132,7 @@ def spawn_pipes(
             (os.POSIX_SPAWN_DUP2, err[1], 2),
         ]
         if extra is not None:
-            actions.append((os.POSIX_SPAWN_DUP2, extra, EXTRA_FD))  # last: it may replace one used above
+            actions.append((os.POSIX_SPAWN_DUP2, extra, EXTRA_FD))  # last, because it may overwrite a descriptor in use
         pid = _spawn(argv, env, cwd, actions)
         ours = [out[0], err[0], *([into[1]] if into else [])]
         for fd in ours:
@@ -147,7 +147,7 @@ def spawn_pipes(
 
 
 def spawn_reading(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: str) -> int:
-    """Start `argv` as leader of a new session, with the file `stdin` as stdin and without output; return its pid."""
+    """Start `argv` as the leader of a new session that reads the file `stdin` and has no output. Return its pid."""
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
@@ -157,12 +157,12 @@ def spawn_reading(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdi
 
 
 def spawn_own(argv: Sequence[str], *, extra: int) -> int:
-    """Start a part of the runtime as the runtime's user, in its namespaces, hidden from programs. Return its pid.
+    """Start a helper process of the runtime: as its user, in its namespaces, hidden from programs. Return the pid.
 
-    Its environment is only PATH, and its descriptors are /dev/null, stderr, and `extra` as EXTRA_FD.
+    The process has only PATH in its environment. Its descriptors are /dev/null, stderr, and `extra` as EXTRA_FD.
 
     Raises:
-        HawseError: The same errors as in `spawn_pty`.
+        HawseError: The same errors as `spawn_pty`.
     """
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -195,12 +195,12 @@ def _spawn(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Seque
     if any("\0" in text for text in (*argv, *env, *env.values(), cwd)):
         raise HawseError("invalid_params", "argv, env and cwd must not contain NUL bytes")
     if sum(len(os.fsencode(argument)) for argument in argv) > ARGV_LIMIT:
-        raise HawseError("too_large", f"argv has more than {ARGV_LIMIT} bytes")
+        raise HawseError("too_large", f"argv must not exceed {ARGV_LIMIT} bytes")
     if _Spawning.thread is None:
         return _spawn_here(argv, env, cwd, actions)
     pid = _Spawning.thread.run(lambda: _spawn_here(argv, env, cwd, actions))
     for fd in _Spawning.cgroups:
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the program has ended
             os.write(fd, b"%d" % pid)
     _prefer_for_oom(pid)
     return pid
@@ -210,7 +210,7 @@ def _spawn_here(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: 
     with _directory(cwd):
         program = find_program(argv[0], env.get("PATH", os.defpath))
         if program is None:
-            raise HawseError("spawn_failed", f"no such program: {argv[0]}")
+            raise HawseError("spawn_failed", f"program not found: {argv[0]}")
         try:
             return os.posix_spawn(
                 _Spawning.wrapper[0] if _Spawning.wrapper else program,
@@ -233,24 +233,24 @@ def _not_started(program: str, error: OSError) -> HawseError:
 
 
 def find_program(program: str, path: str) -> str | None:
-    """Find a program's path like execvp(3). Return None if the programs' user cannot execute any.
+    """Find a program in the same way as execvp(3). Return None if the programs' user cannot execute it.
 
     Args:
-        program: Its name or path.
+        program: The program's name or path.
         path: The directories to search, separated by colons.
     """
     folders = [""] if "/" in program else path.split(":")
     for candidate in (os.path.join(folder, program) for folder in folders):
-        # Not shutil.which: it checks the real user, which differs from the programs' user if users are separated.
+        # shutil.which checks the real user, which differs from the programs' user when users are separated.
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK, effective_ids=True):
             return candidate
     return None
 
 
 def _prefer_for_oom(pid: int) -> None:
-    """Let the kernel kill this program rather than the runtime when memory is short (proc(5), oom_score_adj).
+    """Make the kernel kill this program rather than the runtime when memory is short (proc(5), oom_score_adj).
 
-    For an instant after the start, the file belongs to root: execve(2) wakes the parent before it allows dumps.
+    The file first belongs to root: execve(2) wakes the parent before it allows dumps. So writing may need a retry.
     """
     for _ in range(OOM_ATTEMPTS):
         try:
@@ -259,7 +259,7 @@ def _prefer_for_oom(pid: int) -> None:
             time.sleep(OOM_PAUSE)
             continue
         except OSError:
-            return  # it has ended
+            return  # the program has ended
         with suppress(OSError):
             os.write(fd, b"%d" % OOM_SCORE)
         os.close(fd)
@@ -268,9 +268,9 @@ def _prefer_for_oom(pid: int) -> None:
 
 @contextmanager
 def _directory(cwd: str) -> Iterator[None]:
-    """Change the working directory during the `with` block, because posix_spawn cannot do it in the child.
+    """Change the working directory during the `with` block, because posix_spawn cannot change the child's.
 
-    The event loop is blocked in the meantime, and other threads use absolute paths only.
+    The block runs on the event loop without awaiting, and other threads use absolute paths only.
     """
     here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

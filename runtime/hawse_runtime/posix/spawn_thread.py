@@ -1,8 +1,8 @@
 """A thread that starts programs.
 
-Namespaces for children, capabilities, system-call filters, keyrings and cgroups belong to a thread, and children
-inherit them. One unprivileged thread therefore starts all user code, and starting a program costs no more than
-`posix_spawn` (docs/decisions/0085).
+Some attributes belong to a thread: capabilities, system-call filters, keyrings, cgroups and the namespaces of its
+children. Children inherit them. One unprivileged thread therefore starts all user code, and starting a program costs no
+more than `posix_spawn` (docs/decisions/0085).
 """
 
 from collections.abc import Callable
@@ -13,17 +13,17 @@ T = TypeVar("T")
 
 
 class SpawnThread:
-    """One thread for the lifetime of the process, with its own working directory."""
+    """A thread that lives as long as the process and has a separate working directory."""
 
     def __init__(self, prepare: Callable[[], None]) -> None:
-        """Start the thread and run `prepare` in it. Propagates its exceptions."""
+        """Start the thread and run `prepare` in it. Exceptions of `prepare` are raised here."""
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="spawn")
         self.run(prepare)
 
     def run(self, work: Callable[[], T]) -> T:
-        """Run `work` in the thread, wait for it, and return its result. Propagates its exceptions."""
+        """Run `work` in the thread and return its result. Exceptions of `work` are raised here."""
         return self._executor.submit(work).result()
 
     def close(self) -> None:
-        """End the thread once it is idle."""
+        """End the thread once its work is done."""
         self._executor.shutdown()

@@ -1,7 +1,7 @@
-"""Ends the processes of a killed runtime, found by the mark in their environments.
+"""Ends the processes that a killed runtime has left behind. The mark in their environment identifies them.
 
-A runtime removes the file with its id when it ends. If the next runtime with the same state directory finds one, the
-earlier runtime was killed. The lock of the socket guarantees that it has ended.
+A runtime stores its id in a file and removes the file when it ends. If the next runtime with the same state directory
+finds the file, the earlier runtime was killed. The lock on the socket guarantees that it has ended.
 """
 
 import logging
@@ -15,7 +15,7 @@ from hawse_runtime.posix.process_tree import NO_ROOT, ProcessTrees
 
 log = logging.getLogger(__name__)
 
-GRACE = 0.5  # seconds from TERM to KILL: a gateway is waiting for the runtime to start
+GRACE = 0.5  # seconds from SIGTERM to SIGKILL; short, because a gateway is waiting for the runtime
 ID_FILE = "runtime.id"
 _ID = re.compile(r"[0-9a-f]{16}")
 
@@ -27,7 +27,7 @@ class RuntimeIdFile:
         self._folder = folder
 
     def read(self) -> str | None:
-        """Return the id of a killed runtime; None if the file is missing or invalid."""
+        """Return the id of a killed runtime, or None if the file is missing or invalid."""
         try:
             text = self._folder.read(ID_FILE).decode("ascii", errors="replace")
         except FileNotFoundError:
@@ -35,7 +35,7 @@ class RuntimeIdFile:
         return text if _ID.fullmatch(text) else None
 
     def write(self, runtime_id: str) -> None:
-        """Replace the file atomically: after a crash, it has either the old id or the new one."""
+        """Replace the file atomically. After a crash, it contains either the old or the new id."""
         self._folder.write(ID_FILE, runtime_id.encode())
 
     def remove(self) -> None:
@@ -43,12 +43,12 @@ class RuntimeIdFile:
 
 
 async def end_stale_processes(trees: ProcessTrees, runtime_id: str) -> None:
-    """End all processes started by the runtime with `runtime_id`. Processes that survive SIGKILL are logged."""
+    """End all processes started by the runtime `runtime_id`. Processes that survive SIGKILL are logged."""
     mark = f"{RUNTIME_MARK}={runtime_id}"
     members = (await trees.table()).members(NO_ROOT, mark, reaped=True)
     if not members:
         return
-    log.warning("! runtime %s was killed: %d of its processes are ended", runtime_id, len(members))
+    log.warning("! runtime %s was killed; ending its %d processes", runtime_id, len(members))
     try:
         await trees.end(NO_ROOT, signal.SIGTERM, GRACE, lambda: True, mark=mark)
     except HawseError as error:

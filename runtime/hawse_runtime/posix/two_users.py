@@ -1,14 +1,14 @@
-"""Run programs as a different user than the runtime, in containers that cannot create namespaces (docs/decisions/0096).
+"""Runs programs as another user than the runtime, in containers that cannot create namespaces (docs/decisions/0096).
 
 The process starts as the container's superuser with three capabilities (CHOWN, SETGID, SETUID), prepares its files, and
-drops them. From then on
+drops the capabilities. From then on:
 
-- its real and saved user are the runtime's, so a program can neither signal nor trace it (kill(2), ptrace(2));
-- its effective user is the programs' user, so it can use their files, signal them, and create files for them;
-- the runtime's exclusive group gives access to its private directory.
+- its real and saved user are the runtime's user, so programs can neither signal nor trace it (kill(2), ptrace(2));
+- its effective user is the programs' user, so it can use and create files as that user, and signal programs;
+- its exclusive group gives it access to its private directory.
 
-Programs are started by `setpriv`, which drops the runtime's user. The thread that starts them does not have the
-runtime's group.
+`setpriv` starts programs and drops the runtime's user. The thread that runs `setpriv` does not have the runtime's
+group.
 """
 
 import ctypes
@@ -25,16 +25,16 @@ from hawse_runtime.posix import linux
 from hawse_runtime.posix.seccomp import system_call_filters
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
-BACKLOG: Final = 128  # waiting connections; a gateway opens few
+BACKLOG: Final = 128  # pending connections; a gateway opens only a few
 _SYS_SETGROUPS: Final = {"x86_64": 116, "aarch64": 159}
 
 
 class Users(msgspec.Struct, frozen=True):
-    """The two users. Each has an exclusive group with the same number.
+    """The two users. Each has a group that has the same number and no other members.
 
     Attributes:
-        runtime: The user of the runtime.
-        programs: The user of the programs.
+        runtime: The user id of the runtime.
+        programs: The user id of the programs.
     """
 
     runtime: int
@@ -42,27 +42,27 @@ class Users(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> "Users":
-        """Read `RUNTIME:PROGRAMS`. Raises `ValueError`."""
+        """Parse `RUNTIME:PROGRAMS`. Raises `ValueError`."""
         runtime, programs = map(int, text.split(":"))
         if runtime == programs or min(runtime, programs) < 1:
-            raise ValueError("the users must be different, and not the superuser")
+            raise ValueError("the two users must differ, and neither can be the superuser")
         return cls(runtime, programs)
 
 
 def separate(users: Users, *, private: Path, socket_path: Path, workspace: Path) -> tuple[SpawnThread, socket.socket]:
-    """Become the runtime's user, and return the thread that starts programs and the listening socket.
+    """Switch to the runtime's user. Return the thread that starts programs, and the listening socket.
 
     Args:
-        users: The users.
-        private: The directory of the runtime's own files; its owner becomes the runtime's user.
-        socket_path: The path of the socket to create. Its directory belongs to the runtime's user.
-        workspace: The workspace; its owner becomes the programs' user if it is the superuser.
+        users: The two user ids.
+        private: The directory with the runtime's private files. The runtime's user becomes its owner.
+        socket_path: The path of the socket to create, in a directory that belongs to the runtime's user.
+        workspace: The workspace. If it belongs to the superuser, the programs' user becomes its owner.
 
     Raises:
-        OSError: This process is not the superuser with the three capabilities, or has several threads.
+        OSError: The process is not the superuser with the three capabilities, or it has several threads.
     """
     if not linux.is_single_threaded():
-        raise OSError("users can be separated in a single-threaded process only")
+        raise OSError("only a single-threaded process can separate users")
     os.setgroups([users.runtime])
     _own(private, users.runtime, 0o770)
     _own(workspace, users.programs, 0o755)
@@ -77,38 +77,38 @@ def separate(users: Users, *, private: Path, socket_path: Path, workspace: Path)
             linux.filter_system_calls(filter_)
 
     thread = SpawnThread(prepare)
-    os.setresuid(users.runtime, users.programs, users.runtime)  # of all threads; without uid 0, no capability is left
-    linux.deny_dumps()  # changing the user has allowed them
+    os.setresuid(users.runtime, users.programs, users.runtime)  # for all threads; drops all capabilities
+    linux.deny_dumps()  # changing the user has allowed dumps
     return thread, listener
 
 
 def use_files_of_runtime(users: Users) -> None:
-    """Give this thread access to the runtime's files instead of the programs'. It must not start programs.
+    """Give this thread access to the runtime's files instead of the programs' files. It must not start programs.
 
     Raises:
-        OSError: The kernel refused it.
+        OSError: The kernel refused the change.
     """
     libc = ctypes.CDLL(None)
-    libc.setfsuid(users.runtime)  # of this thread only; it reports no error (setfsuid(2))
+    libc.setfsuid(users.runtime)  # for this thread only; setfsuid(2) reports no error
     if libc.setfsuid(-1) != users.runtime:
         raise OSError(errno.EPERM, "setfsuid")
-    linux.deny_dumps()  # changing the user has allowed them
+    linux.deny_dumps()  # changing the user has allowed dumps
 
 
 def _own(path: Path, user: int, mode: int) -> None:
-    """Change the owner of a new directory from the superuser to a user."""
+    """Change the owner of a new directory of the superuser, and set its mode."""
     if path.stat().st_uid == 0:
         path.chmod(mode)
         os.chown(path, user, user)
 
 
 def _listen(users: Users, path: Path) -> socket.socket:
-    """Create the socket as the runtime's user, which the gateway checks (SO_PEERCRED, unix(7))."""
+    """Create the socket as the runtime's user. The gateway verifies that user (SO_PEERCRED, unix(7))."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     before = os.umask(0o177)
     os.seteuid(users.runtime)
     try:
-        path.unlink(missing_ok=True)  # left by a killed runtime
+        path.unlink(missing_ok=True)  # a killed runtime left the socket behind
         with socket_address(path) as address:
             listener.bind(address)
         listener.listen(BACKLOG)
@@ -119,7 +119,7 @@ def _listen(users: Users, path: Path) -> socket.socket:
 
 
 def _leave_groups() -> None:
-    """Drop all supplementary groups in this thread only; the C library's setgroups(3) affects all threads."""
+    """Drop this thread's supplementary groups. The C library's setgroups(3) would change all threads."""
     libc = ctypes.CDLL(None, use_errno=True)
     number = _SYS_SETGROUPS[os.uname().machine]
     if libc.syscall(ctypes.c_long(number), ctypes.c_size_t(0), None) != 0:

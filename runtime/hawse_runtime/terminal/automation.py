@@ -1,4 +1,4 @@
-"""Terminal automation: serves `terminal.screen`, `terminal.wait`, `terminal.send` and `terminal.history`."""
+"""Terminal automation: the methods `terminal.screen`, `terminal.wait`, `terminal.send` and `terminal.history`."""
 
 import asyncio
 from collections.abc import Callable
@@ -32,19 +32,19 @@ from hawse_runtime.terminal.viewer import INTERRUPT
 from hawse_runtime.terminal.wait import TerminalWaitStream
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-WAITS_LIMIT = 512  # concurrent waits in all terminals: each can hold 1 MiB for its pattern
-FORMATS_WAITING = 256  # waiting screens of one caller: each result has up to 1 MiB
+WAITS_LIMIT = 512  # concurrent waits in all terminals; each one can hold 1 MiB for its pattern
+FORMATS_WAITING = 256  # screens of one caller that wait to be formatted; each result has at most 1 MiB
 HISTORY_LIMIT = 100  # commands returned by `terminal.history` by default
 
 
 class AutomationMethods:
-    """The methods that read, search and write to a terminal without a viewer."""
+    """Methods that read and search a terminal or write to it, without attaching a viewer."""
 
     def __init__(self, terminals: TerminalMethods, search: SearchContext) -> None:
-        """`search`: runs searches."""
+        """Create the methods. `search` runs the searches of `terminal.wait`."""
         self._terminals = terminals
         self._search = search
-        self._turns = FairTurns(1, FORMATS_WAITING)  # for formatting screens
+        self._turns = FairTurns(1, FORMATS_WAITING)  # limits concurrent formatting of screens
         self.waits = Shares(WAITS_LIMIT, "waits")
 
     def _get(self, params: TerminalScreen | TerminalWait | TerminalSend | TerminalHistory) -> Terminal:
@@ -100,11 +100,11 @@ class AutomationMethods:
             return self._write(terminal, params.viewer, data)
 
     def _write(self, terminal: Terminal, viewer: str | None, data: bytes) -> TerminalSendResult:
-        """Write `data` on behalf of a viewer, or of the caller itself."""
+        """Write `data` in the name of a viewer, or of the caller if no viewer is given."""
         check_running("terminal", terminal)
         participant = None if viewer is None else terminal.participants.find(viewer)
         if participant is not None and participant.read_only:
-            raise HawseError("forbidden", "this viewer is read-only")
+            raise HawseError("forbidden", f"viewer {viewer!r} is read-only")
         terminal.participants.check_may_write(participant, 0)
         if terminal.input_pending + len(data) > WRITE_LIMIT:
             raise HawseError("input_overflow", "the program does not read its input", details={"applied": 0})
@@ -132,12 +132,12 @@ def _matcher(terminal: Terminal, params: TerminalWait) -> Matcher | None:
 
 
 async def _ask(terminal: Terminal, make: Callable[[int], AnyRequest]) -> tuple[bytes, int]:
-    """Send a request to the screen; return the data and its offset in the output. Raises the screen's refusal."""
+    """Send a request to the screen; return the data and its output offset. Raises the error that the screen reports."""
     answered: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
     place = terminal.ask_screen(make, lambda answer: None if answered.done() else answered.set_result(answer))
     answer = await answered
     if answer is None:
-        raise HawseError("limit_exceeded", "the screen of this terminal cannot be read at the moment", retryable=True)
+        raise HawseError("limit_exceeded", "the terminal's screen cannot be read now; retry later", retryable=True)
     if (refusal := answer.refusal) is not None:
         raise HawseError(refusal.code, refusal.message, details=refusal.details)
     return answer.data, place.offset

@@ -90,7 +90,7 @@ class CommandHistory:
             self._finish(int(code[0]) if code else None, start, end)
 
     def set_line(self, payload: bytes) -> None:
-        r"""Process `633;E;LINE`. A backslash is escaped as \\, a semicolon or control character as \xHH."""
+        r"""Process `633;E;LINE`, where a backslash is escaped as \\, semicolons and control characters as \xHH."""
         line, _, _ = payload[6:].partition(b";")
         self._line = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\\", line.decode(errors="replace"))
 

@@ -1,53 +1,53 @@
-"""Limits the bytes in flight to one viewer to about bandwidth x round-trip time.
+"""Congestion control for one viewer: limits the bytes in flight to about bandwidth x round-trip time.
 
-The credit window is large enough for the longest round trip. A slow reader that fills it has seconds of old output in
-flight, which an interrupt cannot revoke. The bytes in flight are therefore kept near bandwidth x round-trip time, both
-measured from the returned credit, as in BBR (Cardwell et al., ACM Queue 14(5), 2016). The measured round trip includes
-queueing of the bytes in flight, so the delay they add is also limited, to QUEUE seconds. The window cannot get stuck: a
-reader that grants credit in larger steps than the window is sent more after some time without credit.
+The credit window is large enough for the longest round trip. If a slow reader fills it, seconds of old output are in
+flight, and an interrupt cannot revoke them. The congestion window therefore stays near bandwidth x round-trip time.
+Both are measured from the returned credit, as in BBR (Cardwell et al., ACM Queue 14(5), 2016). The measured round trip
+includes queueing delay, which would let the window grow, so queued output is limited to QUEUE seconds. A reader whose
+credit grants are larger than the window cannot stall it: the window doubles after some time without credit.
 """
 
 from collections import deque
 from collections.abc import Callable
 
-FLOOR = 64 << 10  # bytes: the step of clients' credit grants; with less in flight, they grant none
-GAIN = 1.5  # factor over bandwidth x round trip, to notice an increase of the bandwidth
-QUEUE = 0.5  # seconds of output in flight beyond FLOOR: the delay of an interrupt
-STEP = 16 << 10  # bytes: a window with less than this unused counts as full
-FORGET = 10.0  # seconds until the minimum round trip is measured again
-PROBE = 0.2  # seconds without credit until a full window can double; the interval of checks
+FLOOR = 64 << 10  # bytes: the step in which clients grant credit; a smaller window would never trigger a grant
+GAIN = 1.5  # multiple of bandwidth x round-trip time to keep in flight; more than 1, to detect a rise in bandwidth
+QUEUE = 0.5  # seconds of output allowed in flight beyond FLOOR; limits the delay of an interrupt
+STEP = 16 << 10  # bytes: a window with less unused space than this counts as full
+FORGET = 10.0  # seconds until the minimum round-trip time is measured again
+PROBE = 0.2  # seconds without credit until a full window doubles; also the interval between checks
 SLOWEST = 20_000  # bytes per second: the slowest supported connection
-SAMPLES = 256  # latest sends kept to measure the round trip
-GRANTS = 4  # latest grants kept to measure the step of the reader
+SAMPLES = 256  # number of recent sends kept to measure the round-trip time
+GRANTS = 4  # number of recent grants kept to measure the reader's step
 
 
 class CongestionWindow:
-    """The congestion window of one viewer. Sans-I/O: the caller reports sent bytes and returned credit."""
+    """The congestion window of one viewer. Sans-I/O: the caller reports the bytes sent and the credit returned."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._most = FLOOR  # bytes: the largest credit window with nothing in flight
+        self._most = FLOOR  # bytes: the largest credit window seen with nothing in flight
         self.limit = FLOOR  # bytes allowed in flight
         self._sent = 0  # bytes since the start
         self._returned = 0  # bytes of credit returned since the start
-        self._samples: deque[tuple[float, int]] = deque(maxlen=SAMPLES)  # (time, bytes sent by then)
+        self._samples: deque[tuple[float, int]] = deque(maxlen=SAMPLES)  # (time, total bytes sent at that time)
         self._grants: deque[int] = deque(maxlen=GRANTS)  # bytes
-        self._round_trip = 0.0  # seconds: the minimum; 0: unknown
-        self._measured = 0.0  # time of that measurement
-        self._since = clock()  # time of the latest credit, idle state or doubling
-        self._double_after = 0.0  # seconds after `_since` until the next doubling; 0: not doubled since the last credit
-        self._rate = 0.0  # bytes per second, smoothed; 0: unknown
+        self._round_trip = 0.0  # seconds: the minimum round-trip time; 0 if unknown
+        self._measured = 0.0  # when the minimum was measured
+        self._since = clock()  # the time of the latest credit, idle state or doubling
+        self._double_after = 0.0  # seconds from `_since` to the next doubling; 0 if not doubled since the latest credit
+        self._rate = 0.0  # bytes per second, smoothed; 0 if unknown
 
     @property
     def size(self) -> int:
-        """Bytes in flight: sent, but credit not returned."""
+        """Bytes in flight: sent, but not yet returned as credit."""
         return self._sent - self._returned
 
     def room(self, credit: int, sent: int, returned: int, extra: int = 0) -> int:
         """Return the number of bytes that can be sent now.
 
         Args:
-            credit: Bytes that the reader's credit allows.
+            credit: Bytes allowed by the reader's credit.
             sent: Bytes sent since the start.
             returned: Bytes of credit returned since the start.
             extra: Bytes allowed in flight beyond the limit.
@@ -63,7 +63,7 @@ class CongestionWindow:
         return max(min(credit, self.limit + extra - self.size), 0)
 
     def sent(self, sent: int) -> None:
-        """Update the number of bytes sent since the start."""
+        """Record the total number of bytes sent."""
         if sent > self._sent:
             now = self._clock()
             if self.size == 0:
@@ -72,7 +72,7 @@ class CongestionWindow:
             self._samples.append((now, sent))
 
     def _receive_credit(self, returned: int, now: float) -> None:
-        """Update rate, round trip and limit with the credit returned since the last call."""
+        """Update the rate, the round-trip time and the limit from the credit returned since the last call."""
         grant, self._returned = returned - self._returned, returned
         if grant <= 0:
             return
@@ -88,5 +88,5 @@ class CongestionWindow:
         self.limit = max(floor, int(min(GAIN * self._rate * self._round_trip, FLOOR + QUEUE * self._rate)))
 
     def _expected(self) -> float:
-        """Return the seconds until the credit for the bytes in flight is overdue."""
+        """Return the number of seconds without credit after which a grant is overdue."""
         return max(PROBE, 2 * self.size / self._rate if self._rate else 1.5 * self.size / SLOWEST)

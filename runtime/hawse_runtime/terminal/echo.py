@@ -1,8 +1,8 @@
-"""Finds the echo of input in a terminal's output, so that searches can exclude it (docs/wire.md section 9).
+"""Finds echoed input in a terminal's output, so that searches can exclude it (docs/wire.md section 9).
 
-The echo mode is read from the kernel when input is typed. With ECHO, the kernel echoes it, and the typed text is found
-anywhere in the output that follows. In raw mode, the program may echo it, and only the first text that follows counts
-as an echo. A shell repeats a line typed ahead after its next prompt (OSC 133;B).
+The echo mode is read from the kernel when the user types. With ECHO set, the kernel echoes the input, and the tracker
+looks for it anywhere in the subsequent output. In raw mode, the program may echo the input, and only the first text
+after it can be an echo. A shell redisplays type-ahead after its next prompt (OSC 133;B).
 """
 
 import re
@@ -12,11 +12,11 @@ from typing import Final
 
 from hawse_runtime.posix.line_discipline import InputMode
 
-RUN_LIMIT: Final = 4096  # bytes of a line to compare; the rest of a longer one does not count as an echo
-RUNS_LIMIT: Final = 64  # typed lines to search for at a time, or waiting for the next prompt
-SEARCH_LIMIT: Final = 64 << 10  # bytes of other text until the kernel's echo is no longer expected
-PARTS_LIMIT: Final = 4096  # parts of the output remembered as echoes
-CARRY_LIMIT: Final = 4096  # bytes of an incomplete escape sequence
+RUN_LIMIT: Final = 4096  # bytes of a typed line to compare; the rest of a longer line does not count as an echo
+RUNS_LIMIT: Final = 64  # maximum number of typed lines to look for, and of lines that wait for the next prompt
+SEARCH_LIMIT: Final = 64 << 10  # bytes of other text after which the tracker stops looking for the kernel's echo
+PARTS_LIMIT: Final = 4096  # number of echoes whose offsets are remembered
+CARRY_LIMIT: Final = 4096  # maximum bytes of an incomplete escape sequence
 
 _ESCAPE = (
     rb"\x1b(?:\[[\x20-\x3f]*[\x40-\x7e]|[\]PX^_][^\x07\x18\x1a\x1b]*(?:[\x07\x18\x1a]|\x1b\\)?"
@@ -36,16 +36,16 @@ _CONTROL = re.compile(rb"[\x00-\x1f\x7f]+")
 
 
 class TypedRun:
-    """Typed text, and how much of it has been printed."""
+    """A piece of typed text, and how much of it has been echoed."""
 
     def __init__(self, text: bytes, *, anywhere: bool) -> None:
-        """Create a run. `anywhere`: other text can precede it in the output."""
+        """Create a run. If `anywhere` is set, other text can precede the echo in the output."""
         self.text = text[:RUN_LIMIT]
         self.anywhere = anywhere
-        self.printed = 0  # bytes
-        self.row = 0  # bytes printed before the last row of the screen
-        self.start: int | None = None  # the offset of its first printed byte
-        self.ended = anywhere  # whether its line is complete
+        self.printed = 0  # bytes echoed so far
+        self.row = 0  # bytes echoed before the last row of the screen
+        self.start: int | None = None  # the offset of the first echoed byte
+        self.ended = anywhere  # whether the typed line is complete
 
     @property
     def complete(self) -> bool:
@@ -53,23 +53,23 @@ class TypedRun:
 
 
 class EchoTracker:
-    """Follows the input and the output of one terminal."""
+    """Tracks the input and output of one terminal."""
 
     def __init__(self) -> None:
         self._runs: deque[TypedRun] = deque(maxlen=RUNS_LIMIT)
-        self._ahead: deque[bytes] = deque(maxlen=RUNS_LIMIT)  # lines that the shell may repeat after its prompt
-        self._passed = 0  # bytes of other text since the input
+        self._ahead: deque[bytes] = deque(maxlen=RUNS_LIMIT)  # lines that the shell may redisplay after its prompt
+        self._passed = 0  # bytes of other text since the latest input
         self._carry = b""
-        self._starts: list[int] = []  # of each echo, in order; `_ends`: the offsets after them
+        self._starts: list[int] = []  # the start offset of each echo, ascending; `_ends` holds the end offsets
         self._ends: list[int] = []
 
     @property
     def expecting(self) -> bool:
-        """Whether output can be an echo. If not, `feed` does nothing."""
+        """Whether the next output can contain an echo. If false, `feed` has no effect."""
         return bool(self._runs)
 
     def typed(self, data: bytes, mode: InputMode) -> None:
-        """Note input. All output before it has been fed."""
+        """Record input. Call `feed` with all earlier output first."""
         if mode == "raw":
             self._typed_raw(data)
             return
@@ -81,16 +81,16 @@ class EchoTracker:
             self._ahead.extend(line for line in _LINE_END.split(data) if line and not _CONTROL.search(line))
 
     def prompted(self) -> None:
-        """Note that the shell has printed its prompt and will repeat lines typed ahead."""
+        """Record that the shell has printed its prompt. The shell now redisplays the lines typed ahead."""
         self._forget()
         if self._ahead:
             self._runs.append(TypedRun(b"", anywhere=False))
 
     def feed(self, offset: int, data: bytes) -> None:
-        """Take the next output, which starts at `offset`."""
+        """Process the next output, which starts at `offset`."""
         if not self._runs:
             return
-        if not self._carry and _CONTROL.search(data) is None:  # the usual echo of a key: only text
+        if not self._carry and _CONTROL.search(data) is None:  # the common case, the echo of a key: text only
             if data:
                 self._take(offset, data)
             return
@@ -140,7 +140,7 @@ class EchoTracker:
     # ---- output
 
     def _take(self, offset: int, text: bytes) -> None:
-        """Compare a piece of text with the runs."""
+        """Compare a piece of text with the typed runs."""
         at = 0
         while at < len(text) and self._runs:
             run = self._runs[0]
@@ -157,7 +157,7 @@ class EchoTracker:
             self._forget()
 
     def _compare(self, run: TypedRun, offset: int, text: bytes, at: int) -> int:
-        """Take the matching part of `text` at index `at`; return the index after it."""
+        """Consume the part of `text` that matches at index `at`, and return the index after it."""
         size = _common(run.text[run.printed : run.printed + len(text) - at], text[at:])
         if size:
             if run.start is None:
@@ -173,16 +173,16 @@ class EchoTracker:
 
     def _differs(self, run: TypedRun, offset: int, text: bytes, at: int) -> int:
         if run.anywhere:
-            run.printed, run.start = 0, None  # it was the start of other text
+            run.printed, run.start = 0, None  # not an echo: other text started with the same bytes
         elif run.start is not None and not run.complete and text[at:] == b" ":
             run.row = run.printed
-            return len(text)  # a program moves to the next row of the screen by a space and a CR
+            return len(text)  # programs move to the next row by printing a space and a CR
         else:
             self._forget()
         return at
 
     def _choose(self, run: TypedRun, text: bytes) -> None:
-        """Take the first line typed ahead that `text` can start with; earlier lines were read by another program."""
+        """Choose the first line typed ahead that `text` can be the start of. Other programs have read earlier lines."""
         while self._ahead:
             line = self._ahead.popleft()
             if line[0] == text[0]:
@@ -212,7 +212,7 @@ def _common(one: bytes, other: bytes) -> int:
 
 
 def _find(text: bytes, run: bytes, at: int) -> int:
-    """Return where the run starts in `text`, even if the text ends within it; otherwise the end of the text."""
+    """Return the index of `run` in `text`, or of a prefix of `run` that ends `text`; otherwise the length of `text`."""
     found = text.find(run, at)
     if found >= 0:
         return found

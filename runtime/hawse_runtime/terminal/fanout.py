@@ -1,7 +1,7 @@
-"""Sends the same output to several viewers of one connection in one frame.
+"""Sends the same output to several viewers on one connection in a single frame.
 
-Viewers at the same offset whose next message is output share a frame, which is built and copied once. To stay aligned,
-viewers stop at multiples of STEP, and the furthest behind is served first. A single viewer does not use this module.
+Viewers at the same offset that wait for output share a frame, which is built and copied once. To stay aligned, viewers
+stop at multiples of STEP, and the viewer furthest behind is served first. A single viewer does not use this module.
 """
 
 from collections.abc import Iterable
@@ -10,31 +10,31 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from hawse.wire.frames import SHARED_MAX
 from hawse_runtime.terminal.congestion_window import FLOOR, STEP
 
-CATCH_UP: Final = 256 << 10  # bytes: a viewer further behind is not waited for, and is served separately
+CATCH_UP: Final = 256 << 10  # bytes: a viewer that is further behind is not waited for; it is served separately
 
 
 class FanoutViewer(Protocol):
-    """The attributes of a viewer required for sharing."""
+    """The attributes of a viewer that sharing requires."""
 
     @property
     def cursor(self) -> int | None: ...
 
     @property
     def in_flight(self) -> int:
-        """Bytes sent to it without returned credit."""
+        """Bytes sent to the viewer but not yet returned as credit."""
         ...
 
     @property
     def probed(self) -> bool:
-        """Whether it has waited long enough that any amount can be sent."""
+        """Whether the viewer has waited so long for credit that any number of bytes can be sent."""
         ...
 
     def room(self) -> int:
-        """Return the number of bytes that can be sent to it now."""
+        """Return the number of bytes that can be sent to the viewer now."""
         ...
 
     def can_share(self, other: "FanoutViewer") -> bool:
-        """Return whether its next message is output on the same connection and at the same size as for `other`."""
+        """Return whether both viewers expect output on the same connection, at the same terminal size."""
         ...
 
 
@@ -42,20 +42,20 @@ V = TypeVar("V", bound=FanoutViewer)
 
 
 class Share(NamedTuple, Generic[V]):
-    """The number of bytes to send now, possibly 0, and the other viewers that receive them."""
+    """The number of bytes to send now (possibly 0), and the other viewers that receive the same bytes."""
 
     size: int
     peers: list[V]
 
 
 def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, ...]) -> Share[V]:
-    """Decide how many of `size` bytes at the cursor of `viewer` to send, and to which other viewers.
+    """Decide how many of the `size` bytes at the cursor of `viewer` to send, and to which other viewers.
 
     Args:
         viewer: The viewer being served.
         viewers: All viewers of the terminal.
-        size: The number of available bytes that can be sent to `viewer`.
-        stops: Offsets where all viewers stop: the end of the output, the next size change.
+        size: The number of available bytes that fit into the window of `viewer`.
+        stops: Offsets where every viewer stops: the end of the output and the next size change.
     """
     assert viewer.cursor is not None
     rooms = _peers(viewer, viewers, min(size, STEP))
@@ -66,10 +66,10 @@ def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, .
 
 
 def furthest_behind(viewer: V, viewers: Iterable[V], start: int) -> V | None:
-    """Return the viewer to serve before `viewer`, so that they align: the furthest behind with room for a step.
+    """Return the viewer to serve before `viewer`: the one furthest behind it that can receive a whole step.
 
     Args:
-        viewer: The viewer whose turn it is.
+        viewer: The viewer to be served next.
         viewers: All viewers of the terminal.
         start: The offset of the first available byte.
     """
@@ -87,7 +87,7 @@ def furthest_behind(viewer: V, viewers: Iterable[V], start: int) -> V | None:
 
 
 def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
-    """Return the other viewers at the same offset with room for at least `least` bytes, and the room of each."""
+    """Return the other viewers at the same offset that can receive at least `least` bytes, with each one's limit."""
     found: dict[V, int] = {}
     for other in viewers:
         if other.cursor == viewer.cursor and other is not viewer and other.can_share(viewer):
@@ -100,10 +100,10 @@ def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
 
 
 def _aligned(cursor: int, size: int, in_flight: int) -> int:
-    """Shorten `size` so that it ends at a multiple of STEP.
+    """Shorten `size` so that the data ends at a multiple of STEP.
 
-    Returns 0 if nothing is left and a step of the reader's credit is in flight, because the reader will grant credit
-    when it has received that step. If it waits for more, it is sent more after PROBE seconds.
+    Returns 0 if the data does not reach such an offset while a whole step of credit is in flight: the reader grants
+    credit when it has received that step. Otherwise, the viewer is probed after PROBE seconds.
     """
     aligned = size - (cursor + size) % STEP
     if aligned > 0:

@@ -48,15 +48,15 @@ from hawse_runtime.terminal.viewer import Viewer
 
 RUNNING_LIMIT = 1024
 DEFAULT_COLS, DEFAULT_ROWS = 80, 24
-DEFAULT_GRACE = 2.0  # seconds from HUP to KILL
-CLOSE_GRACE = 0.5  # seconds from HUP to KILL when the runtime ends
-VIEWERS_SHOWN = 200  # viewers in one answer: pages show only a few of up to 1,024
-EXITED_KEPT = 64  # exited terminals that stay readable
-ENDS_KEPT = 1024  # unreadable terminals whose end `terminal.wait` can still report
+DEFAULT_GRACE = 2.0  # seconds from SIGHUP to SIGKILL
+CLOSE_GRACE = 0.5  # seconds from SIGHUP to SIGKILL when the runtime shuts down
+VIEWERS_SHOWN = 200  # viewers listed in one result; pages display only a few of up to 1,024
+EXITED_KEPT = 64  # exited terminals that remain readable
+ENDS_KEPT = 1024  # removed terminals whose end `terminal.wait` can still report
 
 
 class TerminalMethods:
-    """Terminals by id: at most one instance each, running or exited."""
+    """The terminals by id. Each id has at most one instance, which is running or has exited."""
 
     def __init__(
         self,
@@ -67,14 +67,15 @@ class TerminalMethods:
         *,
         of_each: int | None = None,
     ) -> None:
-        """Start without terminals.
+        """Create the methods, without any terminals.
 
         Args:
-            environment: The variables and directories that programs start with.
-            journals: Creates the journals of output.
+            environment: The environment variables and directories that programs start with.
+            journals: Creates the journals that hold output.
             trees: Ends process trees.
-            screens: Serves the screens.
-            of_each: The maximum number of running terminals of a caller that lacks some rights; None: unlimited.
+            screens: The service that emulates the terminals' screens.
+            of_each: The maximum number of running terminals per caller, for callers without full rights; None for no
+                limit.
         """
         self._of_each = of_each
         self._environment = environment
@@ -84,10 +85,10 @@ class TerminalMethods:
         self.registry: Registry[Terminal] = Registry(
             "terminal", limit=RUNNING_LIMIT, retention=Retention(EXITED_KEPT), on_drop=self._dropped
         )
-        self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # id and end, by instance
+        self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # by instance: the terminal's id and its end
         self.snapshots = SnapshotCache()
         self.stats = TerminalStats()
-        # Set by `RecordingMethods`: returns a function that starts to record a new terminal. May raise.
+        # Set by `RecordingMethods`. Returns a function that starts recording a new terminal. May raise.
         self.recording: Callable[[RecordOptions], Callable[[Terminal], None]] | None = None
 
     def __len__(self) -> int:
@@ -98,16 +99,16 @@ class TerminalMethods:
 
     @property
     def output(self) -> int:
-        """The total bytes printed in all terminals, including closed ones."""
+        """The total number of bytes printed in all terminals, including removed ones."""
         return self.stats.output + sum(terminal.journal.end for terminal in self)
 
     def get(self, terminal_id: str, instance: str | None = None) -> Terminal:
-        """Return a terminal. Raises `not_found` and `stale_handle`."""
+        """Return a terminal by id. Raises `not_found` and `stale_handle`."""
         return self.registry.get(terminal_id, instance)
 
     @handles(TerminalCreate, caller=True)
     def create(self, params: TerminalCreate, caller: Principal) -> TerminalCreateResult:
-        """Start a terminal unless the id has a running one. Does not await, so concurrent calls start one child."""
+        """Start a terminal unless one is running under the id. Never awaits, so concurrent calls start one program."""
         terminal_id = params.id or f"t-{secrets.token_hex(4)}"
         existing = self.registry.find(terminal_id)
         if existing is not None and existing.exit is None:
@@ -143,17 +144,17 @@ class TerminalMethods:
         if self._of_each is None or ALL in caller.rights:
             return
         if sum(one.creator == caller.id for one in self if one.exit is None) >= self._of_each:
-            text = f"{caller.id!r} has {self._of_each} running terminals, which is the limit"
+            text = f"{caller.id!r} has reached the limit of {self._of_each} running terminals"
             raise HawseError("limit_exceeded", text)
 
     def _recording(self, policy: RecordOptions | bool | None) -> Callable[[Terminal], None] | None:
-        """Return the recording hook for a new terminal. Raises before the start, so that it cannot run unrecorded."""
+        """Return the hook that records a new terminal. Raises before the terminal starts, so none runs unrecorded."""
         if not policy or self.recording is None:
             return None
         return self.recording(policy if isinstance(policy, RecordOptions) else RecordOptions())
 
     async def close(self) -> None:
-        """End all terminals and their programs."""
+        """End all terminals, including their programs."""
         await self.registry.close(lambda terminal: self._end(terminal, CLOSE_GRACE))
 
     @serves(TerminalAttach)
@@ -233,12 +234,12 @@ class TerminalMethods:
         return self.get(params.id).participants.set_lease(params)
 
     def end_of(self, terminal_id: str, instance: str | None) -> TerminalWaitResult | None:
-        """Return the end of a dropped terminal; None if it is not kept."""
+        """Return how a removed terminal ended, or None if its end is no longer kept."""
         terminal, end = self._ends.get(instance or "", ("", None))
         return end if terminal == terminal_id else None
 
     def _dropped(self, terminal: Terminal) -> None:
-        """Release a dropped terminal."""
+        """Release the resources of a removed terminal."""
         offset = terminal.journal.end
         if terminal.exit is not None:
             end = TerminalWaitResult(start=offset, event="exit", offset=offset, exit=terminal.exit)
@@ -249,7 +250,7 @@ class TerminalMethods:
         terminal.retire()
 
     async def _end(self, terminal: Terminal, grace: float) -> None:
-        """End its tree, even after its exit, because it may have left processes behind."""
+        """End the process tree. Needed even after the program has exited, because other processes may remain."""
         await self._trees.end(
             terminal.pid, signals.SIGHUP, grace, lambda: terminal.exit is not None, mark=terminal.tree_mark
         )

@@ -1,4 +1,4 @@
-"""The options of a new terminal, and of an attaching viewer."""
+"""The options of a new terminal and of a viewer that attaches to it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,18 +16,18 @@ class TerminalOptions(msgspec.Struct, frozen=True):
     env: Mapping[str, str]
     cols: int = 80
     rows: int = 24
-    shown_argv: Sequence[str] | None = None  # the argv in `describe`; None: `argv`
+    shown_argv: Sequence[str] | None = None  # the argv shown by `describe`; None shows `argv`
     creator: str = ""  # the id of the principal that created it
-    integrated: bool = False  # its shell marks its commands in the output (OSC 133)
+    integrated: bool = False  # whether its shell marks commands in the output (OSC 133)
 
 
 class ViewerOptions(msgspec.Struct, frozen=True):
-    """The options of an attaching viewer."""
+    """The options of a viewer that attaches."""
 
-    since: int | None = None  # the start offset of output; None: from the start or a snapshot
-    input_id: str | None = None  # identifies its input stream across reconnects; None without input
-    lossless: bool = False  # the program waits for it, so that no output is skipped
-    emulator: bool = False  # it can answer the queries of programs
+    since: int | None = None  # the output offset to start from; None starts with all output or a snapshot
+    input_id: str | None = None  # identifies the viewer's input stream across reconnects; None disables input
+    lossless: bool = False  # whether the program waits for the viewer, so that it receives all output
+    emulator: bool = False  # whether the viewer can answer queries of programs
     read_only: bool = False
     profile: ViewerProfile = msgspec.field(default_factory=ViewerProfile)
-    fit: Size | None = None  # the terminal size that fits its window
+    fit: Size | None = None  # the terminal size that fits the viewer's window

@@ -1,12 +1,12 @@
-"""Finds operating system commands (OSC, ECMA-48 8.3.89) in output that arrives in pieces of any size.
+"""Finds operating system commands (OSC, ECMA-48 8.3.89) in output that arrives in chunks of any size.
 
-A piece of output without a command costs one search for ESC ].
+A chunk without a command costs one search for ESC ].
 """
 
 import re
 from typing import NamedTuple
 
-LIMIT = 8 << 10  # bytes of a payload; longer ones (an image, the clipboard) are ignored
+LIMIT = 8 << 10  # bytes of a payload; commands with longer ones (images, clipboard contents) are ignored
 
 _INTRODUCER = b"\x1b]"
 # BEL and ST (ESC \) terminate a command. CAN, SUB and any other ESC cancel it (DEC STD 070).
@@ -14,7 +14,7 @@ _END = re.compile(rb"[\x07\x18\x1a\x1b]")
 
 
 class Osc(NamedTuple):
-    """One command. `start` and `end` are the absolute offsets of its ESC and of the byte after its terminator."""
+    """One command. `start` is the absolute offset of its ESC, `end` the offset after its terminator."""
 
     start: int
     end: int
@@ -22,20 +22,20 @@ class Osc(NamedTuple):
 
 
 class OscScanner:
-    """Pass all output to `feed`. `offset` is the offset of the next byte."""
+    """An incremental scanner: pass all output to `feed`. `offset` is the offset of the next byte."""
 
     def __init__(self, offset: int = 0) -> None:
         self.offset = offset
-        self._carry = b""  # the unfinished command, at most its introducer and LIMIT bytes
-        self._overlong = False  # inside a command that is too long to keep
+        self._carry = b""  # the unfinished command: the introducer and up to LIMIT bytes
+        self._overlong = False  # whether the scanner is inside a command that is too long to keep
 
     @property
     def held(self) -> int:
-        """The number of bytes kept until the next `feed`."""
+        """The number of bytes buffered until the next `feed`."""
         return len(self._carry)
 
     def feed(self, data: bytes) -> list[Osc]:
-        """Return the commands that end in `data`, in order."""
+        """Return the commands that end within `data`, in order."""
         base = self.offset - len(self._carry)
         self.offset += len(data)
         if self._carry:
@@ -58,7 +58,7 @@ class OscScanner:
         return found
 
     def _skip(self, data: bytes) -> int:
-        """Return where the next command starts after the overlong one, or -1 if that has not ended."""
+        """Return the index where the next command starts after an overlong one, or -1 if that one has not ended."""
         end = _END.search(data)
         if end is None:
             return -1
@@ -67,7 +67,7 @@ class OscScanner:
 
 
 def _find(data: bytes) -> int:
-    """Return the index of the first introducer. Searching for one byte is 20 times as fast as for two."""
+    """Return the index of the first introducer. Searches for a single byte, which is 20 times as fast as for two."""
     return data.find(_INTRODUCER) if b"\x1b" in data and b"]" in data else -1
 
 

@@ -1,7 +1,7 @@
-"""Coalesces output notifications: immediate below 1 KiB, otherwise at most one per 2 ms.
+"""Coalesces output notifications: immediately below 1 KiB, otherwise at most one every 2 ms.
 
-A flood arrives in pieces of 2 to 4 KB, and each notification costs as much as 64 KB of output, all the way to the
-browser. Small echoes are not delayed, nor is a whole portion of the journal.
+A flood of output arrives in chunks of 2 to 4 KB. Along the whole path to the browser, a notification costs as much as
+64 KB of output. Small echoes are not delayed, nor is output that fills a portion of the journal (`Journal.portion`).
 """
 
 import asyncio
@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 from hawse_runtime.journal.journal import Journal
 
-TRICKLE = 1 << 10  # bytes: less is notified immediately
-INTERVAL = 0.002  # seconds between other notifications
+TRICKLE = 1 << 10  # bytes: smaller amounts are notified immediately
+INTERVAL = 0.002  # minimum seconds between notifications of larger amounts
 
 
 class OutputCoalescer:
-    """Appends output to a journal, and calls `notify` for each group of appends. After the last one, call `flush`."""
+    """Appends output to a journal, and calls `notify` once per group of appends. Call `flush` after the last append."""
 
     def __init__(self, journal: Journal, notify: Callable[[], None]) -> None:
         self._journal = journal
@@ -25,7 +25,7 @@ class OutputCoalescer:
         self._timer: asyncio.TimerHandle | None = None
 
     def append(self, data: bytes) -> None:
-        """Append to the journal, and notify immediately or at the end of INTERVAL."""
+        """Append `data` to the journal, and notify immediately or after at most INTERVAL seconds."""
         self._journal.append(data)
         pending = self._journal.end - self._notified_offset
         if TRICKLE <= pending < self._journal.portion() and time.monotonic() - self._notified_at < INTERVAL:
@@ -35,7 +35,7 @@ class OutputCoalescer:
             self.flush()
 
     def flush(self) -> None:
-        """Notify immediately of everything in the journal."""
+        """Notify immediately if any appended output has not been notified."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,6 +1,6 @@
-"""Shell integration: starts bash and zsh so that they report their commands, without changing the user's files.
+"""Shell integration: makes bash and zsh report their commands without changing the user's files.
 
-The scripts are files of this package, which is read-only inside a sandbox: see docs/decisions/0010.
+The scripts are files of this package, which is read-only inside a sandbox (docs/decisions/0010).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ SCRIPTS = Path(__file__).resolve().parent / "shell"
 
 
 class ShellLaunch(NamedTuple):
-    """The command to start. `integrated`: whether it will report its commands."""
+    """The command to start. `integrated` is set if the shell will report its commands."""
 
     argv: list[str]
     env: dict[str, str]
@@ -19,7 +19,7 @@ class ShellLaunch(NamedTuple):
 
 
 def integrate(argv: Sequence[str], env: Mapping[str, str]) -> ShellLaunch:
-    """Add shell integration to bash or zsh without arguments, which are interactive. Other commands are unchanged."""
+    """Add shell integration to an interactive bash or zsh, one without arguments. Other commands stay unchanged."""
     shell = PurePath(argv[0]).name if len(argv) == 1 else ""
     if shell == "bash":
         return ShellLaunch([argv[0], "--rcfile", str(SCRIPTS / "hawse.bash")], dict(env), True)

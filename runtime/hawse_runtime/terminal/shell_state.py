@@ -1,6 +1,6 @@
-"""Tracks state reported by programs in their output: title (OSC 0, 2), directory (OSC 7), commands (OSC 133, 633).
+"""Tracks the state that programs report in their output: title (OSC 0, 2), directory (OSC 7), commands (OSC 133, 633).
 
-Reads the journal once per burst of output, independently of the viewers.
+The tracker reads the journal once per burst of output, independently of the viewers.
 """
 
 import re
@@ -15,17 +15,17 @@ from hawse_runtime.terminal.echo import EchoTracker
 from hawse_runtime.terminal.osc_scanner import OscScanner
 
 TITLE_LIMIT = 1024  # characters
-PATH_LIMIT = 4096  # bytes, as in Linux
+PATH_LIMIT = 4096  # bytes, the limit of Linux
 
-_BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # of a bracketed paste; between them, a line end does not end a line
-_SUBMITS = re.compile(rb"[\r\n\x03]")  # a shell prints its next prompt after a line, or Ctrl-C
+_BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # delimiters of a bracketed paste, where a line end does not submit a line
+_SUBMITS = re.compile(rb"[\r\n\x03]")  # the shell prints its next prompt after a submitted line or Ctrl-C
 
 
 class ShellStateTracker:
-    """The reported state of one terminal. `title` and `cwd` are None until a program reports them."""
+    """The state reported in one terminal. `title` and `cwd` are None until a program reports them."""
 
     def __init__(self, journal: Journal, *, integrated: bool = False) -> None:
-        """`integrated`: the shell was started with shell integration, so it will report its commands."""
+        """Create a tracker. `integrated` states that the shell has shell integration and will report its commands."""
         self.title: str | None = None
         self.cwd: str | None = None
         self.commands = CommandHistory(partial(_copy, journal))
@@ -33,30 +33,30 @@ class ShellStateTracker:
         self._journal = journal
         self._integrated = integrated
         self._scanner = OscScanner()
-        self._pasting = False  # whether the input so far ends within a paste
-        self._held = b""  # the last bytes of the input, if they may start the next bracket
+        self._pasting = False  # whether the input read so far ends inside a paste
+        self._held = b""  # the last bytes of the input, if a delimiter may start there
         self._submitted = 0  # the end of the output when a line or Ctrl-C was last typed
         self._host = socket.gethostname().encode()
 
     @property
     def reports_commands(self) -> bool:
-        """Whether the shell reports its commands, because it was started with integration or has already done so."""
+        """Whether the shell reports its commands: it was started with integration or has reported one."""
         return self._integrated or self.commands.marked
 
     @property
     def at_prompt(self) -> bool:
-        """Whether the shell is waiting for a line: it has started a prompt since a line or Ctrl-C was last typed.
+        """Whether the shell is waiting for a line: it has printed a prompt since the last line or Ctrl-C was typed.
 
-        The shell is not waiting while it has read a line but not yet reported it as a command.
+        False between the moment when the shell reads a line and the moment when it reports the command.
         """
         if self.commands.running is not None:
             return False
-        if self.commands.prompt is None:  # a shell that reports commands but no prompts
+        if self.commands.prompt is None:  # the shell reports commands, but no prompts
             return self.commands.marked and not self._integrated
         return self.commands.prompt >= self._submitted
 
     def note_input(self, data: bytes | memoryview, mode: InputMode) -> None:
-        """Note input before it is written to the program, and the terminal's echo mode."""
+        """Record input and the terminal's echo mode, before the input is written to the program."""
         self.catch_up()
         text = bytes(data)
         self.echo.typed(text, mode)
@@ -65,8 +65,8 @@ class ShellStateTracker:
                 self._submitted = self._journal.end
 
     def _typed(self, data: bytes) -> list[bytes]:
-        """Return the parts of the next input outside pastes. A paste can be split over several writes."""
-        if not self._held and b"\x1b" not in data:  # the usual case: no bracket
+        """Return the parts of the next input that are outside pastes. A paste can be split over several writes."""
+        if not self._held and b"\x1b" not in data:  # the common case: no delimiter
             return [] if self._pasting else [data]
         data = self._held + data
         parts: list[bytes] = []
@@ -83,14 +83,14 @@ class ShellStateTracker:
             position = bracket + len(_BEGINS)
 
     def catch_up(self) -> None:
-        """Read the new output."""
+        """Process the output that has arrived since the last call."""
         journal, scanner = self._journal, self._scanner
-        if scanner.offset < journal.start:  # impossible while a journal holds more than a burst
+        if scanner.offset < journal.start:  # cannot happen while a journal holds more than one burst
             scanner = self._scanner = OscScanner(journal.start)
         while scanner.offset < journal.end:
             offset = scanner.offset
             data = bytes(journal.read(offset, journal.end - offset))
-            taken = 0  # bytes of `data` already compared with the input
+            taken = 0  # number of bytes of `data` compared with the input so far
             for start, end, payload in scanner.feed(data):
                 self._take(payload, start, end)
                 if payload.startswith(b"133;B"):
@@ -100,7 +100,7 @@ class ShellStateTracker:
             self.echo.feed(offset + taken, data[taken:])
 
     def echoes(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the echoes of input between two offsets of the output."""
+        """Return the echoes of input between two output offsets."""
         self.catch_up()
         return self.echo.parts(start, end)
 
@@ -116,7 +116,7 @@ class ShellStateTracker:
             self.cwd = self._directory(value) or self.cwd
 
     def _directory(self, url: bytes) -> str | None:
-        """Decode the path of `file://HOST/PATH` (percent-encoded). None if it is invalid or on another host."""
+        """Decode the path of `file://HOST/PATH` (percent-encoded). Returns None if it is invalid or on another host."""
         scheme, _, rest = url.partition(b"://")
         host, slash, path = rest.partition(b"/")
         if scheme != b"file" or not slash or host not in (b"", b"localhost", self._host):
@@ -126,7 +126,7 @@ class ShellStateTracker:
 
 
 def _unfinished(data: bytes) -> bytes:
-    """Return the end of `data` that may start a bracket."""
+    """Return the end of `data` that may be the start of a delimiter."""
     lengths = range(len(_BEGINS) - 1, 0, -1)
     return next((data[-n:] for n in lengths if data.endswith((_BEGINS[:n], _ENDS[:n]))), b"")
 

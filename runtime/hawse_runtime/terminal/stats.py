@@ -1,6 +1,6 @@
-"""Counters of all terminals of a runtime, for `runtime.metrics`. They only increase.
+"""Counters over all terminals of a runtime, reported by `runtime.metrics`. They only increase.
 
-A key or a burst of output costs one addition; there is no cost per byte.
+Counting costs one addition per key or burst of output, and nothing per byte.
 """
 
 from bisect import bisect_left
@@ -8,20 +8,20 @@ from typing import Final
 
 from hawse.api.runtime import ECHO_BOUNDS, EchoHistogram
 
-SILENT: Final = 1.0  # seconds without output until a key counts as not echoed, for example in a password
+SILENT: Final = 1.0  # seconds without output after which a key counts as not echoed, such as a key of a password
 
 
 class TerminalStats:
-    """The counters; one instance is shared by all terminals."""
+    """The counters. All terminals share one instance."""
 
     def __init__(self) -> None:
-        self.reseeds = 0  # snapshots sent to viewers that had fallen behind or sent an interrupt
-        self.output = 0  # bytes of output of dropped terminals
+        self.reseeds = 0  # snapshots sent to viewers after they had fallen behind or sent an interrupt
+        self.output = 0  # bytes printed in terminals that have been removed
         self._echoes = [0] * (len(ECHO_BOUNDS) + 1)
         self._seconds = 0.0
 
     def echoed(self, seconds: float) -> None:
-        """Count output that arrived `seconds` after input."""
+        """Count an echo: output that arrived `seconds` after input."""
         self._echoes[bisect_left(ECHO_BOUNDS, seconds)] += 1
         self._seconds += seconds
 

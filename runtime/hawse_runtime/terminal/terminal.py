@@ -1,4 +1,4 @@
-"""A terminal: a PTY, the journal of its output, the screen it shows, and its viewers."""
+"""A terminal: a PTY with its output journal, its emulated screen and its viewers."""
 
 import asyncio
 import os
@@ -34,19 +34,19 @@ from hawse_runtime.terminal.stats import SILENT, TerminalStats
 from hawse_runtime.terminal.viewer import Viewer
 from hawse_runtime.terminal.viewer_group import ViewerGroup
 
-REPLAY_LIMIT = 256 << 10  # bytes replayed to a new viewer; beyond it, a snapshot is cheaper
+REPLAY_LIMIT = 256 << 10  # bytes of output replayed to a new viewer; above this, a snapshot is cheaper
 UNCHECKED = 4 << 10  # bytes of output between checks of the viewers' lag; 1/64 of a small journal
-LAST_OUTPUT = 1 << 20  # bytes to read after the program's end; the kernel holds fewer
+LAST_OUTPUT = 1 << 20  # bytes to read after the program has ended; the kernel buffers less
 
 InputListener = Callable[[bytes | memoryview], None]
 
 
 class Subscriber(JournalReader, Protocol):
-    """Follows the output of a terminal with its own cursor: a viewer, a recorder, a wait."""
+    """An object that reads the output of a terminal with its own cursor: a viewer, a recorder, or a wait."""
 
     @property
     def follows(self) -> bool:
-        """Whether it never sets the pace: its progress does not allow more output."""
+        """Whether the subscriber is passive: its progress alone does not let the program print more."""
         ...
 
     def wake(self) -> None:
@@ -56,7 +56,7 @@ class Subscriber(JournalReader, Protocol):
 
 @referable
 class Terminal:
-    """One instance of a terminal, from its start to its removal."""
+    """One instance of a terminal, from start to removal."""
 
     replay_limit = REPLAY_LIMIT
 
@@ -71,16 +71,16 @@ class Terminal:
         on_exit: Callable[["Terminal"], None],
         stats: TerminalStats | None = None,
     ) -> None:
-        """Start the program on a new PTY. Raises the errors of `spawn_pty`, and then leaves nothing behind.
+        """Start the program on a new PTY. Raises the same errors as `spawn_pty`; in that case, nothing remains open.
 
         Args:
             terminal_id: The id of the terminal.
-            options: The program, its environment and size.
-            journal: Keeps its output. The terminal takes ownership of it.
-            snapshots: Shared by all terminals.
-            screens: Serves its screen.
-            on_exit: Called once, when the program has exited and its output is complete.
-            stats: Shared by all terminals.
+            options: The program, its environment and the terminal size.
+            journal: The journal for the output; owned by the terminal from now on.
+            snapshots: The snapshot cache of all terminals.
+            screens: The service that emulates the terminal's screen.
+            on_exit: Called once the program has exited and its output is complete.
+            stats: The counters of all terminals.
         """
         self.id = terminal_id
         self.instance = secrets.token_hex(8)
@@ -94,13 +94,13 @@ class Terminal:
         self.shell_state = ShellStateTracker(journal, integrated=options.integrated)
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
-        self._ended: float | None = None  # s since 1970
-        # Held by `terminal.send` while it waits for the screen, which keeps input in order.
+        self._ended: float | None = None  # seconds since 1970
+        # `terminal.send` holds this lock while it waits for the screen, so that input stays in order.
         self.sending = asyncio.Lock()
         self._subscribers: dict[Subscriber, InputListener | None] = {}
         self._on_exit = on_exit
-        self._typed: float | None = None  # the time of input that has had no output since
-        self._checked = 0  # the end of the output at the last check of lags
+        self._typed: float | None = None  # when input arrived that no output has followed yet
+        self._checked = 0  # the end of the output when the lags were last checked
         self._retired = False
         self.sizes = SizeHistory(options.cols, options.rows)
         env = {**options.env, PROCESS_MARK: self.instance}
@@ -126,7 +126,7 @@ class Terminal:
 
     @property
     def tree_mark(self) -> str:
-        """The environment entry of all processes that descend from the program."""
+        """The environment entry that marks all descendants of the program."""
         return f"{PROCESS_MARK}={self.instance}"
 
     @property
@@ -139,7 +139,7 @@ class Terminal:
 
     @property
     def hung_up(self) -> bool:
-        """Whether no process has the PTY open any more. The program may still run."""
+        """Whether every process has closed the PTY. The program may still be running."""
         return self._reader.ended
 
     @property
@@ -173,7 +173,7 @@ class Terminal:
             if on_input is not None:
                 on_input(data)
         self.shell_state.note_input(data, "hidden" if self.hung_up else input_mode(self._fd))
-        now = time.monotonic()  # the loop's clock counts only milliseconds
+        now = time.monotonic()  # the event loop's clock may be too coarse
         if self._typed is None or now - self._typed > SILENT:
             self._typed = now
         self._writer.write(data, on_written)
@@ -186,11 +186,11 @@ class Terminal:
         self._wake()
 
     def signal(self, signum: int) -> None:
-        """Signal the foreground process group, like Ctrl-C."""
+        """Send a signal to the foreground process group, as the terminal does for Ctrl-C."""
         if signum == signal.SIGINT:
             self.viewers.skip_backlog()
         group = 0 if self.hung_up else os.tcgetpgrp(self._fd)
-        # The kernel returns 0 for a terminal without a foreground group; for killpg, 0 is the runtime's own group.
+        # The kernel returns 0 if the terminal has no foreground group. killpg(0) would signal the runtime's own group.
         self._child.signal_group(signum, group or None)
 
     # ---- subscribers
@@ -198,12 +198,12 @@ class Terminal:
     def subscribe(
         self, subscriber: Subscriber, *, resume_id: str | None = None, on_input: InputListener | None = None
     ) -> None:
-        """Wake `subscriber` on events, and pace the program by its cursor.
+        """Wake `subscriber` on every event, and let its cursor slow down the program.
 
         Args:
-            subscriber: The object to wake until `unsubscribe`.
+            subscriber: The object to wake until `unsubscribe` is called.
             resume_id: Identifies the subscriber across reconnects; see `Backpressure.add`.
-            on_input: Called with all input before it is written to the program.
+            on_input: Called with all input before the program receives it.
         """
         self._subscribers[subscriber] = on_input
         self.backpressure.add(subscriber, resume_id, follows=subscriber.follows)
@@ -215,30 +215,30 @@ class Terminal:
 
     @property
     def subscribers(self) -> int:
-        """The number of viewers, recorders and waits."""
+        """The number of subscribed viewers, recorders and waits."""
         return len(self._subscribers)
 
     def moved(self) -> None:
-        """Note that the cursor of a subscriber has advanced."""
+        """Record that the cursor of a subscriber has advanced."""
         self.backpressure.advanced()
 
     def snapshot(self, done: Callable[[CachedSnapshot], None], scrollback: int = ALL) -> OutputPlace:
-        """Request a snapshot of the screen and up to `scrollback` rows above it; return its place in the output.
+        """Request a snapshot of the screen and up to `scrollback` rows above it. Return the snapshot's output position.
 
-        `done` is called with it once, possibly before this returns.
+        `done` is called once with the snapshot, possibly before this method returns.
         """
         return self._tracker.snapshot(scrollback, done)
 
     def ask_screen(self, make: Callable[[int], AnyRequest], done: Callable[[Answer | None], None]) -> OutputPlace:
-        """Send a request to the screen after all output has been fed to it. See `ScreenTracker.request`."""
+        """Send a request to the screen after it has processed all output. See `ScreenTracker.request`."""
         return self._tracker.request(make, done)
 
     def plain_text(self) -> bytes:
-        """Return the last lines of the output as plain text, instead of an unreadable screen."""
+        """Return the last lines of the output as plain text, for use when the screen is unavailable."""
         return self._tracker.plain_text()
 
     def retire(self) -> None:
-        """Accept no more viewers, and release everything when the remaining viewers have finished."""
+        """Accept no more viewers, and release all resources when the remaining viewers have finished."""
         self._retired = True
         self._release()
 
@@ -256,7 +256,7 @@ class Terminal:
         self.shell_state.catch_up()
         self._wake()
         answerer, journal = self.viewers.answerer, self.journal
-        # If a viewer answers queries, a single key needs no check.
+        # While a viewer answers queries, the lags need not be checked for every key.
         if answerer is None or journal.end - self._checked >= min(UNCHECKED, journal.capacity >> 6):
             self._checked = journal.end
             self._tracker.keep_near(None if answerer is None else answerer.cursor or 0)
@@ -267,7 +267,7 @@ class Terminal:
             subscriber.wake()
 
     def _answer(self, reply: bytes) -> None:
-        if self.input_pending + len(reply) <= WRITE_LIMIT:  # the program reads its input
+        if self.input_pending + len(reply) <= WRITE_LIMIT:  # the program is reading its input
             self.write(reply)
 
     def _writers_changed(self) -> None:

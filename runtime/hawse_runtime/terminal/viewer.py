@@ -1,7 +1,7 @@
-"""One viewer of a terminal: a cursor on the journal, without a separate queue.
+"""A viewer of a terminal: a cursor on the output journal, without a queue.
 
-It sends `opened`, a snapshot if the journal no longer holds the requested output, the output with each `resized` event
-at its exact offset, `live`, and at the end `exit` and the result (docs/wire.md, terminal.attach).
+The viewer sends `opened`; a snapshot if the journal no longer holds the requested output; the output, with each
+`resized` event at its exact offset; `live`; and finally `exit` and the result (docs/wire.md, terminal.attach).
 """
 
 import asyncio
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
     from hawse_runtime.terminal.terminal import Terminal
 
 INTERRUPT = b"\x03"  # Ctrl-C
-RESEED_ROWS = 500  # rows of scrollback in a snapshot after an interrupt, so that the prompt arrives quickly
-BACKLOG = 64 << 10  # bytes that a viewer can be behind at an interrupt before its output is skipped
+RESEED_ROWS = 500  # rows of scrollback in the snapshot after an interrupt; few, so that the prompt arrives quickly
+BACKLOG = 64 << 10  # bytes that a viewer can be behind before an interrupt skips its unsent output
 
 
 class Viewer:
-    """Serves one `terminal.attach` call. A `Stream`, and from `attach` to `detach` a `Subscriber` of the terminal."""
+    """Serves one `terminal.attach` call. A `Stream` that subscribes to its terminal between `attach` and `detach`."""
 
     def __init__(self, terminal: "Terminal", call: ServerCall, options: ViewerOptions) -> None:
-        """Join the participants of `terminal`. Raises `limit_exceeded`."""
+        """Add a participant to `terminal`. Raises `limit_exceeded`."""
         self.read_only = options.read_only
         self.participant = terminal.participants.join(
             self, options.profile, read_only=options.read_only, fit=options.fit, caller=call.principal
         )
-        whole = allows(call.principal.rights, VIEW)  # otherwise it has access to this terminal only
+        whole = allows(call.principal.rights, VIEW)  # without VIEW, the caller has access to this terminal only
         self._participants_cursor = ParticipantsCursor(whole=whole)
         self.lossless = options.lossless
         self.follows = options.read_only and not options.lossless  # a read-only viewer does not slow down the program
-        self.emulator = options.emulator  # it can answer queries of programs
+        self.emulator = options.emulator  # whether it can answer queries of programs
         self.input_id = None if options.read_only else options.input_id
-        # Offset of the next byte to send. None until `opened`, except for a lossless viewer, whose output is kept from
-        # the start.
+        # The offset of the next byte to send. It is None until `opened`, except for lossless viewers, whose output is
+        # retained from the start.
         self.cursor: int | None = options.since if options.lossless else None
         self._terminal = terminal
-        self._journal = terminal.journal  # these are used for each key
+        self._journal = terminal.journal  # cached: these attributes are used for every key
         self._viewers = terminal.viewers
         self._sizes = terminal.sizes
         self._snapshots = terminal.snapshots
@@ -67,24 +67,24 @@ class Viewer:
         self._opened = False
         self._live_at = 0
         self._live = False
-        self.next_mark = 0  # the number of the next size change to send
-        self._lost = False  # its snapshot was dropped before all of it was sent
-        self._painting = False  # it waits for a snapshot; its cursor is already at the snapshot's offset
+        self.next_mark = 0  # the index of the next size change to send
+        self._lost = False  # whether the snapshot was dropped before it was sent completely
+        self._painting = False  # waiting for a snapshot; the cursor has moved to the snapshot's offset
         self._snapshot: CachedSnapshot | None = None  # the requested snapshot
         self._detached = False
-        self._answers = False  # the latest value sent: whether this viewer answers queries
-        self._skip = False  # after an interrupt: skip the unsent output
+        self._answers = False  # whether this viewer answers queries, according to the latest message
+        self._skip = False  # whether to skip the unsent output, after an interrupt
         self._prober: asyncio.TimerHandle | None = None
-        self.probed = False  # whether to send any amount, because no credit was returned for PROBE seconds
+        self.probed = False  # whether to send any number of bytes, because no credit was returned for PROBE seconds
         self._congestion = CongestionWindow(asyncio.get_running_loop().time)
 
     @property
     def lag(self) -> int:
-        """The unsent bytes of output."""
+        """The number of unsent bytes of output."""
         return 0 if self.cursor is None else self._journal.end - self.cursor
 
     def attach(self) -> None:
-        """Follow the terminal until `detach`."""
+        """Subscribe to the terminal until `detach` is called."""
         self._viewers.add(self)
         self._terminal.subscribe(self, resume_id=self.input_id)
 
@@ -107,9 +107,9 @@ class Viewer:
     def receive_input(self, offset: int, payload: memoryview) -> None:
         terminal, input_id = self._terminal, self.input_id
         if self.read_only:
-            raise HawseError("forbidden", "a read-only viewer cannot type", details={"applied": 0})
+            raise HawseError("forbidden", "a read-only viewer cannot send input", details={"applied": 0})
         if input_id is None:
-            raise HawseError("protocol_error", "input requires the parameter `input` of terminal.attach")
+            raise HawseError("protocol_error", "to send input, set the parameter `input` of terminal.attach")
         new = terminal.inputs.new_part(input_id, offset, payload)
         if terminal.exit is not None:
             raise HawseError("exited", "the terminal has ended", details={"applied": terminal.inputs.applied(input_id)})
@@ -128,7 +128,7 @@ class Viewer:
             self._viewers.skip_backlog()
 
     def receive_end(self) -> None:
-        """Do nothing: a terminal has no end of input, and its line discipline handles Ctrl-D."""
+        """Do nothing. A terminal's input has no end, and its line discipline handles Ctrl-D."""
 
     def detach(self) -> None:
         if self._prober is not None:
@@ -142,18 +142,18 @@ class Viewer:
         self._call.wake()
 
     def lose_snapshot(self) -> None:
-        """Note that the cache has dropped the snapshot. A new one is requested when sending is possible again."""
+        """Handle the cache dropping the snapshot. A new one is requested when data can be sent again."""
         self._lost = True
 
     def skip_backlog(self) -> None:
-        """Skip unsent output after an interrupt if it exceeds BACKLOG, unless the viewer is lossless."""
+        """Skip the unsent output after an interrupt if it is longer than BACKLOG. Lossless viewers skip nothing."""
         if self._opened and self.cursor is not None and not self.lossless:
             self._skip = self._journal.end - self.cursor > BACKLOG
             if self._skip:
                 self.wake()
 
     def _probe_later(self) -> None:
-        """Wake after PROBE seconds without credit, because the congestion window is full."""
+        """Wake after PROBE seconds without credit. Called when the congestion window is full."""
         if self._prober is None:
             self._prober = asyncio.get_running_loop().call_later(PROBE, self._probe)
 
@@ -168,12 +168,12 @@ class Viewer:
 
     @property
     def _needs_snapshot(self) -> bool:
-        """Whether the next thing to send is a snapshot."""
+        """Whether a snapshot is the next message to send."""
         return self._opened or self._start_at == "snapshot"
 
     @property
     def _start_at(self) -> StartAt:
-        """Where the output for a new viewer starts."""
+        """Where the output of a new viewer starts."""
         journal = self._journal
         if self._since is not None and self._since >= journal.start:
             return "resume"
@@ -184,9 +184,9 @@ class Viewer:
     # ---- messages
 
     def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
-        """Call `step` once a required snapshot is available; end the call if the snapshot memory is full."""
+        """Call `step` once any required snapshot is available. End the call if the snapshot memory is full."""
         if self._needs_snapshot and self._snapshot is None and not self._request_snapshot():
-            return False  # `wake` is called when it is available
+            return False  # `wake` is called when the snapshot is available
         try:
             step(connection, ch)
         except HawseError as error:
@@ -233,10 +233,10 @@ class Viewer:
         self._terminal.moved()
 
     def _request_snapshot(self) -> bool:
-        """Request a snapshot of the current screen, and move the cursor to its offset, so that later output is kept.
+        """Request a snapshot of the current screen, and move the cursor to its offset, which retains all later output.
 
         Returns:
-            Whether the snapshot is already available.
+            Whether the snapshot is available now.
         """
         self._painting = True
         rows = RESEED_ROWS if self._skip else ALL
@@ -254,7 +254,7 @@ class Viewer:
             self.wake()
 
     def _take_snapshot(self) -> tuple[int, int, int]:
-        """Queue the new snapshot and move the cursor to its end; return its columns, rows and bytes."""
+        """Queue the new snapshot and move the cursor to its offset. Return its columns, rows and size in bytes."""
         snapshot, self._snapshot = self._snapshot, None
         assert snapshot is not None
         self._snapshots.put(self, snapshot)
@@ -262,7 +262,7 @@ class Viewer:
         return snapshot.cols, snapshot.rows, len(snapshot.data)
 
     def _send_control(self, connection: Connection, ch: int) -> bool:
-        """Send one event due before the next output byte; return whether one was sent."""
+        """Send one event that must precede the next output byte. Return whether an event was sent."""
         if self._answers is not (self._viewers.answerer is self):
             self._answers = not self._answers
             connection.send_event(ch, "answers", TerminalAnswers(answers=self._answers))
@@ -279,13 +279,13 @@ class Viewer:
         return False
 
     def _send_output(self, connection: Connection, size: int) -> int:
-        """Send at most `size` bytes of output to this viewer, or first to one behind it.
+        """Send up to `size` bytes of output to this viewer, unless another viewer is further behind and served first.
 
         Returns:
-            The number of further bytes allowed in flight to this viewer.
+            The number of bytes that can still be sent to this viewer.
         """
         assert self.cursor is not None
-        # Called once per turn: if room appeared after nothing was sent, `pull` would not be called again to use it.
+        # Compute the window only once: `pull` would not be called again for credit that becomes available in between.
         room = self.room()
         if min(size, room, self._journal.end - self.cursor) <= 0:
             return room
@@ -294,10 +294,10 @@ class Viewer:
             if behind is not None and behind._send_shared(connection, size, behind.room()):
                 return room
         sent = self._send_shared(connection, size, room)
-        return room - sent if sent else 0  # it waits for more credit, or for the probe
+        return room - sent if sent else 0  # the viewer waits for credit or for the probe
 
     def _send_shared(self, connection: Connection, size: int, room: int) -> int:
-        """Send at most `size` bytes of output to this viewer and others at its offset; return the number of bytes."""
+        """Send up to `size` bytes of output to this viewer and to others at its offset. Return the number sent."""
         assert self.cursor is not None
         end, mark = self._journal.end, self._sizes.get(self.next_mark)
         size = min(size, room, end - self.cursor, mark.offset - self.cursor if mark else size)
@@ -321,7 +321,7 @@ class Viewer:
 
     @property
     def _has_peers(self) -> bool:
-        """Whether other viewers might share the same frame."""
+        """Whether other viewers may receive the same frame."""
         return self._call.connection.shares and len(self._viewers) > 1
 
     # ---- FanoutViewer
@@ -331,7 +331,7 @@ class Viewer:
         return self._congestion.size
 
     def can_share(self, other: FanoutViewer) -> bool:
-        """Whether output comes next, on the same connection and with the same size as for `other`."""
+        """Return whether both viewers expect output on the same connection, at the same terminal size."""
         return (
             isinstance(other, Viewer)
             and self._live
@@ -346,7 +346,7 @@ class Viewer:
 
     def room(self) -> int:
         connection, ch = self._call.connection, self._call.ch
-        # With only one step of credit in flight, it could not stop before using all of it.
+        # A second step lets the viewer stop at a step's end before its window is exhausted.
         extra = STEP if self._has_peers else 0
         return self._congestion.room(connection.window(ch), *connection.flow(ch), extra)
 
@@ -357,7 +357,7 @@ class Viewer:
         self.cursor += size
 
     def _settle(self, connection: Connection, ch: int, room: int) -> bool:
-        """Send `live`, `exit` and the result if they are due; return whether there is more to send."""
+        """Send `live`, `exit` and the result when they are due. Return whether there is more to send."""
         assert self.cursor is not None
         terminal = self._terminal
         if not self._live and self.cursor >= self._live_at:

@@ -1,6 +1,6 @@
-"""The viewers attached to one terminal, and the election of the viewer whose emulator answers queries of programs.
+"""The viewers attached to one terminal, and the election of the viewer that answers queries of programs.
 
-It is independent of channels and the journal: a viewer is any object with the attributes of `AttachedViewer`.
+This module knows neither channels nor the journal: a viewer is any object with the attributes of `AttachedViewer`.
 """
 
 from collections.abc import Iterator
@@ -12,29 +12,29 @@ from hawse_runtime.screen.screen_tracker import ScreenTracker
 
 
 class AttachedViewer(Protocol):
-    """The attributes of a viewer required by the group."""
+    """The attributes of a viewer that the group requires."""
 
     participant: ViewerPresence
 
     @property
     def cursor(self) -> int | None:
-        """The offset of the next output byte to send to it; None before its first message."""
+        """The offset of the next output byte to send to the viewer; None before its first message."""
         ...
 
     @property
     def emulator(self) -> bool:
-        """Whether it can answer queries like a terminal emulator."""
+        """Whether the viewer can answer queries, because it is a terminal emulator."""
         ...
 
     @property
     def input_id(self) -> str | None:
-        """The id of its input stream, if any."""
+        """The id of the viewer's input stream, if any."""
         ...
 
     def wake(self) -> None: ...
 
     def skip_backlog(self) -> None:
-        """Skip output printed before an interrupt."""
+        """Skip the unsent output that was printed before an interrupt."""
         ...
 
 
@@ -42,9 +42,9 @@ V = TypeVar("V", bound=AttachedViewer)
 
 
 class ViewerGroup(Generic[V]):
-    """A group, iterable in order of attachment.
+    """The attached viewers, iterable in the order of attachment.
 
-    `answerer` is the viewer whose emulator answers queries. While it is None, the runtime's screen answers.
+    `answerer` is the viewer that answers queries. If it is None, the runtime's emulated screen answers them.
     """
 
     def __init__(self, participants: Participants, tracker: ScreenTracker) -> None:
@@ -64,27 +64,28 @@ class ViewerGroup(Generic[V]):
         self._elect()
 
     def remove(self, viewer: V, *, link_lost: bool = False) -> None:
-        """Remove `viewer`, and detach it from its participant. Idempotent.
+        """Remove `viewer` from the group and from its participant. Idempotent.
 
-        `link_lost`: whether it has lost its link, so that its participant stays longer.
+        `link_lost` states that the viewer lost its connection; its participant then remains for a while.
         """
         self._viewers.pop(viewer, None)
         self._participants.leave(viewer.participant, viewer, link_lost=link_lost)
         self._elect()
 
     def writers_changed(self) -> None:
-        """Elect again after the writer lease has changed. Each query is answered once, by the old or the new viewer."""
+        """Repeat the election after the writer lease has changed. Only one viewer, old or new, answers each query."""
         self._elect()
 
     def skip_backlog(self) -> None:
-        """Let every viewer skip the output printed before an interrupt."""
+        """Make all viewers skip the output printed before an interrupt."""
         for viewer in self._viewers:
             viewer.skip_backlog()
 
     def _elect(self) -> None:
-        """Choose the first permitted writer with an emulator and an input stream.
+        """Choose the first viewer that holds the writer lease and has an emulator and an input stream.
 
-        The screen answers queries printed before there was such a viewer, and queries not sent to the previous one.
+        The emulated screen answers queries printed before that viewer attached, and queries not sent to the previous
+        one.
         """
         before = self.answerer
         able = (v for v in self._viewers if v.emulator and v.input_id and self._participants.may_write(v.participant))

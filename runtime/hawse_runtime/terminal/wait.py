@@ -1,6 +1,6 @@
-"""Serves one `terminal.wait` call: until a match, silence, the end of a command, a prompt, or the end of the program.
+"""Serves one `terminal.wait` call, which ends at a match, a silence, a command's end, a prompt, or the program's end.
 
-A wait is a cursor on the journal, like a lossless viewer: it slows down the program so that no output is missed.
+A wait has a cursor on the journal, like a lossless viewer. It slows down the program, so no output is missed.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ class TerminalCursor:
     """The position of a wait in the output of a terminal."""
 
     def __init__(self, terminal: "Terminal", since: int) -> None:
-        self.offset = max(since, terminal.journal.start)  # of the next byte
-        self.start = self.offset  # all output since this offset was consumed
+        self.offset = max(since, terminal.journal.start)  # the offset of the next byte
+        self.start = self.offset  # start of the contiguous output read so far
         self._terminal = terminal
 
     @property
@@ -35,7 +35,7 @@ class TerminalCursor:
         return self.offset == self._terminal.journal.end
 
     def lost(self) -> bool:
-        """Skip bytes that are no longer kept: a wait without progress for 30 s no longer slows down the program."""
+        """Skip dropped bytes. After 30 s without progress, a wait no longer slows down the program."""
         lost = self.offset < self._terminal.journal.start
         if lost:
             self.start = self.offset = self._terminal.journal.start
@@ -58,7 +58,7 @@ class TerminalCursor:
 
 
 class ScreenSearch(OutputSearch):
-    """Searches the visible screen now, and again after each change."""
+    """Searches the visible screen immediately and after each change."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class ScreenSearch(OutputSearch):
         found: Callable[[MatchSpan], object],
         searched: Callable[[], object],
     ) -> None:
-        """Create a search, which starts with the first `wake`. For the other arguments see `OutputSearch`.
+        """Create a search. It starts with the first `wake`. `OutputSearch` describes the other arguments.
 
         Args:
             terminal: The terminal whose screen to search.
@@ -94,10 +94,10 @@ class ScreenSearch(OutputSearch):
 
 
 class TerminalWaitStream(OutputOnlyStream):
-    """Sends the `opened` event and the result. A `Subscriber` of the terminal until `detach`."""
+    """Sends the `opened` event and the result. It subscribes to the terminal until `detach`."""
 
-    lossless = True  # slows down the program so that all output is searched
-    follows = True  # does not let the program run ahead of the viewers
+    lossless = True  # slow down the program, so that all output is searched
+    follows = True  # do not let the program run ahead of the viewers
 
     def __init__(
         self,
@@ -113,16 +113,16 @@ class TerminalWaitStream(OutputOnlyStream):
         prompt: bool,
         timeout: float,
     ) -> None:
-        """Start the timers. The caller subscribes it to the terminal and then calls `wake`.
+        """Start the timers. The caller then subscribes the stream to the terminal and calls `wake`.
 
         Args:
-            terminal: The terminal to wait for.
+            terminal: The terminal to observe.
             call: The call to answer.
-            context: Runs the search.
+            context: The context that runs the search.
             since: The start offset of the search.
-            matcher: The pattern to search for, if any.
+            matcher: The pattern to search for; None searches for nothing.
             on_screen: Whether to search the visible screen instead of the output.
-            silence: Seconds without output that end the wait, if set.
+            silence: Seconds without output after which the wait ends; None disables this.
             command: Whether the end of a command ends the wait.
             prompt: Whether a shell at its prompt ends the wait.
             timeout: The maximum duration in seconds.
@@ -136,15 +136,15 @@ class TerminalWaitStream(OutputOnlyStream):
         self._prompt = prompt
         self._opened = self._closed = False
         self._loop = asyncio.get_running_loop()
-        self._output_end = terminal.journal.end  # the end of the output at `_output_at`
-        self._output_at = self._loop.time()  # when the latest output was noticed: the start of silence
+        self._output_end = terminal.journal.end  # the end of the output at the time `_output_at`
+        self._output_at = self._loop.time()  # when new output was last noticed; a silence starts there
         self._timers = [self._loop.call_later(timeout, self._finish, "timeout")]
         if silence is not None:
             self._timers.append(self._loop.call_later(silence, self._check_silence))
 
     @property
     def cursor(self) -> int | None:
-        """The offset of the next byte to search, for the terminal's backpressure."""
+        """The offset of the next byte to search. It limits how far the program can run ahead."""
         return self._cursor.offset
 
     # ---- Stream
@@ -156,7 +156,7 @@ class TerminalWaitStream(OutputOnlyStream):
         return False
 
     def detach(self) -> None:
-        """Release everything, because the wait has ended or its channel is closed."""
+        """Release all resources. Called when the wait has ended or its channel is closed."""
         self._closed = True
         for timer in self._timers:
             timer.cancel()
@@ -190,7 +190,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self._finish("pattern", offset=match.end, match=OutputMatch(**match._asdict()))
 
     def _check_end(self) -> None:
-        """Check commands and the prompt up to the cursor, where the pattern has no match, and the program's end."""
+        """Check for an ended command, a prompt and the program's end, up to the cursor, where no match was found."""
         terminal = self._terminal
         command = terminal.shell_state.commands.ended_after(self._cursor.start) if self._command else None
         if command is not None and (command.after or 0) <= self._cursor.offset:
@@ -205,7 +205,7 @@ class TerminalWaitStream(OutputOnlyStream):
         return self._cursor.at_end if self._search is None else self._search.at_end
 
     def _check_silence(self) -> None:
-        """End the wait after `silence` seconds without output. Delayed or unsearched output is not silence."""
+        """End the wait after `silence` seconds without output, not counting time with paused or unsearched output."""
         assert self._silence is not None
         now = self._loop.time()
         if self._terminal.backpressure.paused or not self._all_searched:
@@ -227,7 +227,7 @@ class TerminalWaitStream(OutputOnlyStream):
         command: CommandInfo | None = None,
         exit: Exit | None = None,
     ) -> None:
-        """Send the result. `offset`: the event's offset in the output; None: at the cursor."""
+        """Send the result. `offset` is the event's output offset; None means the cursor."""
         self._closed = True
         start = self._cursor.start
         offset = self._cursor.offset if offset is None else offset
