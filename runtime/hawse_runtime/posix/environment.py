@@ -1,4 +1,4 @@
-"""The environment variables and the working directory with which programs start."""
+"""The environment variables and the working directory of started programs."""
 
 import os
 import pwd

@@ -49,7 +49,7 @@ class Share(NamedTuple, Generic[V]):
 
 
 def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, ...]) -> Share[V]:
-    """Decide how many of the `size` bytes at the cursor of `viewer` to send, and to which other viewers.
+    """Decide how many of the `size` bytes at the cursor of `viewer` to send, and which other viewers to include.
 
     Args:
         viewer: The viewer being served.

@@ -122,7 +122,7 @@ class TerminalWaitStream(OutputOnlyStream):
             since: The start offset of the search.
             matcher: The pattern to search for; None searches for nothing.
             on_screen: Whether to search the visible screen instead of the output.
-            silence: Seconds without output after which the wait ends; None disables this.
+            silence: Seconds without output that end the wait; None disables this.
             command: Whether the end of a command ends the wait.
             prompt: Whether a shell at its prompt ends the wait.
             timeout: The maximum duration in seconds.
