@@ -1,4 +1,4 @@
-"""The screen of a terminal, kept in a separate process: emulator, snapshots, text formats, keys, deferred output.
+"""The screens of terminals, emulated in a separate process: snapshots, text formats, keys, deferred output.
 
-This package does not know viewers, calls or PTYs.
+This package knows neither viewers nor calls nor PTYs.
 """

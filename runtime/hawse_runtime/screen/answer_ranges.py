@@ -1,17 +1,17 @@
-"""The ranges of the output where the screen answers queries because no viewer does."""
+"""The ranges of output where the screen answers queries because no viewer does."""
 
-LIMIT = 64  # changes kept: more occur only if many viewers come and go while nothing is read
+LIMIT = 64  # changes kept; more accumulate only if many viewers come and go while the screen reads nothing
 
 
 class AnswerRanges:
-    """The ranges of one terminal, from the oldest output that can be read again. Initially, the screen answers."""
+    """The ranges of one terminal, from the oldest output that a screen could read again. The screen answers first."""
 
     def __init__(self) -> None:
-        self.answered_to = 0  # the screen has answered up to here; output that is read again is not answered twice
-        self._changes = [(0, True)]  # (offset, whether the screen answers from there on), in order
+        self.answered_to = 0  # the screen has answered up to here; output that is read twice is answered once
+        self._changes = [(0, True)]  # (offset, whether the screen answers from there on), ascending
 
     def hand_over(self, offset: int, *, to_viewer: bool) -> None:
-        """Set whether a viewer or the screen answers from `offset` on. Does nothing if that is unchanged."""
+        """Set whether a viewer or the screen answers from `offset` on. No effect if unchanged."""
         last, by_screen = self._changes[-1]
         if by_screen is not to_viewer:
             return
@@ -25,21 +25,21 @@ class AnswerRanges:
             del self._changes[:2]
 
     def by_screen(self, offset: int) -> bool:
-        """Return whether the screen answers queries in the output at `offset`."""
+        """Return whether the screen answers queries at this output offset."""
         if offset < self.answered_to:
             return False
         earlier = [by_screen for at, by_screen in self._changes if at <= offset]
         return earlier[-1] if earlier else False
 
     def boundary(self, offset: int, stop: int) -> int:
-        """Return the offset of the next change after `offset`, at most `stop`."""
+        """Return the offset of the next change after `offset`, but at most `stop`."""
         known = [at for at, _ in self._changes if offset < at < stop]
         if offset < self.answered_to < stop:
             known.append(self.answered_to)
         return min(known, default=stop)
 
     def answered(self, offset: int) -> None:
-        """Record that the screen has read up to `offset`."""
+        """Record that the screen has answered the queries before `offset`."""
         self.answered_to = max(self.answered_to, offset)
         while len(self._changes) > 1 and self._changes[1][0] <= self.answered_to:
             del self._changes[0]

@@ -1,13 +1,13 @@
-"""A snapshot without an emulator: the last lines of the output as plain text.
+"""Snapshots without an emulator: the last lines of the output as plain text.
 
-It replaces a screen that cannot be painted, because a snapshot must never fail.
+A plain snapshot replaces a screen that cannot be painted, because a snapshot must never fail.
 """
 
 import re
 
-BYTES = 256 << 10  # of output to read
+BYTES = 256 << 10  # bytes of output to read
 _SEQUENCE = re.compile(
-    rb"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|\Z)"  # strings: titles, images
+    rb"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|\Z)"  # strings, such as titles and images
     rb"|\x1b\[[0-?]*[ -/]*(?:[@-~]|\Z)"
     rb"|\x1b[ -/]*(?:[0-~]|\Z)"
     rb"|\xc2[\x80-\x9f]"
@@ -23,9 +23,9 @@ def plain_lines(output: bytes, count: int) -> list[bytes]:
         count: The maximum number of lines.
     """
     lines = _SEQUENCE.sub(b"", output[-BYTES:]).split(b"\n")[-count:]
-    return [line.rstrip(b"\r").rpartition(b"\r")[2] for line in lines]  # the text last printed over the line
+    return [line.rstrip(b"\r").rpartition(b"\r")[2] for line in lines]  # keep the text after the last CR
 
 
 def plain_snapshot(output: bytes, rows: int) -> bytes:
-    """Return bytes that print the last `rows` lines of `output` on a terminal after a reset."""
+    """Return bytes that display the last `rows` lines of `output` on a terminal that was reset."""
     return b"\r\n".join(plain_lines(output, rows))

@@ -1,8 +1,8 @@
-"""The messages between a runtime and its screen process, on a socket pair. Does no I/O.
+"""The messages between the runtime and its screen process over a socket pair. Sans-I/O.
 
-Each message is a frame (`hawse_runtime.core.framing`) of MessagePack. The process sends an `Answer` when it is ready,
-then one for each request. It completes requests one at a time and in order, so they need no numbers. If it exits once
-it is ready, it was working on the first unanswered request.
+Each message is a frame (`hawse_runtime.core.framing`) of MessagePack. The process sends one `Answer` when it is ready,
+then one for each request. It handles requests one at a time and in order, so they need no numbers. If it exits after it
+was ready, it was handling the first unanswered request.
 
 The process reads hostile bytes, so the runtime validates its answers.
 """
@@ -13,20 +13,20 @@ import msgspec
 
 from hawse_runtime.core.framing import decoded, frame
 
-ANSWER_LIMIT = 64 << 20  # bytes of one answer: the widest screens with full scrollback take 20 MB
-SCROLLBACK_LINES = 6000  # the maximum number of rows; libghostty drops whole pages, so it may keep up to 600 fewer
+ANSWER_LIMIT = 64 << 20  # bytes of one answer; the widest screens with full scrollback take 20 MB
+SCROLLBACK_LINES = 6000  # maximum rows of scrollback; libghostty drops whole pages and may keep up to 600 rows fewer
 PIECE = 64 << 10  # bytes of output that justify the cost of a request
-PIECE_LIMIT = 256 << 10  # bytes of output in one request: they take 2 to 4 ms, while other requests wait
+PIECE_LIMIT = 256 << 10  # bytes of output in one request; they take 2 to 4 ms, while other requests wait
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """The base of all requests. `screen` is the number that the runtime has assigned to the screen."""
+    """The base class of requests. `screen` is the number that the runtime has assigned to the screen."""
 
     screen: int
 
 
 class Open(Request, frozen=True):
-    """Create a screen that has read `data`, without answering queries in it."""
+    """Create a screen and feed it `data`, without answering queries."""
 
     cols: int
     rows: int
@@ -34,14 +34,14 @@ class Open(Request, frozen=True):
 
 
 class Feed(Request, frozen=True):
-    """Read output. If `answers` is set, `Answer.replies` contains the answers to queries in it."""
+    """Read output. If `answers` is set, `Answer.replies` contains the answers to the queries in the output."""
 
     data: bytes
     answers: bool = False
 
 
 class Resize(Request, frozen=True):
-    """Change the size. Answered like `Feed`."""
+    """Change the screen's size. The answer is the same as for `Feed`."""
 
     cols: int
     rows: int
@@ -55,7 +55,7 @@ class Paint(Request, frozen=True):
 
 
 class Show(Request, frozen=True):
-    """Return the screen as text, ANSI or HTML with its cursor and modes, as JSON (`screen.emulator.formats`)."""
+    """Return the screen as text, ANSI or HTML, with its cursor and modes, as JSON (`screen.emulator.formats`)."""
 
     form: str
     scrollback: int
@@ -66,7 +66,7 @@ class Text(Request, frozen=True):
 
 
 class Keys(Request, frozen=True):
-    """Return the bytes that a terminal in the screen's modes sends for a paste and these keys."""
+    """Return the bytes that a terminal in the screen's modes sends for a paste and for named keys."""
 
     paste: str
     keys: list[str]
@@ -77,7 +77,7 @@ class Close(Request, frozen=True):
 
 
 class Refusal(msgspec.Struct, frozen=True, array_like=True):
-    """The error of a refused request."""
+    """The error of a request that failed."""
 
     code: str
     message: str
@@ -85,14 +85,14 @@ class Refusal(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
-    """The answer to one request, with the state of the screen after it.
+    """The answer to one request, with the screen's state after the request.
 
     Attributes:
-        data: The requested data; empty for requests that return nothing.
+        data: The requested data; empty for requests without a result.
         replies: Answers to queries in the output.
-        whole: Whether the output read so far ends outside of any sequence.
-        calm: Whether text has its usual effect: the screen is `whole`, and all of it scrolls.
-        refusal: The error, if the request was refused.
+        whole: Whether the output read so far ends outside of any escape sequence.
+        calm: Whether text has its usual effect: the screen is `whole` and scrolls as a whole.
+        refusal: The error if the request failed; otherwise None.
     """
 
     data: bytes = b""
@@ -109,7 +109,7 @@ _decode_answer = msgspec.msgpack.Decoder(Answer).decode
 
 
 def framed(message: AnyRequest | Answer) -> bytes:
-    """Return one message as a frame."""
+    """Return a message as a frame."""
     return frame(_encode(message))
 
 

@@ -1,6 +1,6 @@
-"""The runtime's side of the screen process, which is started on first use and restarted after a crash.
+"""The runtime's side of the screen process, which starts on first use and restarts after a crash.
 
-When the process ends, unanswered requests are lost. `ScreenTracker` repeats them.
+When the process ends, its unanswered requests are lost. `ScreenTracker` repeats them.
 """
 
 import asyncio
@@ -22,37 +22,37 @@ from hawse_runtime.screen.requests import ANSWER_LIMIT, Answer, AnyRequest, deco
 log = logging.getLogger(__name__)
 
 MODULE = "hawse_runtime.screen.emulator.process"
-BACKLOG = 256 << 20  # bytes of unread requests: IN_FLIGHT of them with the largest screens take 160 MB
-IN_FLIGHT = 8  # unanswered requests, at most 2 MiB of output: the process has work while an answer is on its way
-WARM_DELAY = 1.0  # seconds from the first viewer to the start: the shell and the page have started by then
+BACKLOG = 256 << 20  # bytes of unread requests; IN_FLIGHT requests with the largest screens take 160 MB
+IN_FLIGHT = 8  # unanswered requests (at most 2 MiB of output); several, so that the process need not wait
+WARM_DELAY = 1.0  # seconds from the first viewer to the start; gives the shell and the page time to start first
 
 
 class ScreenLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits after which a screen process is given up."""
+    """Limits on the failures of the screen process."""
 
-    restarts: int = 10  # within `window`; after that many, none is started for another `window`
+    restarts: int = 10  # maximum number of restarts within `window`; after that, none is attempted for another `window`
     window: float = 60.0  # seconds
-    hang: float = 30.0  # seconds without an answer after which it is killed, for example if it was suspended
+    hang: float = 30.0  # seconds without an answer until the process is killed, for example because it is suspended
 
 
 class ScreenClient(Protocol):
-    """A user of screens."""
+    """An object that uses a screen."""
 
     def proceed(self) -> None:
-        """Called when the client can send a request, after it was refused a turn or the process has ended."""
+        """Called when the client can send a request, after `take_turn` returned False or the process has ended."""
         ...
 
     def lost(self, *, at_fault: bool) -> None:
-        """Called when the process has ended and all screens are lost. `at_fault`: it was working for this client."""
+        """Called when the process has ended and all screens are lost. `at_fault`: it was serving this client."""
         ...
 
 
 class Screens(Protocol):
-    """Serves the requests of clients in order."""
+    """Handles the requests of all clients in order."""
 
     @property
     def available(self) -> bool:
-        """Whether requests are served. If not, clients are notified when they are served again."""
+        """Whether requests can be sent. If not, clients are notified when they can be sent again."""
         ...
 
     def new_number(self) -> int:
@@ -64,37 +64,37 @@ class Screens(Protocol):
         ...
 
     def send(self, client: ScreenClient, request: AnyRequest, done: Callable[[Answer], None]) -> None:
-        """Send a request. `done` is called with its answer, unless `client.lost` is called first."""
+        """Send a request. `done` is called with the answer, unless `client.lost` is called first."""
         ...
 
     def leave(self, client: ScreenClient) -> None:
-        """Remove `client`, which has closed its screen."""
+        """Remove `client`, which must have closed its screen."""
         ...
 
 
 class ScreenProcess:
-    """A `Screens` in a separate process."""
+    """An implementation of `Screens` in a separate process."""
 
     def __init__(self, python: Sequence[str], limits: ScreenLimits = ScreenLimits()) -> None:
-        """`python` is the command that runs a Python module."""
+        """Create the service without starting the process. `python` is the command that runs a Python module."""
         self._python = python
         self.limits = limits
         self._number = 0
         self._clients: dict[ScreenClient, None] = {}
-        self._waiting: dict[ScreenClient, None] = {}  # clients that wait for a turn, in order of asking
-        # The unanswered requests. The client is None once it has left.
+        self._waiting: dict[ScreenClient, None] = {}  # clients that wait for a turn, oldest first
+        # The unanswered requests, oldest first. The client is None if it has left.
         self._outstanding: deque[tuple[ScreenClient | None, Callable[[Answer], None]]] = deque()
         self._running: ChildServer | None = None
-        self._ready = False  # whether the running process serves requests
-        self._ends: deque[float] = deque(maxlen=limits.restarts)  # when processes have ended on their own
+        self._ready = False  # whether the running process accepts requests
+        self._ends: deque[float] = deque(maxlen=limits.restarts)  # when processes ended unexpectedly
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._failing = False  # the process could not be started; clients have not been notified yet
-        self._answers = 0  # answers received from all processes
+        self._failing = False  # the process could not be started, and clients have not been notified yet
+        self._answers = 0  # number of answers received from all processes
         self._closed = False
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; None while none is running."""
+        """The process id, or None while no process is running."""
         return None if self._running is None else self._running.pid
 
     @property
@@ -107,12 +107,12 @@ class ScreenProcess:
         return self._number
 
     def warm_soon(self) -> None:
-        """Start the process soon, because a snapshot will be needed."""
+        """Start the process after a short delay, because a snapshot will be needed."""
         if self._running is None and not self._closed and "warm" not in self._timers:
             self._timers["warm"] = asyncio.get_running_loop().call_later(WARM_DELAY, self.warm_up)
 
     def warm_up(self) -> None:
-        """Start the process now, unless it is running."""
+        """Start the process unless it is running."""
         if (timer := self._timers.pop("warm", None)) is not None:
             timer.cancel()
         if self.available:
@@ -139,7 +139,7 @@ class ScreenProcess:
             self._outstanding[index] = None, _ignore
 
     async def close(self) -> None:
-        """End the process; return when it has ended."""
+        """End the process and wait until it has ended."""
         self._closed = True
         for timer in self._timers.values():
             timer.cancel()
@@ -151,7 +151,7 @@ class ScreenProcess:
     # ---- the process
 
     def _start(self) -> bool:
-        """Start the process unless it is running. A failed start is handled like the end of the process."""
+        """Start the process unless it is running. A failure to start is handled like the end of the process."""
         if self._running is not None:
             return True
         try:
@@ -159,8 +159,8 @@ class ScreenProcess:
                 "screen process", self._spawn, self._received, self._exited, limit=ANSWER_LIMIT, backlog=BACKLOG
             )
         except (HawseError, OSError) as error:
-            log.error("! the screen process was not started: %s", error)
-            # Not now: a client that is sending a request does not expect a callback.
+            log.error("! cannot start the screen process: %s", error)
+            # Defer the notification: a client that is sending a request does not expect a callback.
             self._failing = True
             asyncio.get_running_loop().call_soon(self._ended, str(error))
             return False
@@ -175,7 +175,7 @@ class ScreenProcess:
             self._ready = True
             return
         if not self._outstanding:
-            raise ProtocolError("answer without a request")
+            raise ProtocolError("received an answer without a request")
         _, done = self._outstanding.popleft()
         self._answers += 1
         done(answer)
@@ -191,14 +191,14 @@ class ScreenProcess:
         self._ended(exit.signal or f"exit code {exit.code}")
 
     def _ended(self, how: str) -> None:
-        """Handle the end of the process, or a failed start. If it had become ready, a request may be the cause."""
+        """Handle the end of the process or a failed start. If the process was ready, a request may be the cause."""
         was_ready, self._ready = self._ready, False
         self._running, self._failing = None, False
         if self._closed:
             return
         self._ends.append(time.monotonic())
         outstanding, self._outstanding = self._outstanding, deque()
-        log.error("! the screen process has ended (%s); %d requests are repeated", how, len(outstanding))
+        log.error("! the screen process has ended (%s); repeating %d requests", how, len(outstanding))
         at_fault = outstanding[0][0] if outstanding and was_ready else None
         clients = list(self._clients)
         for client in clients:
@@ -207,7 +207,7 @@ class ScreenProcess:
             client.proceed()
         self._give_turns()
         if not self.available:
-            log.error("! %d screen processes have ended: none is started for a while", self.limits.restarts)
+            log.error("! %d screen processes have ended; pausing restarts", self.limits.restarts)
             again = self._ends[0] + self.limits.window - time.monotonic()
             self._timers["again"] = asyncio.get_running_loop().call_later(again + 0.01, self._again)
 
@@ -226,10 +226,10 @@ class ScreenProcess:
             self._timers["hang"] = asyncio.get_running_loop().call_later(self.limits.hang, self._check, self._answers)
 
     def _check(self, answers: int) -> None:
-        """Kill the process if no answer has arrived. `answers` is the number of answers when the timer was started."""
+        """Kill the process if no answer has arrived since the timer started, when `answers` answers had arrived."""
         del self._timers["hang"]
         if self._outstanding and self._answers == answers:
-            log.error("! the screen process does not answer, so it is killed")
+            log.error("! the screen process does not answer; killing it")
             self._kill()
         elif self._outstanding:
             self._watch()

@@ -1,4 +1,4 @@
-"""The pending requests for one terminal's screen, each at a place in the output, and its latest snapshot."""
+"""The pending requests to one terminal's screen, each at a position in the output, and the latest snapshot."""
 
 import weakref
 from collections import deque
@@ -13,16 +13,16 @@ from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 
 
 class ScreenRequest(NamedTuple):
-    """A request at a place in the output. It is sent once everything up to that place has been read."""
+    """A request at a position in the output. It is sent once the screen has read all output up to that position."""
 
     place: OutputPlace
     make: Callable[[int], AnyRequest]  # builds the request from the screen's number
-    done: Callable[[Answer | None], None]  # called once with the answer; None: the screen cannot be read
-    scrollback: int | None = None  # rows of scrollback; only for snapshots
+    done: Callable[[Answer | None], None]  # called once with the answer; None if the screen is unavailable
+    scrollback: int | None = None  # rows of scrollback, for snapshots only
 
 
 class ScreenRequests:
-    """The pending requests in the order of their places."""
+    """The pending requests, ordered by their positions."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -37,7 +37,7 @@ class ScreenRequests:
         self._waiting.append(request)
 
     def add_snapshot(self, place: OutputPlace, scrollback: int, done: Callable[[CachedSnapshot], None]) -> None:
-        """Add a request for a snapshot, or call `done` with the known snapshot."""
+        """Request a snapshot, or call `done` with the latest snapshot if that matches."""
         if known := self._shared(place, scrollback):
             done(known)
             return
@@ -51,7 +51,7 @@ class ScreenRequests:
         self._waiting.popleft().done(answer)
 
     def answer_first_if_known(self) -> bool:
-        """Answer the first request if it asks for a snapshot that is still in use; return whether it does."""
+        """Answer the first request with the latest snapshot if possible. Return whether it was answered."""
         first = self._waiting[0]
         known = None if first.scrollback is None else self._shared(first.place, first.scrollback)
         if known is not None:
@@ -64,13 +64,13 @@ class ScreenRequests:
             self.answer_first(None)
 
     def plain(self, place: OutputPlace, scrollback: int) -> bytes:
-        """Return the output before `place` as plain text, as a fallback for a snapshot."""
+        """Return the output before `place` as plain text, in place of a snapshot."""
         start = max(self._journal.start, place.offset - BYTES)
         output = self._journal.copy(start, place.offset) if place.offset > start else b""
         return plain_snapshot(output, place.rows + scrollback)
 
     def _shared(self, place: OutputPlace, scrollback: int) -> CachedSnapshot | None:
-        """Return the latest snapshot if it matches and a viewer still holds it."""
+        """Return the latest snapshot if it matches and is still held by a viewer."""
         known = self._known
         return known[2]() if known is not None and known[:2] == (place, scrollback) else None
 

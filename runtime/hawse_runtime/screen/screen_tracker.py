@@ -1,11 +1,11 @@
-"""Keeps the screen of a terminal up to date with its output, and requests snapshots of it.
+"""Keeps a terminal's screen up to date with its output, and requests snapshots from the screen.
 
-The screen is in another process. This module sends it output, size changes and requests in order, one at a time. The
-screen can lag behind the journal: text that only scrolls is read when the screen is needed. While no viewer answers
-queries, so is all other output that cannot contain a query. A terminal that prints little never gets a screen.
+The screen lives in another process. The tracker sends it output, size changes and requests in order, one at a time. The
+screen can lag behind the journal: text that only scrolls is read when the screen is needed. While the screen answers
+queries, other output without queries can also wait. A terminal that prints little never gets a screen.
 
-If the process ends, a new screen starts from a *checkpoint*: a snapshot without scrollback, after which the journal
-still has all output. So the journal waits for this module as for a lossless reader.
+If the process ends, a new screen starts from a *checkpoint*: a snapshot without scrollback. The journal keeps all
+output printed after the checkpoint, so it waits for the tracker in the same way as for a lossless reader.
 """
 
 import logging
@@ -35,14 +35,14 @@ from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 log = logging.getLogger(__name__)
 
 ALL = SCROLLBACK_LINES
-LAG = 1 << 20  # bytes that it can lag behind in output whose queries a viewer has not answered yet
-LAZY = 256 << 10  # bytes that a terminal prints before it gets a screen that nothing needs yet
-CHECKPOINT_BYTES = 1 << 20  # of a checkpoint that grows by skipped styles; beyond that, a new one is taken
-ATTEMPTS = 3  # crashes at the same place in the output, after which that output is given up
+LAG = 1 << 20  # bytes that the screen can lag behind while a viewer has not yet answered the queries in them
+LAZY = 256 << 10  # bytes that a terminal prints before it gets a screen, unless something needs the screen earlier
+CHECKPOINT_BYTES = 1 << 20  # bytes of a checkpoint, which grows by skipped styles; a larger one is replaced
+ATTEMPTS = 3  # crashes on the same output until the tracker skips that output
 
 
 class Checkpoint(NamedTuple):
-    """The first input of a new screen: `data` paints the screen at `place`."""
+    """The state to start a new screen from: `data` paints the screen at `place`."""
 
     place: OutputPlace
     data: bytes = b""
@@ -51,7 +51,7 @@ class Checkpoint(NamedTuple):
 
 
 class ScreenTracker:
-    """A terminal's screen, a `ScreenClient` and `JournalReader`. Create it with the terminal, and `close` it."""
+    """Tracks a terminal's screen. A `ScreenClient` and `JournalReader`. Call `close` when the terminal is released."""
 
     lossless = True
     follows = True
@@ -65,13 +65,13 @@ class ScreenTracker:
         reply: Callable[[bytes], None],
         moved: Callable[[], None] = lambda: None,
     ) -> None:
-        """Start without a screen.
+        """Create a tracker whose screen does not exist yet.
 
         Args:
             journal: The output of the terminal.
-            marks: The sizes of the terminal.
-            screens: Will host the screen.
-            reply: Called with the screen's answers to queries while no viewer answers them.
+            marks: The terminal's size changes.
+            screens: The service that hosts the screen.
+            reply: Called with the screen's answers to queries, while no viewer answers them.
             moved: Called when the journal can drop output.
         """
         self._journal = journal
@@ -83,21 +83,21 @@ class ScreenTracker:
         self._plan = DeferredOutput(journal, rows=SCROLLBACK_LINES)
         self._ranges = AnswerRanges()
         self._checkpoint = Checkpoint(OutputPlace(0, *marks.latest_size(), 1))
-        self._place = self._checkpoint.place  # the screen has read up to here
-        self._whole = self._calm = True  # the state of the screen when it is not busy
-        self._open = False  # whether the process has the screen
+        self._place = self._checkpoint.place  # how far the screen has read
+        self._whole = self._calm = True  # the screen's state when it is not busy
+        self._open = False  # whether the process hosts the screen
         self._busy = False  # whether a request is unanswered
         self._proceeding = False
-        self._styles = b""  # styles of skipped text, which the screen has to read next
+        self._styles = b""  # styles of skipped text, to be read next
         self._follow_to = 0
         self._viewer_at: int | None = None
         self._wants_checkpoint = False
         self._requests = ScreenRequests(journal)
-        self._sending = (0, 0)  # the output range of the request in progress
-        self._crashed = (-1, -1)  # that range when the process last ended
+        self._sending = (0, 0)  # the output range of the latest request
+        self._crashed = (-1, -1)  # the output range that was being read at the latest crash
         self._crashes = 0
         self.closed = False
-        journal.before_limit = self._keep  # until `close`
+        journal.before_limit = self._keep  # set until `close`
 
     def close(self) -> None:
         """Release the screen. Pending requests are answered without it."""
@@ -112,26 +112,26 @@ class ScreenTracker:
 
     @property
     def fed(self) -> int:
-        """The offset up to which the screen has read."""
+        """The end offset of the output that the screen has read."""
         return self._place.offset
 
     @property
     def cursor(self) -> int | None:
-        """The offset from which output is needed to rebuild the screen; None if no screen can be built."""
+        """The offset of the oldest output needed to rebuild the screen; None if no screen can be built."""
         return self._checkpoint.place.offset if self._screens.available and not self.closed else None
 
     # ---- output
 
     def follow(self, to: int | None = None) -> None:
-        """Read the output up to offset `to` (None: to the end)."""
+        """Read the output up to the offset `to`, or all of it if `to` is None."""
         self._follow_to = max(self._follow_to, self._journal.end if to is None else to)
         self.proceed()
 
     def keep_near(self, answered: int | None) -> None:
-        """Limit how far the screen lags behind. Called after viewers have been served.
+        """Limit how far the screen lags behind. Called after output has been sent to viewers.
 
-        Text that scrolls away is skipped. Output from `answered` on has not been sent to the answering viewer and is
-        not read yet, so that the screen can answer its queries if that viewer leaves. None: no viewer answers.
+        Text that scrolls away is skipped. `answered` is the offset of the viewer that answers queries, or None if no
+        viewer does. Later output is not read yet: if that viewer leaves, the screen must answer the queries in it.
         """
         self._viewer_at = answered
         if not self._busy:
@@ -141,7 +141,7 @@ class ScreenTracker:
         self.proceed()
 
     def hand_over(self, offset: int | None, *, to_viewer: bool) -> None:
-        """Set whether a viewer or the screen answers queries from `offset` on (None: from the end)."""
+        """Set whether a viewer or the screen answers queries from `offset` on. None is the end of the output."""
         end = self._journal.end
         self._ranges.hand_over(self._whole_at(end if offset is None else min(offset, end)), to_viewer=to_viewer)
         to = (end if offset is None else min(offset, end)) if to_viewer else end
@@ -151,9 +151,9 @@ class ScreenTracker:
     # ---- requests
 
     def snapshot(self, scrollback: int, done: Callable[[CachedSnapshot], None]) -> OutputPlace:
-        """Request a snapshot of the current screen with `scrollback` rows above it; return its place in the output.
+        """Request a snapshot of the current screen with `scrollback` rows above it. Return its output position.
 
-        `done` is called once, possibly before this returns. A snapshot that is still valid and in use is shared.
+        `done` is called once, possibly before this method returns. A current snapshot that is still in use is shared.
         """
         place = self._end_place()
         self._requests.add_snapshot(place, scrollback, done)
@@ -161,11 +161,11 @@ class ScreenTracker:
         return place
 
     def request(self, make: Callable[[int], AnyRequest], done: Callable[[Answer | None], None]) -> OutputPlace:
-        """Send a request once the screen has read all current output; return that place in the output.
+        """Send a request once the screen has read all current output. Return the output position of the request.
 
         Args:
             make: Builds the request from the screen's number.
-            done: Called once with the answer, possibly before this returns. None: the screen cannot be read.
+            done: Called once with the answer, possibly before this method returns; None if the screen is unavailable.
         """
         place = self._end_place()
         self._requests.add(ScreenRequest(place, make, done))
@@ -173,7 +173,7 @@ class ScreenTracker:
         return place
 
     def plain_text(self) -> bytes:
-        """Return the last lines of the output as plain text, as a fallback for a screen that cannot be read."""
+        """Return the last lines of the output as plain text, for use when the screen is unavailable."""
         return self._requests.plain(self._end_place(), 0).replace(b"\r\n", b"\n")
 
     def _proceed_with_requests(self) -> None:
@@ -189,7 +189,7 @@ class ScreenTracker:
     # ---- sending
 
     def proceed(self) -> None:
-        """Send the next output and requests."""
+        """Send output and requests until the screen is busy or nothing is left to send."""
         if self._proceeding or self.closed:
             return
         self._proceeding = True
@@ -200,7 +200,7 @@ class ScreenTracker:
             self._proceeding = False
 
     def _step(self) -> bool:
-        """Send the next request, or answer it locally; return whether there was one."""
+        """Send the next message to the screen, or answer a request locally. Return whether anything was done."""
         if not self._screens.available:
             self._requests.give_up()
             return False
@@ -249,7 +249,7 @@ class ScreenTracker:
         self._send(Open(self._number, place.cols, place.rows, data), lambda answer: None, place.offset)
 
     def _send_output(self, goal: OutputPlace) -> None:
-        """Send the next size change or piece of the output on the way to `goal`."""
+        """Send the next size change or the next piece of output, on the way to `goal`."""
         stop = goal.offset
         number = self._next_mark()
         mark = self._marks.get(number) if number < goal.next_mark else None
@@ -276,7 +276,7 @@ class ScreenTracker:
         self._send(request_, lambda answer: self._read(place, answer), to)
 
     def _read(self, place: OutputPlace, answer: Answer) -> None:
-        """Handle the answer of a screen that has read up to `place`."""
+        """Handle the answer of the screen after it has read the output up to `place`."""
         self._place = place
         self._ranges.answered(place.offset)
         if answer.replies:
@@ -289,15 +289,15 @@ class ScreenTracker:
     # ---- what is read
 
     def _consider(self) -> None:
-        """Decide what the screen reads next. Only while it is not busy."""
+        """Decide what the screen reads next. Called only while the screen is not busy."""
         end, capacity, answered = self._journal.end, self._journal.capacity, self._viewer_at
         behind = end - self.fed
         least = PIECE if self._open else min(LAZY, capacity // 4)
         if self._whole and self._plan.may_wait(self.fed, end, cut=True):
-            if behind >= capacity // 8 * 3:  # leave space for output until the next call
+            if behind >= capacity // 8 * 3:  # leave space in the journal for the output until the next call
                 if not self._requests.first and self._marks.get(self._next_mark()) is None:
                     self._skip(end)
-                if end - self.fed >= capacity // 16 * 5:  # avoid skipping in small steps
+                if end - self.fed >= capacity // 16 * 5:  # skipping did not suffice; avoid repeating it in small steps
                     self._follow_to = end
         elif answered is None:
             if not self._whole or behind >= least or self._plan.asks(self.fed, end):
@@ -309,13 +309,13 @@ class ScreenTracker:
         self._checkpoint_wanted()
 
     def _checkpoint_wanted(self) -> bool:
-        """Return whether a new checkpoint is due, also considering the output since the last one."""
+        """Return whether the output since the last checkpoint requires a new one, or one has been requested."""
         if self._journal.end - self._checkpoint.place.offset > self._journal.capacity // 8 * 3:
             self._wants_checkpoint = True
         return self._wants_checkpoint
 
     def _skip(self, to: int) -> None:
-        """Skip the output up to `to` that would only scroll away. Only its style sequences are read."""
+        """Skip output before `to` that would scroll away. The screen reads only its style sequences."""
         if not self._calm:
             return
         at, styles = self._plan.skipped(self.fed, to, self._place.rows)
@@ -331,7 +331,7 @@ class ScreenTracker:
             self._styles += styles
 
     def _keep(self, capacity: int) -> None:
-        """Take a checkpoint after output that the journal is about to drop, because its capacity becomes `capacity`."""
+        """Take a checkpoint if the journal, shrinking to `capacity`, is about to drop output that the old one needs."""
         if self._journal.end - self._checkpoint.place.offset > capacity // 4:
             self._wants_checkpoint = True
             self.follow()
@@ -349,14 +349,14 @@ class ScreenTracker:
         return max(self._place.next_mark, self._marks.first)
 
     def _whole_at(self, offset: int) -> int:
-        """Return `offset`, or the start of the character that it splits."""
+        """Return `offset`, moved back to the start of a character that it would split."""
         start = max(self._journal.start, offset - 3)
         return offset - unfinished(self._journal.copy(start, offset)) if start < offset else offset
 
     # ---- crashes
 
     def lost(self, *, at_fault: bool) -> None:
-        """Handle the end of the process: start again from the checkpoint when the screen is needed."""
+        """Handle the end of the process. The screen is rebuilt from the checkpoint when it is needed."""
         self._busy = False
         if not at_fault:
             self._begin_again()
@@ -368,7 +368,7 @@ class ScreenTracker:
         if self._crashes < ATTEMPTS:
             self._begin_again()
             return
-        log.error("! the screen process has ended %d times at the same output: it is skipped", self._crashes)
+        log.error("! the screen process has ended %d times at the same output; skipping that output", self._crashes)
         self._crashes = 0
         if first == last and self._requests.first:
             self._requests.answer_first(None)
@@ -377,20 +377,20 @@ class ScreenTracker:
     def _begin_again(self) -> None:
         self._plan.went_back(self.fed)
         if self._checkpoint_wanted():
-            self._follow_to = self._journal.end  # a program may be waiting for the checkpoint
+            self._follow_to = self._journal.end  # a program may be blocked until the new checkpoint exists
         elif self._follow_to <= self._ranges.answered_to:
-            self._follow_to = 0  # read the output when it is needed
+            self._follow_to = 0  # read the output when the screen is needed
         checkpoint = self._checkpoint
         self._place, self._whole, self._calm = checkpoint.place, checkpoint.whole, checkpoint.calm
         self._open, self._styles = False, b""
 
     def _lose_place(self) -> None:
-        """Continue with the oldest remaining output, because the journal dropped output before it was read."""
+        """Continue with the oldest remaining output. The journal has dropped output that the screen had not read."""
         log.warning("! a screen has lost %d bytes of output", self._journal.start - self._checkpoint.place.offset)
         self._restart_at(self._marks.place_at(self._journal.start))
 
     def _restart_at(self, place: OutputPlace) -> None:
-        """Restart at `place`, with the output before it as plain text."""
+        """Restart at `place`, with the output before `place` as plain text."""
         self._checkpoint = Checkpoint(place, self._requests.plain(place, 0))
         self._ranges.answered(place.offset)
         self._begin_again()

@@ -1,22 +1,22 @@
-"""Finds text that a screen can skip because it would scroll out of the scrollback.
+"""Finds output that a screen can skip because it would scroll out of the scrollback.
 
-Millions of lines are an emulator's most expensive input. All but the last few thousand leave no trace except the pen,
-the style of the next character (SGR). This module decides which bytes only scroll (docs/decisions/0120).
+Millions of lines are the most expensive input of an emulator. All but the last few thousand only affect the pen, the
+style of the next character (SGR). This module decides which output only scrolls (docs/decisions/0120).
 """
 
 import re
 from collections import deque
 
-SHORTEST = 128 << 10  # bytes: fewer are faster to feed than to search
+SHORTEST = 128 << 10  # bytes; feeding a shorter text is faster than searching it
 LONGEST_CUT = 64  # bytes of an unfinished sequence that can still become one of `_HARMLESS`
-COUNTED = 64 << 10  # bytes: a screen reads at most this many more than it needs
-ENTRIES = 256  # counts: any two cover more than `COUNTED` bytes, so all of them cover the whole journal
-NEAR = 64 << 10  # bytes: styled output nearly always resets its style within fewer
+COUNTED = 64 << 10  # bytes; a screen reads at most this much more than it needs
+ENTRIES = 256  # counts; any two adjacent ones cover more than `COUNTED` bytes, so together they cover the whole journal
+NEAR = 64 << 10  # bytes; styled output nearly always resets its style within this distance
 
-# These bytes and LF only move the cursor or belong to a printed character (ECMA-48); ESC is checked separately.
+# These bytes and LF are printable or only move the cursor (ECMA-48). ESC sequences are checked separately.
 _TEXT = bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0x100)) + b"\a\t\r\x1b"
-_C1 = re.compile(rb"\xc2[\x80-\x9f]")  # control functions in UTF-8
-# SGR changes the pen; EL erases in the cursor's row, and CHA moves the cursor in it.
+_C1 = re.compile(rb"\xc2[\x80-\x9f]")  # control functions encoded in UTF-8
+# SGR changes the pen, EL erases part of the cursor's row, and CHA moves the cursor within the row.
 _HARMLESS = rb"\[[0-9;:]*+[mKG]"
 _OTHER = re.compile(rb"\x1b(?!" + _HARMLESS + rb")")
 _CUT = re.compile(rb"\x1b(?:\[[0-9;:]*)?\Z")
@@ -25,29 +25,29 @@ _RESETS = (b"\x1b[0m", b"\x1b[m")
 
 
 def scrolling_lines(data: bytes, before: bytes = b"") -> int | None:
-    """Return the number of line feeds in `data` if it consists of lines of styled text; None if a screen must read it.
+    """Return the number of line feeds in `data` if it consists of lines of styled text, and None otherwise.
 
-    `data` can start or end within a character; then `before` contains the character's first byte.
+    `data` can start or end inside a character; `before` then contains the first bytes of the character.
     """
     if _OTHER.search(data) is not None:
         return None
-    lines = data.translate(None, _TEXT)  # only line feeds and non-text bytes remain
+    lines = data.translate(None, _TEXT)  # leaves line feeds and bytes that are not text
     if lines != b"\n" * len(lines) or _C1.match(before + data[:1]) is not None:
         return None
     return None if b"\xc2" in data and _C1.search(data) is not None else len(lines)
 
 
 def cut_sequence(data: bytes) -> int:
-    """Return the length of the unfinished sequence at the end of `data`, if it may only style text; otherwise 0."""
+    """Return the length of the unfinished sequence at the end of `data` if it can still be a style; otherwise 0."""
     at = data.rfind(b"\x1b", max(0, len(data) - LONGEST_CUT))
     return len(data) - at if at >= 0 and _CUT.match(data, at) else 0
 
 
 class LineCounts:
-    """The positions of a text's line feeds, to within about `COUNTED` bytes. May count too few, never too many."""
+    """Approximate positions of a text's line feeds, to about `COUNTED` bytes. Counts may be too low, never too high."""
 
     def __init__(self) -> None:
-        self._totals: deque[tuple[int, int]] = deque(maxlen=ENTRIES)  # (offset, line feeds up to it), ascending
+        self._totals: deque[tuple[int, int]] = deque(maxlen=ENTRIES)  # (offset, line feeds before it), ascending
 
     def add(self, offset: int, lines: int) -> None:
         """Record `lines` line feeds between the latest offset and `offset`."""
@@ -69,10 +69,10 @@ class LineCounts:
 
 
 def pen(data: bytes) -> bytes:
-    """Return the sequences of `data` that change the pen, starting with the last reset."""
-    if b"\x1b" not in data:  # the usual case; searching for each sequence takes thirty times as long
+    """Return the sequences in `data` that change the pen, starting with the last reset."""
+    if b"\x1b" not in data:  # the common case; searching for every sequence takes thirty times as long
         return b""
-    for first in (max(0, len(data) - NEAR), 0):  # searching everything would cost as much as finding the sequences
+    for first in (max(0, len(data) - NEAR), 0):  # searching all of `data` would cost as much as finding the sequences
         at = max(data.rfind(reset, first) for reset in _RESETS)
         if at >= 0:
             return b"".join(_SGR.findall(data, at))

@@ -1,7 +1,7 @@
-"""Keeps snapshots of all terminals until they have been sent to viewers, bounded in bytes.
+"""A size-limited cache that holds the snapshots of all terminals until they have been sent to the viewers.
 
-Viewers that need the same snapshot share it. When the cache is full, the viewer that has been idle the longest loses
-its snapshot. It gets a new one when it takes bytes again.
+Viewers that need the same snapshot share it. When the cache is full, the viewer that has been idle longest loses its
+snapshot. It gets a new one when it can receive data again.
 """
 
 from collections import Counter, OrderedDict
@@ -11,11 +11,11 @@ import msgspec
 
 from hawse.wire import HawseError
 
-CACHE_BYTES = 32 << 20  # fifty full scrollbacks with 80 columns
+CACHE_BYTES = 32 << 20  # bytes; about fifty snapshots of 80 columns with full scrollback
 
 
 class CachedSnapshot(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """VT bytes that paint a screen of this size. The output continues it from `offset` on."""
+    """VT bytes that paint a screen of the given size. Output from `offset` on continues the snapshot."""
 
     data: bytes
     offset: int
@@ -27,27 +27,27 @@ class CachedSnapshot(msgspec.Struct, frozen=True, eq=False, weakref=True):
 class SnapshotHolder(Protocol):
     @property
     def lossless(self) -> bool:
-        """Whether it must receive all output, so that a newer snapshot cannot replace its own."""
+        """Whether the holder must receive all output. Its snapshot is then not replaced by a newer one."""
         ...
 
     def lose_snapshot(self) -> None:
-        """Called when its snapshot was evicted."""
+        """Called when the holder's snapshot was evicted."""
 
 
 class SnapshotCache:
-    """A least-recently-read cache of pending snapshots."""
+    """A cache of unsent snapshots that evicts the least recently read one."""
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
-        """`limit` is in bytes. A larger snapshot is accepted if it is the only one."""
+        """Create a cache of `limit` bytes. A snapshot larger than the limit is accepted if the cache is empty."""
         self.limit = limit
-        self.held = 0  # bytes
+        self.held = 0  # total size in bytes
         self._sent: OrderedDict[SnapshotHolder, tuple[CachedSnapshot, int]] = (
             OrderedDict()
-        )  # least recently read first, with the number of bytes taken
+        )  # least recently read first, with the number of bytes read
         self._copies: Counter[CachedSnapshot] = Counter()
 
     def put(self, holder: SnapshotHolder, snapshot: CachedSnapshot) -> None:
-        """Keep `snapshot` for `holder`. Raises `limit_exceeded` if snapshots of lossless viewers fill the cache."""
+        """Store `snapshot` for `holder`. Raises `limit_exceeded` if snapshots of lossless viewers fill the cache."""
         self.drop(holder)
         self._sent[holder] = snapshot, 0
         self._copies[snapshot] += 1
@@ -61,7 +61,7 @@ class SnapshotCache:
         if self.held > self.limit and len(self._sent) > 1:
             self.drop(holder)
             raise HawseError(
-                "limit_exceeded", "snapshot memory limit reached: too many viewers have not read their snapshots"
+                "limit_exceeded", "snapshot memory limit reached: too many viewers are not reading their snapshots"
             )
 
     def holds(self, holder: SnapshotHolder) -> bool:

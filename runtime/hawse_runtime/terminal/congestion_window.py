@@ -10,7 +10,7 @@ credit grants are larger than the window cannot stall it: the window doubles aft
 from collections import deque
 from collections.abc import Callable
 
-FLOOR = 64 << 10  # bytes: the step in which clients grant credit; a smaller window would never trigger a grant
+FLOOR = 64 << 10  # bytes: the amount of each credit grant by clients; a smaller window would not trigger grants
 GAIN = 1.5  # multiple of bandwidth x round-trip time to keep in flight; more than 1, to detect a rise in bandwidth
 QUEUE = 0.5  # seconds of output allowed in flight beyond FLOOR; limits the delay of an interrupt
 STEP = 16 << 10  # bytes: a window with less unused space than this counts as full

@@ -1,4 +1,4 @@
-"""The screens of one screen process. Serves the runtime's requests without doing I/O."""
+"""The screens of a screen process. Handles the runtime's requests without doing I/O."""
 
 from collections.abc import Callable
 from typing import cast
@@ -26,7 +26,7 @@ from hawse_runtime.screen.requests import (
 
 
 class Emulators:
-    """The open screens, by number."""
+    """The open screens, by screen number."""
 
     def __init__(self) -> None:
         self._screens: dict[int, _Answering] = {}
@@ -35,7 +35,7 @@ class Emulators:
         return len(self._screens)
 
     def handle(self, request: AnyRequest) -> Answer:
-        """Serve one request. Errors are returned in the answer."""
+        """Handle one request. Errors are returned in the answer."""
         try:
             if isinstance(request, Open):
                 return self._open(request)
@@ -66,7 +66,7 @@ class Emulators:
 
 
 class _Answering:
-    """A screen, with its pending answers to queries."""
+    """A screen and its pending answers to queries."""
 
     def __init__(self, cols: int, rows: int) -> None:
         self._replies: list[bytes] = []
@@ -78,7 +78,7 @@ class _Answering:
         return replies
 
     def serve(self, request: AnyRequest) -> bytes:
-        """Serve a request and return its data."""
+        """Handle a request and return its data."""
         screen = self.screen
         match request:
             case Feed(data=data, answers=answers):

@@ -1,6 +1,6 @@
 """Reads the cursors of both screens from libghostty's encoding of a terminal (`src/terminal/snapshot/screen.zig`).
 
-libghostty's C interface exposes neither the hidden screen's cursor, nor whether a cursor was saved.
+libghostty's C interface exposes neither the cursor of the hidden screen nor whether a cursor was saved.
 """
 
 import struct
@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 PRIMARY, ALTERNATE = 0, 1
 _ENVELOPE = 10  # bytes before the first record
-_RECORD = struct.Struct("<HII")  # tag, length of the payload, checksum
-_SCREEN = 2  # the tag of a screen
+_RECORD = struct.Struct("<HII")  # tag, payload length, checksum
+_SCREEN = 2  # the tag of a screen record
 _HEADER = struct.Struct("<HHQHHBB34xB")  # key, pages, history, x, y, style, flags, whether a cursor is saved
 _SAVED = struct.Struct("<HH16xB")  # x, y, flags
-_PENDING, _SAVED_PENDING = 1, 2  # flags: a wrap is pending
+_PENDING, _SAVED_PENDING = 1, 2  # flags that mark a pending wrap
 
 
 class Place(NamedTuple):
@@ -24,14 +24,14 @@ class Place(NamedTuple):
 
 
 class EncodedScreen(NamedTuple):
-    """The cursors of one screen. `saved` is None if no program has saved the cursor (DECSC)."""
+    """The cursors of one screen. `saved` is None if no cursor was saved (DECSC)."""
 
     cursor: Place
     saved: Place | None
 
 
 def encoded_screens(data: bytes | memoryview) -> dict[int, EncodedScreen]:
-    """Return the cursors of `PRIMARY`, and of `ALTERNATE` if it has been shown. Raises `struct.error`."""
+    """Return the cursors of `PRIMARY` and, if that screen has been shown, of `ALTERNATE`. Raises `struct.error`."""
     screens: dict[int, EncodedScreen] = {}
     at = _ENVELOPE
     while at < len(data):

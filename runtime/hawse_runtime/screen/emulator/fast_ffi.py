@@ -1,7 +1,7 @@
-"""Loads pyghostty without parsing its C declarations, which would take 0.4 s of CPU time at each start.
+"""Loads pyghostty without parsing its C declarations, which would take 0.4 s of CPU time on every start.
 
-pyghostty passes 80 KB of C declarations to cffi, which parses them on import, and parses type names again on first use.
-`ghostty_abi.py` contains the result for one version of pyghostty; `make generate` writes it. Other versions are
+pyghostty passes 80 KB of C declarations to cffi, which parses them on import and parses type names on first use.
+`ghostty_abi.py` contains the result for one version of pyghostty; `make generate` writes that file. Other versions are
 imported normally.
 """
 
@@ -16,20 +16,20 @@ SOURCES: Final = ("_cdef.py", "_ffi.py")  # the files of pyghostty that declare 
 
 
 class DeclaredFFI:
-    """Replaces `cffi.FFI`, with precompiled declarations, while pyghostty is imported."""
+    """Replaces `cffi.FFI` while pyghostty is imported, and provides precompiled declarations."""
 
     def __init__(self, ffi: Any) -> None:
         self._ffi = ffi
 
     def cdef(self, declarations: str) -> None:
-        """Ignore the declarations, which are already compiled."""
+        """Ignore the declarations, because they are precompiled."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ffi, name)
 
 
 def digest() -> str | None:
-    """Return a digest of the installed pyghostty's C interface; None if pyghostty is not installed."""
+    """Return a digest of the installed pyghostty's C interface, or None if pyghostty is not installed."""
     spec = importlib.util.find_spec("pyghostty")
     if spec is None or spec.origin is None:
         return None
@@ -38,9 +38,9 @@ def digest() -> str | None:
 
 
 def install() -> bool:
-    """Import pyghostty with the compiled declarations. Return whether that was possible.
+    """Import pyghostty with the precompiled declarations. Return whether that was possible.
 
-    It is not possible if pyghostty is already imported, or if the declarations are for another version.
+    This is impossible if pyghostty is already imported, or if the declarations are for another version.
     """
     if "pyghostty" in sys.modules:
         return False

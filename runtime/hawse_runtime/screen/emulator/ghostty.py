@@ -1,4 +1,4 @@
-"""The part of libghostty's C interface that snapshots need, as declared in pyghostty's `_cdef.py`.
+"""The subset of libghostty's C interface that snapshots need, as declared in pyghostty's `_cdef.py`.
 
 The functions take handles and return plain Python values. This module knows nothing about snapshots.
 """
@@ -19,7 +19,7 @@ _grid_ref = union_fn("ghostty_terminal_grid_ref", "GhosttyResult(*)(GhosttyTermi
 
 
 def handle(emulator: pyghostty.Terminal) -> Terminal:
-    """Return the handle of an open emulator, for which pyghostty has no public name."""
+    """Return the handle of an open emulator. pyghostty has no public name for it."""
     return emulator._t[0]
 
 
@@ -30,7 +30,7 @@ def get(terminal: Terminal, name: str, ctype: str) -> Any:
 
 
 def get_bytes(terminal: Terminal, name: str) -> bytes:
-    """Return a string property of the terminal; empty if it is not set."""
+    """Return a string property of the terminal, or b"" if it is not set."""
     out = ffi.new("GhosttyString*")
     if lib.ghostty_terminal_get(terminal, getattr(lib, f"GHOSTTY_TERMINAL_DATA_{name}"), out) or not out.len:
         return b""
@@ -45,7 +45,7 @@ def get_colour(terminal: Terminal, name: str) -> tuple[int, int, int] | None:
 
 
 def get_palette(terminal: Terminal, name: str) -> bytes:
-    """Return the 256 colours as bytes: red, green, blue."""
+    """Return the 256 palette colours as bytes: red, green, blue."""
     out = ffi.new("GhosttyColorRgb[256]")
     check(lib.ghostty_terminal_get(terminal, getattr(lib, f"GHOSTTY_TERMINAL_DATA_{name}"), out), name)
     return bytes(ffi.buffer(out))
@@ -67,7 +67,7 @@ def feed(terminal: Terminal, data: bytes) -> None:
 
 
 def unfinished(terminal: Terminal) -> bytes | None:
-    """Return the bytes of the unfinished sequence; None if the sequence is too long for the terminal to keep."""
+    """Return the bytes of the unfinished sequence, or None if it is too long for the terminal to keep."""
     with _allocated() as (out, size):
         if lib.ghostty_terminal_continuation_alloc(terminal, ffi.NULL, out, size) != lib.GHOSTTY_SUCCESS:
             return None
@@ -78,7 +78,7 @@ def unfinished(terminal: Terminal) -> bytes | None:
 
 
 def at(terminal: Terminal, x: int, y: int) -> Any:
-    """Return a reference (GhosttyGridRef*) to a cell. Row 0 is the screen's first row; scrollback rows are negative."""
+    """Return a reference (GhosttyGridRef*) to a cell. Row 0 is the top of the screen; rows above it are negative."""
     point, ref = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef")
     point.tag, point.value.x = _SCREEN, x
     point.value.y = get(terminal, "SCROLLBACK_ROWS", "size_t") + y
@@ -87,7 +87,7 @@ def at(terminal: Terminal, x: int, y: int) -> Any:
 
 
 def row_flags(terminal: Terminal, first: int, last: int) -> list[int]:
-    """Return the packed flags of the rows `first` to `last`: see `row_mask`."""
+    """Return the packed flags of the rows `first` to `last` (see `row_mask`)."""
     point, ref, row = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef"), ffi.new("GhosttyRow*")
     point.tag, value, row_of = _SCREEN, point.value, lib.ghostty_grid_ref_row
     flags = []
@@ -101,7 +101,7 @@ def row_flags(terminal: Terminal, first: int, last: int) -> list[int]:
 
 
 def column_cells(terminal: Terminal, x: int, rows: list[int]) -> list[int]:
-    """Return the packed cells in column `x` of these rows; -1 is the last column."""
+    """Return the packed cells in column `x` of the given rows. Column -1 is the last one."""
     point, ref, out = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef"), ffi.new("GhosttyCell*")
     point.tag, point.value.x = _SCREEN, x if x >= 0 else get(terminal, "COLS", "uint16_t") + x
     offset, cells = get(terminal, "SCROLLBACK_ROWS", "size_t"), []
@@ -114,7 +114,7 @@ def column_cells(terminal: Terminal, x: int, rows: list[int]) -> list[int]:
 
 
 def row_mask(name: str) -> int:
-    """Return the bit of this flag in a row's packed flags."""
+    """Return the bit of a flag in the packed flags of a row."""
     value, key = ffi.new("bool*"), getattr(lib, f"GHOSTTY_ROW_DATA_{name}")
     for bit in range(64):
         if lib.ghostty_row_get(1 << bit, key, value) == lib.GHOSTTY_SUCCESS and value[0]:
@@ -139,7 +139,7 @@ def row_cells(ref: Any, cols: int) -> list[int]:
 
 
 def screen_cells(terminal: Terminal) -> list[list[int]]:
-    """Return the packed cells of all rows of the screen. Much faster than calling `row_cells` for each row."""
+    """Return the packed cells of all rows of the screen, much faster than by calling `row_cells` for each row."""
     state, rows = ffi.new("GhosttyRenderState*"), ffi.new("GhosttyRenderStateRowIterator*")
     check(lib.ghostty_render_state_new(ffi.NULL, state), "new render state")
     try:
@@ -160,19 +160,19 @@ def screen_cells(terminal: Terminal) -> list[list[int]]:
 
 
 def page_of(ref: Any) -> int:
-    """Return the number of the libghostty page that contains a cell. Style numbers are unique within a page."""
+    """Return the number of the libghostty page that contains a cell. Style numbers are unique only within a page."""
     return int(ffi.cast("uintptr_t", ref.node))
 
 
 def style_at(ref: Any) -> Any:
-    """Return the GhosttyStyle of a cell."""
+    """Return the style of a cell, a GhosttyStyle."""
     style = init_sized("GhosttyStyle")
     check(lib.ghostty_grid_ref_style(ref, style), "style")
     return style
 
 
 def characters_at(ref: Any) -> str:
-    """Return the text of one cell: a character and its combining characters."""
+    """Return the text of a cell: a character and its combining characters."""
     out, size = ffi.new("uint32_t[64]"), ffi.new("size_t*")
     result = lib.ghostty_grid_ref_graphemes(ref, out, 64, size)
     if result == lib.GHOSTTY_OUT_OF_SPACE:
@@ -183,7 +183,7 @@ def characters_at(ref: Any) -> str:
 
 
 def link_at(ref: Any) -> bytes:
-    """Return the address of the hyperlink of a cell."""
+    """Return the URI of a cell's hyperlink."""
     size = ffi.new("size_t*")
     lib.ghostty_grid_ref_hyperlink_uri(ref, ffi.NULL, 0, size)
     out = ffi.new("uint8_t[]", max(1, size[0]))
@@ -201,7 +201,7 @@ def format_vt(
     rows: tuple[int, int] | None = None,
     at_cell: tuple[int, int] | None = None,
 ) -> bytes:
-    """Return the formatter's VT bytes of rows (first, last), with soft wraps unmarked, or of one cell (x, y)."""
+    """Return the formatter's VT bytes for the rows (first, last), ignoring soft wraps, or for one cell (x, y)."""
     options = init_sized("GhosttyFormatterTerminalOptions")
     options.emit = lib.GHOSTTY_FORMATTER_FORMAT_VT
     options.unwrap = True
@@ -224,7 +224,7 @@ def format_vt(
 
 
 def extra(terminal: Terminal, names: tuple[str, ...]) -> bytes:
-    """Return the formatter's VT bytes for parts of the terminal's state, without the cell that it appends."""
+    """Return the formatter's VT bytes for parts of the terminal's state, without the cell that it adds."""
     first = format_vt(terminal, at_cell=(0, 0))
     outputs = (format_vt(terminal, (name,), at_cell=(0, 0)) for name in names)
     return b"".join(
@@ -233,7 +233,7 @@ def extra(terminal: Terminal, names: tuple[str, ...]) -> bytes:
 
 
 def cursor_look(terminal: Terminal) -> tuple[int, bool]:
-    """Return the cursor's GhosttyRenderStateCursorVisualStyle and whether it blinks."""
+    """Return the cursor's GhosttyRenderStateCursorVisualStyle, and whether the cursor blinks."""
     state, style, blinks = ffi.new("GhosttyRenderState*"), ffi.new("int*"), ffi.new("bool*")
     check(lib.ghostty_render_state_new(ffi.NULL, state), "new render state")
     try:
@@ -247,9 +247,9 @@ def cursor_look(terminal: Terminal) -> tuple[int, bool]:
 
 @contextmanager
 def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[tuple[Terminal, dict[int, EncodedScreen]]]:
-    """Return a copy of the terminal, and the cursors of its screens.
+    """Yield a copy of the terminal, and the cursors of its screens.
 
-    The copy has no unfinished sequence, and no scrollback if `scrollback` is 0.
+    The copy has no unfinished sequence. If `scrollback` is 0, it has no scrollback.
 
     Raises `GhosttyError` if libghostty cannot encode the state.
     """
@@ -273,10 +273,10 @@ def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[tuple[Terminal, d
 
 
 def _encode(terminal: Terminal, out: Any, size: Any) -> None:
-    """Encode `terminal` into memory that the caller frees.
+    """Encode `terminal` into memory that the caller must free.
 
-    libghostty does not encode some sequences that its parser accepts (bytes from 0x80 on in APC, PM and SOS strings).
-    Such a sequence is cancelled before the encoding and fed again after it.
+    libghostty cannot encode some sequences that its parser accepts (bytes from 0x80 on in APC, PM and SOS strings).
+    Such a sequence is cancelled before the encoding and fed again afterwards.
     """
     result = lib.ghostty_snapshot_encode_alloc(terminal, ffi.NULL, out, size)
     pending = unfinished(terminal) if result != lib.GHOSTTY_SUCCESS else None
@@ -291,7 +291,7 @@ def _encode(terminal: Terminal, out: Any, size: Any) -> None:
 
 @contextmanager
 def _allocated() -> Iterator[tuple[Any, Any]]:
-    """Return output pointers for a call that allocates memory: one for the bytes and one for their number."""
+    """Yield output pointers for a call that allocates memory: a pointer to the bytes and one to their number."""
     out, size = ffi.new("uint8_t**"), ffi.new("size_t*")
     try:
         yield out, size

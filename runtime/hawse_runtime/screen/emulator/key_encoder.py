@@ -1,7 +1,7 @@
-"""Encodes named keys and pasted text as a terminal in its current modes would send them.
+"""Encodes named keys and pasted text like a terminal in its current modes.
 
-A name is modifiers and a key, joined by `+`: `ctrl+c`, `up`, `shift+tab`, `alt+x`, `f5`, `ctrl++`. Characters have
-their positions on a US layout.
+A key name consists of modifiers and a key, joined by `+`: `ctrl+c`, `up`, `shift+tab`, `alt+x`, `f5`, `ctrl++`.
+Characters have their positions on a US keyboard.
 """
 
 import re
@@ -28,17 +28,17 @@ _CHARACTERS = {
     **{"=": "EQUAL", "-": "MINUS", ".": "PERIOD", "'": "QUOTE", ";": "SEMICOLON", "/": "SLASH"},
 }
 _UNSHIFTED = dict(zip('~|{}<+_>":?!@#$%^&*()', "`\\[],=-.';/1234567890", strict=True))
-# All control characters except tab, line feed and carriage return. web/src/terminal/paste.ts has the same rule.
+# All control characters except tab, line feed and carriage return. web/src/terminal/paste.ts uses the same rule.
 _PASTE_CONTROLS = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
-# Ctrl with these characters in the legacy encoding (ECMA-48: the C0 controls).
+# The codes of Ctrl with these characters in the legacy encoding (ECMA-48, C0 controls).
 _CONTROLS = {"[": b"\x1b", "i": b"\t", "m": b"\r"}
 
 NAMES = sorted(_NAMED)
 
 
 def encode_keys(names: list[str], emulator: Emulator) -> bytes:
-    """Return the bytes of these keys in the modes of `emulator`. Raises `invalid_params`, listing the valid names."""
+    """Return the bytes of named keys in the modes of `emulator`. Raises `invalid_params`, listing the valid names."""
     encoder, event = ffi.new("GhosttyKeyEncoder*"), ffi.new("GhosttyKeyEvent*")
     check(lib.ghostty_key_encoder_new(ffi.NULL, encoder), "new key encoder")
     try:
@@ -56,7 +56,7 @@ def encode_keys(names: list[str], emulator: Emulator) -> bytes:
 def encode_paste(text: str, emulator: Emulator) -> bytes:
     """Return pasted text with CR for each line end, bracketed if the program has set mode 2004.
 
-    Control characters become spaces: they could end the bracketed paste, or take effect without it.
+    Control characters are replaced with spaces, because they could end the bracketed paste or take effect.
     """
     data = re.sub("\r\n|\n", "\r", _PASTE_CONTROLS.sub(" ", text)).encode()
     return _PASTE_BEGIN + data + _PASTE_END if emulator.mode(2004) else data
@@ -92,9 +92,9 @@ _SHIFTED = {base: text for text, base in _UNSHIFTED.items()}
 
 
 def _parse(name: str) -> tuple[int, str]:
-    """Return the modifiers and the key, a name or a single character."""
+    """Return the modifiers and the key, which is a name or a single character."""
     before, plus, key = name.rpartition("+")
-    if name == "+" or name.endswith("++"):  # the key is + itself
+    if name == "+" or name.endswith("++"):  # the key is +
         before, key, plus = name[:-2], "+", name[:-2]
     if plus and not before:
         raise _unknown(name)
@@ -103,7 +103,7 @@ def _parse(name: str) -> tuple[int, str]:
         if modifier.lower() not in MODIFIERS:
             raise _unknown(name)
         mods |= MODIFIERS[modifier.lower()]
-    if len(key) != 1 or mods & _CTRL:  # Ctrl+C is ctrl+c
+    if len(key) != 1 or mods & _CTRL:  # Ctrl+C is the same as ctrl+c
         key = key.lower()
     if key not in _NAMED and (len(key) != 1 or not key.isprintable()):
         raise _unknown(name)
@@ -113,5 +113,5 @@ def _parse(name: str) -> tuple[int, str]:
 def _unknown(name: str) -> HawseError:
     details = {"path": "$.keys", "key": name, "modifiers": list(MODIFIERS), "keys": NAMES}
     return HawseError(
-        "invalid_params", f"no key {name!r}: one character, or one of {', '.join(NAMES)}", details=details
+        "invalid_params", f"unknown key {name!r}: expected one character or one of {', '.join(NAMES)}", details=details
     )

@@ -1,8 +1,8 @@
-"""pyghostty, imported without parsing its C declarations. Only the screen process imports this module."""
+"""Imports pyghostty without parsing its C declarations. Only the screen process imports this module."""
 
 from hawse_runtime.screen.emulator import fast_ffi
 
-fast_ffi.install()  # before the first import of pyghostty
+fast_ffi.install()  # must precede the first import of pyghostty
 
 import pyghostty  # noqa: E402
 from pyghostty import Terminal as Emulator  # noqa: E402

@@ -1,7 +1,7 @@
-"""Determines the mouse modes of a terminal: which events it reports, and in which encoding.
+"""Determines the mouse modes of a terminal: the events it reports and their encoding.
 
-The mode that was set last applies. libghostty knows it, but returns only which modes are set. So it is derived from the
-encoder's output for test events.
+The mode that was set last applies. libghostty stores it but exposes only the set of active modes. The last mode is
+therefore derived from the encoder's output for test events.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from hawse_runtime.screen.emulator.ghostty import Terminal
 from hawse_runtime.screen.emulator.libghostty import check, ffi, init_sized, lib
 
-PIXEL = 25  # inside a cell of CELL by CELL pixels
+PIXEL = 25  # a position inside a cell of CELL by CELL pixels
 CELL = 10
 
 
@@ -40,7 +40,7 @@ def _modes(encoder: Any, event: Any) -> bytes:
         protocol = b"\x1b[?1000h"
     else:
         protocol = b"\x1b[?1003h" if _encode(encoder, event, motion, None) else b"\x1b[?1002h"
-    tracking = ffi.new("int*", lib.GHOSTTY_MOUSE_TRACKING_NORMAL)  # the encoding does not depend on a protocol
+    tracking = ffi.new("int*", lib.GHOSTTY_MOUSE_TRACKING_NORMAL)  # the encoding does not depend on the protocol
     lib.ghostty_mouse_encoder_setopt(encoder, lib.GHOSTTY_MOUSE_ENCODER_OPT_EVENT, tracking)
     pressed = _encode(encoder, event, press, left)
     if pressed.startswith(b"\x1b[<"):

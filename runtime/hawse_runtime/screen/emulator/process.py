@@ -1,4 +1,4 @@
-"""`python -m hawse_runtime.screen.emulator.process`: serves screens to the runtime at the other end of descriptor 3.
+"""`python -m hawse_runtime.screen.emulator.process`: hosts screens for the runtime, connected by descriptor 3.
 
 libghostty reads hostile bytes, so it runs in this process, where a hang or a crash does not affect the runtime. The
 process ends with the runtime. Its memory, its descriptors and its CPU time per request are limited.
@@ -17,15 +17,15 @@ from hawse_runtime.screen.emulator.emulators import Emulators
 from hawse_runtime.screen.requests import Answer, decode_request, framed
 
 INHERITED = 3  # hawse_runtime.posix.spawn.EXTRA_FD
-MEMORY = 4 << 30  # bytes of address space: 200 terminals with the largest scrollback that hostile output can create
-SECONDS = 10  # of CPU time for one request; the longest legitimate ones take 0.3
+MEMORY = 4 << 30  # bytes of address space, for 200 terminals with the largest scrollback that hostile output can create
+SECONDS = 10  # seconds of CPU time for one request; the longest legitimate requests take 0.3
 DESCRIPTORS = 16
-OOM_SCORE = 300  # of 1000, added to its memory score: it is killed before the runtime, which can restart it
+OOM_SCORE = 300  # of 1000, added to its score: the kernel kills this process before the runtime, which can restart it
 READ_SIZE = 128 << 10
 
 
 def serve(connection: socket.socket) -> None:
-    """Send one answer when ready, then one for each request, until the runtime closes the connection."""
+    """Send an answer when ready, then an answer to each request, until the runtime closes the connection."""
     emulators = Emulators()
     connection.sendall(framed(Answer()))
     with connection, connection.makefile("rb", buffering=READ_SIZE) as requests:
@@ -41,7 +41,7 @@ def serve(connection: socket.socket) -> None:
 
 
 def confine() -> None:
-    """Limit the resources and rights of this process, and end it with its parent."""
+    """Limit the resources and rights of this process, and make it end with its parent."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write(str(OOM_SCORE))
     limits = {

@@ -1,7 +1,7 @@
-"""Paints the rows of a screen and the newest rows of its scrollback, for a snapshot.
+"""Paints the screen and the newest rows of its scrollback for a snapshot.
 
-libghostty's formatter paints most of the scrollback. Lines that it formats wrongly are detected and rendered one by one
-with `RowRenderer`, like the rows of the screen.
+libghostty's formatter paints most of the scrollback. Lines that it formats incorrectly are detected and rendered one by
+one with `RowRenderer`, as are the rows of the screen.
 """
 
 import re
@@ -20,14 +20,14 @@ from hawse_runtime.screen.emulator.row_renderer import (
     wrapped_by,
 )
 
-EXACT_LINES = 500  # the newest lines of the scrollback, where the style of blanks is checked
-SMEARED = 100  # the newest of these lines, which are painted one by one: 0.1 ms each
-# A background, underline, inverse, strike or overline that would show on a blank, followed by a space.
+EXACT_LINES = 500  # number of newest scrollback lines where the style of blanks is checked
+SMEARED = 100  # maximum number of smeared lines to paint one by one, newest first; each takes 0.1 ms
+# A background, underline, inverse, strike or overline that would be visible on a blank, followed by a space.
 _SMEAR = re.compile(rb"\x1b\[(?:4|7|9|53)[0-9;:]*m(?:\x1b\[[1-9][0-9;:]*m)*[^\x1b\n]* ")
 
 
 def paint_rows(terminal: Terminal, scrollback: int) -> bytes:
-    """Paint the newest rows of the scrollback, and the screen. The cursor ends at any position, without a style."""
+    """Paint the newest rows of the scrollback and the screen. Leaves no style set, and the cursor anywhere."""
     have = get(terminal, "SCROLLBACK_ROWS", "size_t")
     first = -min(have, scrollback)
     painted, joined = _scrollback(terminal, first) if first else (b"", False)
@@ -35,12 +35,12 @@ def paint_rows(terminal: Terminal, scrollback: int) -> bytes:
 
 
 def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
-    """Paint the rows from `first` to the one above the screen. Also return whether they wrap into the screen.
+    """Paint the rows from `first` to the last one above the screen. Also return whether they wrap into the screen.
 
-    libghostty's formatter paints most rows; lines that it formats wrongly are painted one by one.
+    libghostty's formatter paints most rows. Lines that it formats incorrectly are painted one by one.
     """
     flags = row_flags(terminal, first, 0)
-    # The first row of each line, followed by the first row of the next line, which is not painted here.
+    # The first row of each line, and finally the first row after the painted ones.
     starts = [first]
     starts += [y for y, above in enumerate(flags[:-1], first + 1) if not above & WRAPS]
     joined = starts[-1] != 0
@@ -61,11 +61,11 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
 
 
 def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
-    """Return the rows that the formatter formats wrongly: it omits links, and it ends some lines in the wrong place.
+    """Return the rows that the formatter formats incorrectly: rows with links, and rows that it wraps wrongly.
 
-    The latter happens where a row wraps but has lost its last character, or the wide character that did not fit; where
-    it wraps into a row that does not continue it, or has lost its first character; and where the rest of the next row
-    lacks the background of its text, with which a wrap fills the row.
+    Wraps are wrong in three cases. A wrapping row has lost its last character or the wide character that did not fit.
+    It wraps into a row that does not continue it or has lost its first character. The first character of the next row
+    has a background, which fills that row in a wrap, but the end of the row lacks it.
     """
     wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
     ends = column_cells(terminal, -1, wrapping)
@@ -84,8 +84,8 @@ def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
 def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]:
     """Return the lines where the formatter may have given blanks the colours of the preceding word.
 
-    Only the newest lines are checked, except for lines that are painted exactly anyway. The formatter breaks those in
-    other places, so lines cannot be counted across them.
+    Checks the newest lines only, and skips the lines in `exact`, which are painted one by one in any case. The
+    formatter breaks those in different places, so lines cannot be counted across them.
     """
     found: list[int] = []
     last = len(starts) - 1
@@ -98,11 +98,11 @@ def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]
 
 
 def _formatted(terminal: Terminal, starts: list[int], *, wraps: bool) -> bytes:
-    """Return the lines that start in these rows except the last one, each with its line feed.
+    """Return all lines that start in `starts` except the last one, each with a line feed.
 
     Args:
         terminal: The terminal to paint.
-        starts: The first rows of the lines.
+        starts: The first row of each line.
         wraps: Whether the last line wraps into the row after it.
     """
     if len(starts) < 2:
@@ -115,7 +115,7 @@ def _formatted(terminal: Terminal, starts: list[int], *, wraps: bool) -> bytes:
 
 
 def _painted(terminal: Terminal, line: list[int], *, wraps: bool) -> bytes:
-    """Paint one line with its line feed. `line` contains its first row and the row after it, into which it may wrap."""
+    """Paint one line with its line feed. `line` contains the first row of the line and of the next line."""
     return RowRenderer(terminal).paint(line[0], line[1] - 1, joined=False, wraps=wraps) + b"\r\n"
 
 

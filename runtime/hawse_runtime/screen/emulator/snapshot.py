@@ -1,4 +1,4 @@
-"""Converts a libghostty terminal to VT bytes that paint its screen, scrollback and state on a reset emulator.
+"""Converts a libghostty terminal to VT bytes that reproduce its screen, scrollback and state on a reset emulator.
 
 The emulator must have the same size. The parts are ordered so that none changes an earlier one: the main screen behind
 the alternate one, scrollback, the rows of the screen, the saved cursor, colours, modes, title, the cursor, the
@@ -41,19 +41,19 @@ log = logging.getLogger(__name__)
 
 _MODES = ("modes", "scrolling_region", "tabstops", "keyboard")
 _PEN = ("style", "hyperlink", "protection", "kitty_keyboard", "charsets")  # the style of the next character
-_SAVING_MODE = 1049  # saves the cursor, then shows the alternate screen
+_SAVING_MODE = 1049  # saves the cursor and switches to the alternate screen
 _CLEARING_MODE = 1047
 _ALTERNATE_MODES = (_SAVING_MODE, _CLEARING_MODE, 47)
-_REPAINTING = re.compile(rb"\x1b\[\?(?:1049|1047|47|3)h")  # would clear the painted rows, or save the cursor again
-_MOUSE = re.compile(rb"\x1b\[\?(?:9|100[02356]|101[56])h")  # the last one set applies
+_REPAINTING = re.compile(rb"\x1b\[\?(?:1049|1047|47|3)h")  # modes that would clear the rows or save the cursor again
+_MOUSE = re.compile(rb"\x1b\[\?(?:9|100[02356]|101[56])h")  # only the mode that was set last applies
 _REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
 _ORIGIN = b"\x1b[?6h"
 _PLAIN = b"\x1b[0m\x1b(B\x1b)B\x0f"  # no style, ASCII
 _NO_PEN = b'\x1b]8;;\x1b\\\x1b[0"q\x1b*B\x1b+B'  # no link, no protection, ASCII in G2 and G3
-# Resets modes to their defaults, the scroll region to the whole screen, and the cursor that DECRC restores.
+# Resets modes to their defaults, the scroll region to the whole screen, and the cursor restored by DECRC.
 _SOFT_RESET = b"\x1b[?1;6;45;66;1004;2004;2026l\x1b[4l\x1b[?7;25h\x1b[0 q\x1b[r" + _PLAIN + _NO_PEN + b"\x1b[H\x1b7"
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
-_SHAPES = {  # DECSCUSR for steady shapes; one less blinks
+_SHAPES = {  # DECSCUSR values of steady shapes; subtract 1 for blinking
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK: 2,
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_UNDERLINE: 4,
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BAR: 6,
@@ -61,15 +61,15 @@ _SHAPES = {  # DECSCUSR for steady shapes; one less blinks
 
 
 def paint(terminal: Terminal, scrollback: int) -> bytes:
-    """Return the VT bytes that paint the screen of `terminal` and the newest rows of its scrollback. Never raises.
+    """Return VT bytes that paint the screen of `terminal` and the newest rows of its scrollback. Never raises.
 
-    Each part of the snapshot is painted separately. If a part fails, it is replaced by a plainer form or left out, and
+    The parts of the snapshot are painted separately. If a part fails, a plainer form replaces it or it is omitted, and
     the loss is logged: a plain screen is better than none.
 
-    The bytes end with the start of any unfinished sequence, so that the output can follow immediately.
+    The bytes end with the start of any unfinished sequence, so that output can follow immediately.
 
     Args:
-        terminal: The terminal. It must not be within a UTF-8 character.
+        terminal: The terminal. Its input must not end inside a UTF-8 character.
         scrollback: The maximum number of scrollback rows to paint.
     """
     make = Parts()
@@ -77,7 +77,7 @@ def paint(terminal: Terminal, scrollback: int) -> bytes:
     modes = make("mouse modes", lambda: _MOUSE.sub(b"", modes) + mouse_modes(terminal), lambda: modes)
     shape = make("cursor shape", lambda: _shape(terminal))
     if shape:
-        modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR already sets blinking
+        modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR sets blinking as well
     behind, saved = make.both("main screen and saved cursor", lambda: _from_clone(terminal, scrollback))
     if not behind and is_alternate(terminal):
         behind = b"\x1b[?%dh" % _alternate_mode(terminal) + _PLAIN + b"\x1b[H"
@@ -101,10 +101,10 @@ def end_overlong(terminal: Terminal) -> None:
 
 
 def erase_cut_characters(terminal: Terminal) -> None:
-    """Erase wide characters whose second half a resize has cut off at the right margin.
+    """Erase wide characters whose second half was cut off at the right margin by a resize.
 
-    libghostty leaves the first half behind where it does not reflow (alternate screen, DECAWM reset), and then cannot
-    encode the screen.
+    Where libghostty does not reflow (alternate screen, DECAWM reset), it keeps the first half and then cannot encode
+    the screen.
     """
     ends = column_cells(terminal, -1, list(range(get(terminal, "ROWS", "uint16_t"))))
     cut = [y for y, packed in enumerate(ends) if packed and unpack(packed).wide == lib.GHOSTTY_CELL_WIDE_WIDE]
@@ -126,13 +126,13 @@ def soft_reset(terminal: Terminal) -> None:
 
 
 class Parts:
-    """Paints the parts of one snapshot and records failures."""
+    """Paints the parts of one snapshot, and records failures."""
 
     def __init__(self) -> None:
         self.given_up: list[str] = []
 
     def __call__(self, name: str, *forms: Callable[[], bytes]) -> bytes:
-        """Return the first of `forms` that succeeds, or nothing. `name` describes the loss if the first one fails."""
+        """Return the result of the first of `forms` that succeeds, or b"". `name` describes the part in the log."""
         for form in forms:
             try:
                 return form()
@@ -141,7 +141,7 @@ class Parts:
         return b""
 
     def both(self, name: str, form: Callable[[], tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
-        """Like `__call__`, for two parts that are painted together."""
+        """Paint two parts together, in the same way as `__call__`."""
         try:
             return form()
         except Exception as error:
@@ -154,14 +154,14 @@ class Parts:
 
     def log(self) -> None:
         if self.given_up:
-            log.warning("! a snapshot is shown without %s", ", ".join(self.given_up))
+            log.warning("! a snapshot lacks %s", ", ".join(self.given_up))
 
 
 def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
-    """Paint the parts that can only be read by changing the terminal, using a copy.
+    """Paint the parts that can only be read by changing the terminal, using a copy of it.
 
     Returns:
-        The main screen if it is behind the alternate one, including the switch to the latter; and the saved cursor.
+        The main screen with a switch to the alternate one, if the latter is visible; and the saved cursor.
     """
     alternate = is_alternate(terminal)
     with cloned(terminal, scrollback=scrollback if alternate else 0) as (clone, screens):
@@ -174,18 +174,18 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
             mode = _CLEARING_MODE  # the other mode would save the cursor again
         feed(clone, b"\x1b[?47l")
         rows, main_saved = paint_rows(clone, scrollback), _saved_cursor(clone, main)
-        tabs = extra(terminal, ("tabstops",))  # xterm.js has tab stops for each screen
+        tabs = extra(terminal, ("tabstops",))  # xterm.js has separate tab stops for each screen
         cursor = _cursor(clone, main.cursor)
         return b"%b%b%b%b\x1b[?%dh%b\x1b[H" % (rows, tabs, main_saved, cursor, mode, _PLAIN), saved
 
 
 def _alternate_mode(terminal: Terminal) -> int:
-    """Return the private mode that the program used to switch to the alternate screen."""
+    """Return the private mode that switched the terminal to the alternate screen."""
     return next((mode for mode in _ALTERNATE_MODES if has_mode(terminal, mode)), _ALTERNATE_MODES[0])
 
 
 def plain_rows(terminal: Terminal) -> bytes:
-    """Return the characters of the screen without styles, as a fallback."""
+    """Return the characters of the screen without styles. Used when painting fails."""
     rows = ([unpack(packed) for packed in row] for row in screen_cells(terminal))
     return b"\r\n".join(
         b"".join(cell.text or b"?" for cell in row if cell.wide != lib.GHOSTTY_CELL_WIDE_SPACER_TAIL).rstrip()
@@ -194,13 +194,13 @@ def plain_rows(terminal: Terminal) -> bytes:
 
 
 def cursor_position(terminal: Terminal) -> bytes:
-    """Place the cursor without a style, as a fallback."""
+    """Move the cursor without setting a style. Used when painting fails."""
     x, y, _ = _place(terminal)
     return b"\x1b[%d;%dH%b" % (y + 1, x + 1, _PLAIN)
 
 
 def _colours(terminal: Terminal) -> bytes:
-    """Return the sequences for the colours that the program has set (OSC 4, 10, 11, 12)."""
+    """Return the sequences for colours that a program has set (OSC 4, 10, 11, 12)."""
     parts: list[bytes] = []
     now, default = get_palette(terminal, "COLOR_PALETTE"), get_palette(terminal, "COLOR_PALETTE_DEFAULT")
     if now != default:
@@ -221,13 +221,13 @@ def _names(terminal: Terminal) -> bytes:
 
 
 def _shape(terminal: Terminal) -> bytes:
-    """Return the sequence for the cursor's shape (DECSCUSR) unless it is the default (see `hawse_runtime.screen`)."""
+    """Return the sequence for the cursor's shape (DECSCUSR), unless it is the default shape set by `Screen`."""
     shape, blinks = cursor_look(terminal)
     return b"\x1b[%d q" % (_SHAPES[shape] - blinks) if shape in _SHAPES else b""
 
 
 def _saved_cursor(clone: Terminal, screen: EncodedScreen) -> bytes:
-    """Paint the saved cursor (DECSC) of the visible screen. It is read by restoring it in `clone`."""
+    """Paint the saved cursor (DECSC) of the visible screen. Restores the cursor in `clone` to read it."""
     if screen.saved is None:
         return b""
     feed(clone, b"\x1b8")
@@ -235,21 +235,21 @@ def _saved_cursor(clone: Terminal, screen: EncodedScreen) -> bytes:
 
 
 def _place(terminal: Terminal) -> Place:
-    """Return the position of the cursor."""
+    """Return the cursor's position."""
     x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
     return Place(x, y, get(terminal, "CURSOR_PENDING_WRAP", "bool"))
 
 
 def _cursor(terminal: Terminal, place: Place | None = None, modes: bytes = b"", *, erased: bool = False) -> bytes:
-    """Place the cursor with its style. A pending wrap is recreated by printing the last character again.
+    """Move the cursor and set its style. To recreate a pending wrap, print the last character again.
 
-    An empty cell gets a space, because a pending wrap is carried over to the other screen.
+    In an empty cell, print a space, because a pending wrap carries over to the other screen.
 
     Args:
-        terminal: The source of the characters and the style.
-        place: The position; by default the cursor's.
-        modes: The modes to set first, with the scroll region.
-        erased: Whether the cell at the position has been erased.
+        terminal: The terminal to read characters and the style from.
+        place: The target position; by default, the cursor's position.
+        modes: The modes that precede these bytes, including the scroll region.
+        erased: Whether the cell at the target position has been erased.
     """
     x, y, pending_wrap = place or _place(terminal)
     region = _REGION.search(modes)
@@ -266,6 +266,6 @@ def _cursor(terminal: Terminal, place: Place | None = None, modes: bytes = b"", 
 
 
 def _is_second_half(terminal: Terminal, x: int, y: int) -> bool:
-    """Return whether this cell is the second half of a wide character."""
+    """Return whether a cell is the second half of a wide character."""
     packed = row_cells(at(terminal, 0, y), x + 1)[x]
     return bool(cell(packed, "WIDE", "int") == lib.GHOSTTY_CELL_WIDE_SPACER_TAIL)
