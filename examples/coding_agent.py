@@ -33,12 +33,12 @@ async def next_step(tools: Sequence[BoundTool], messages: Sequence[str]) -> tupl
 async def main(address: str) -> None:
     # The sandbox is deleted at the end, with everything in it.
     async with hawse.connect(address) as client, client.sandboxes.create(labels={"task": "area"}) as box:
-        tools = bound_tools(box, TOOLS, limit=4000)  # bytes of an answer; longer output keeps both ends
+        tools = bound_tools(box, TOOLS, limit=4000)  # bytes of output; the middle of longer output is removed
         by_name = {tool.name: tool for tool in tools}
         messages = ["Make the assertion in shapes/area.py hold."]
         while step := await next_step(tools, messages):
             name, arguments = step
-            answer = await by_name[name].call(arguments)  # failures are answers, too: the model reads them
+            answer = await by_name[name].call(arguments)  # the model reads failures as well
             messages.append(answer.text)
             print(f"{name}: {answer.text.splitlines()[-1]}")
 

@@ -1,6 +1,6 @@
 """A guest joins a shell with a link: python collaborative_shell.py 'http://127.0.0.1:8080/#token=…'
 
-The owner gives a guest access to one terminal, types along with the guest, keeps the keyboard for a while, and revokes
+The owner gives a guest access to one terminal, types with the guest, takes the keyboard for a while, and revokes
 the access. The guest is a program here; a person would open the link in a browser.
 """
 
@@ -30,7 +30,7 @@ async def main(address: str) -> None:
             ran = await owner.run('echo "hello $NAME from $PWD"')
             print("one shell:", ran.text.strip())
 
-            # The owner keeps the keyboard: the guest's input is refused until the lease is released.
+            # The owner takes the writer lease: the guest's input is refused until the lease is released.
             await owner.take()
             try:
                 await guest.send("echo intruding", keys=["enter"])

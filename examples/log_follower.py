@@ -12,7 +12,7 @@ import hawse
 from hawse.client import StaleHandleError, TruncatedError
 
 WRITER = "for n in $(seq 300); do echo event $n; sleep 0.005; done"
-POSITION = Path("position.json")  # the instance of the process, and the offset of the first byte that is not handled
+POSITION = Path("position.json")  # the instance of the process, and the offset of the first unhandled byte
 
 
 def load() -> tuple[str | None, int]:
@@ -24,14 +24,14 @@ def store(instance: str, offset: int) -> None:
 
 
 async def follow(address: str, stop_after: int) -> list[str]:
-    """Handle up to `stop_after` lines, or until the log ends. Return them."""
+    """Handle at most `stop_after` lines, or all until the log ends. Return the handled lines."""
     handled: list[str] = []
     async with hawse.connect(address) as client:
         instance, offset = load()
         processes = client.sandbox().processes
         try:
             log = await processes.attach("writer", instance=instance, since={"stdout": offset})
-        except StaleHandleError:  # another process has this id now: its log starts at 0
+        except StaleHandleError:  # a new process has this id: its log starts at 0
             offset = 0
             log = await processes.attach("writer")
         rest = b""
@@ -54,7 +54,7 @@ async def follow(address: str, stop_after: int) -> list[str]:
 
 async def main(address: str) -> None:
     async with hawse.connect(address) as client:
-        (await client.sandbox().processes.start(WRITER, id="writer")).detach()  # it runs without a client
+        (await client.sandbox().processes.start(WRITER, id="writer")).detach()  # the process runs without a client
 
     first = await follow(address, stop_after=100)
     print("the first follower ended after", first[-1])

@@ -1,6 +1,6 @@
 """Continue a terminal's output at the exact byte: python resume.py 'http://127.0.0.1:8080/#token=…'
 
-A client reconnects and resumes automatically. This program shows the same with two clients, as after a restart: the
+A client reconnects and resumes automatically. This program does the same with two clients, as after a restart: the
 first remembers the instance and the offset, and the second continues there.
 """
 

@@ -20,7 +20,7 @@ async def main(address: str) -> None:
         failed = await ctx.run("1 / 0")
         print("error:", failed.error and failed.error.name)
 
-        # Output arrives while the code runs, and `input()` is answered by a function.
+        # Output arrives while the code runs, and a function answers `input()`.
         await ctx.run(
             "print('hello', input('name? '))",
             on_stdout=lambda data: print("output:", data.decode().strip()),

@@ -35,7 +35,7 @@ async def main(address: str) -> None:
         answer = await agent.expect(r"^hello (\w+)$")
         print("answer:", answer.groups[0])
 
-        # The agent takes the writer lease: until it releases it, only the agent may type.
+        # The agent takes the writer lease: until it is released, only the agent can type.
         lease = await agent.take()
         print("only the agent may type:", agent.me is not None and lease.holder == agent.me.id)
         await agent.release()

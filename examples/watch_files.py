@@ -17,7 +17,7 @@ async def main(address: str) -> None:
             await box.exec("echo first > notes/a.txt; echo second > notes/b.txt", check=True)
             seen: set[str] = set()
             async for change in watch:
-                if isinstance(change, WatchRescan):  # changes were lost: a real program lists the directory again
+                if isinstance(change, WatchRescan):  # changes were lost: a real program would list the directory again
                     continue
                 name = str(change.path).rpartition("/")[2]
                 if change.type != "deleted" and name not in seen:

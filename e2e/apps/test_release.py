@@ -196,7 +196,7 @@ class Installations:
         """Return the folder of programs of an environment.
 
         Args:
-            packages: Its packages; hawse and its extras are those of the wheel.
+            packages: Names of the packages to install. `hawse`, with or without extras, is installed from the wheel.
         """
         names = tuple(
             re.sub(r"^(hawse(?:\[.*\])?)$", rf"\1 @ {self._wheel.as_uri()}", package)
