@@ -5,7 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Final
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from hawse.api.backups import (
@@ -26,10 +26,9 @@ from hawse.api.backups import (
 from hawse.api.spec import Nothing
 from hawse.rpc import IdempotencyTable, Outcome, handles, serves
 from hawse.rpc.call import ServerCall
-from hawse.rpc.errors import typed
 from hawse.rpc.idempotency import own_key
-from hawse.rpc.output_stream import OutputOnlyStream
-from hawse.wire import Connection, HawseError, Principal
+from hawse.rpc.shared_work import SharedWork, WorkStream
+from hawse.wire import HawseError, Principal
 from hawse_gateway.backups.records import BackupRecords, may_use
 from hawse_gateway.backups.space import BackupSpace
 from hawse_gateway.backups.transfer import BackupTransfers, Report
@@ -46,6 +45,7 @@ RESUME_TIMEOUT: Final = 60.0  # s that a job with a key continues without a call
 SWEEP_INTERVAL: Final = 60.0  # s between two deletions of expired backups
 
 Work = Callable[[Report], Awaitable[BackupInfo | BackupRestoreResult]]
+Job = SharedWork[BackupProgress]
 
 
 class BackupMethods:
@@ -75,14 +75,14 @@ class BackupMethods:
         self._resume_timeout = resume_timeout
         self._idempotency = IdempotencyTable()
         self._creating: Counter[str] = Counter()  # creations in progress, by user
-        self._jobs: set[BackupJob] = set()
+        self._jobs: set[Job] = set()
         self._slots: Counter[str] = Counter()  # jobs in progress, by user
-        self._keyed: WeakValueDictionary[str, BackupJob] = WeakValueDictionary()
+        self._keyed: WeakValueDictionary[str, Job] = WeakValueDictionary()
 
     async def close(self) -> None:
         """Cancel all jobs and wait until they have ended."""
-        tasks = [job.task for job in self._jobs if job.task is not None]
-        for job in list(self._jobs):
+        tasks = [job.task for job in self._jobs]
+        for job in self._jobs:
             job.cancel()
         if tasks:
             await asyncio.wait(tasks)
@@ -171,16 +171,24 @@ class BackupMethods:
         job = self._idempotency.attach_or_start(call, params, lambda outcome: self._start(call, outcome, work))
         if call.key is not None:
             self._keyed[own_key(call.principal, call.key)] = job
-        call.serve(JobStream(call, job, self._resume_timeout))
+        call.serve(WorkStream(call, job))
 
-    def _start(self, call: ServerCall, outcome: Outcome, work: Work) -> "BackupJob":
+    def _start(self, call: ServerCall, outcome: Outcome, work: Work) -> Job:
         with ExitStack() as stack:
             stack.enter_context(self._slot(call.principal))
-            job = BackupJob(outcome)
-            self._jobs.add(job)
-            job.task = self._tasks.create_task(job.run(work), name=call.method)
             slot = stack.pop_all()
-        job.task.add_done_callback(lambda task: self._ended(job, slot))
+
+        def end(result: Any) -> None:
+            slot.close()
+            self._jobs.discard(job)
+            if isinstance(result, HawseError):
+                outcome.fail(result)
+            else:
+                outcome.succeed(result)
+
+        patience = None if outcome.key is None else self._resume_timeout
+        job = Job(self._tasks, work, name=call.method, on_end=end, patience=patience)
+        self._jobs.add(job)
         return job
 
     @contextmanager
@@ -195,100 +203,6 @@ class BackupMethods:
         with in_progress(self._slots, caller.id):
             yield
 
-    def _ended(self, job: "BackupJob", slot: ExitStack) -> None:
-        slot.close()
-        self._jobs.discard(job)
-        if job.result is None:  # it was cancelled before it started
-            job.end(HawseError("cancelled", "the work was cancelled"))
-
 
 def _busy(text: str) -> HawseError:
     return HawseError("capacity_exceeded", text, details={"retry_after": RETRY_AFTER})
-
-
-class BackupJob:
-    """A backup or restore in progress, and the calls that wait for it."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        self.progress: BackupProgress | None = None  # the latest
-        self.result: BackupInfo | BackupRestoreResult | HawseError | None = None
-        self.task: asyncio.Task[None] | None = None
-        self._outcome = outcome
-        self._calls: set[JobStream] = set()
-        self._timer: asyncio.TimerHandle | None = None
-
-    async def run(self, work: Work) -> None:
-        """Do the work and set the outcome."""
-        try:
-            self.end(await work(self._report))
-        except asyncio.CancelledError:
-            self.end(HawseError("cancelled", "the work was cancelled", admitted="yes"))
-        except Exception as error:
-            self.end(typed(error))
-
-    def end(self, result: BackupInfo | BackupRestoreResult | HawseError) -> None:
-        """Set the outcome."""
-        self.result = result
-        self._stop_timer()
-        if isinstance(self.result, HawseError):
-            self._outcome.fail(self.result)
-        else:
-            self._outcome.succeed(self.result)
-        self._wake()
-
-    def cancel(self) -> None:
-        """Cancel the work, only once: a second cancellation would interrupt its cleanup."""
-        if self.task is not None and self.result is None and not self.task.cancelling():
-            self.task.cancel()
-
-    def attach(self, call: "JobStream") -> None:
-        self._calls.add(call)
-        self._stop_timer()
-
-    def detach(self, call: "JobStream", patience: float) -> None:
-        """Remove a closed call. A job without calls is cancelled; with a key, only after `patience` seconds."""
-        self._calls.discard(call)
-        if self._calls or self.result is not None:
-            return
-        if self._outcome.key is None:
-            self.cancel()
-        else:
-            self._timer = asyncio.get_running_loop().call_later(patience, self.cancel)
-
-    def _report(self, progress: BackupProgress) -> None:
-        self.progress = progress
-        self._wake()
-
-    def _wake(self) -> None:
-        for call in list(self._calls):
-            call.wake()
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-
-class JobStream(OutputOnlyStream):
-    """Serves one call: sends the latest progress when there is credit, and then the result."""
-
-    def __init__(self, call: ServerCall, job: BackupJob, patience: float) -> None:
-        super().__init__(call)
-        self._job = job
-        self._patience = patience
-        self._sent: BackupProgress | None = None
-        job.attach(self)
-
-    def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        job = self._job
-        if isinstance(job.result, HawseError):
-            self._call.error(job.result)
-        elif job.result is not None:
-            self._call.result(job.result)
-        elif job.progress is not self._sent and connection.window(ch) > 0:
-            self._sent = job.progress
-            connection.send_event(ch, "progress", self._sent)
-        return False
-
-    def detach(self) -> None:
-        self._job.detach(self, self._patience)

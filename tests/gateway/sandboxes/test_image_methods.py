@@ -91,8 +91,11 @@ async def images() -> ModelImages:
 @pytest_asyncio.fixture
 async def methods(tmp_path: Path, images: ModelImages) -> AsyncIterator[ImageMethods]:
     provider = ModelProvider()
-    provider.images = images
-    sandboxes = Sandboxes(SqliteStore(tmp_path / "store.db"), {"model": provider, "plain": ModelProvider()})
+    same = ModelProvider()
+    provider.images = same.images = images
+    sandboxes = Sandboxes(
+        SqliteStore(tmp_path / "store.db"), {"model": provider, "same": same, "plain": ModelProvider()}
+    )
     async with sandboxes.running(), asyncio.TaskGroup() as tasks:
         yield ImageMethods(sandboxes, tasks)
 
@@ -168,6 +171,15 @@ async def test_a_repeat_joins_the_pull_that_runs_and_counts_once(methods: ImageM
     assert repeats[0].events[-1]["progress"]["progress"] == 0.5
     assert images.names == ["old", *(f"n{i}" for i in range(PULLS))], "each was pulled once"
     assert not images.cancelled.is_set()
+
+
+async def test_providers_with_the_same_images_share_a_pull(methods: ImageMethods, images: ModelImages) -> None:
+    calls = [PullCall() for _ in range(3)]
+    for call, provider in zip(calls, (None, "model", "same"), strict=True):
+        methods.pull(cast(ServerCall, call), ImagePull(image="new", provider=provider))
+    images.go.set()
+    assert [(await call.outcome).id for call in calls] == ["new"] * 3
+    assert images.names == ["old", "new"]
 
 
 async def test_a_repeat_of_a_pull_that_has_ended_pulls_again_whatever_its_key_and_age(
