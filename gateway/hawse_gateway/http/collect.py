@@ -1,4 +1,4 @@
-"""Collect a channel into one JSON response: its result, and its bytes and events up to a limit."""
+"""Collects a channel's result, bytes and events into one JSON response of limited size."""
 
 import base64
 from typing import Any, Final
@@ -10,12 +10,12 @@ from hawse.api.sandboxes import STARTING
 from hawse.wire import Event, Kind
 from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 
-OUTPUT_LIMIT: Final = 1 << 20  # bytes of each stream in a response, from its start; later bytes are read and dropped
-EVENTS_LIMIT: Final = 1 << 20  # bytes of events
+OUTPUT_LIMIT: Final = 1 << 20  # bytes of each stream in a response; the rest is discarded
+EVENTS_LIMIT: Final = 1 << 20  # bytes of events in a response
 
 
 class CollectedStream:
-    """The output of one channel so far."""
+    """The output collected from one channel."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
@@ -35,7 +35,7 @@ class CollectedStream:
 
     def _add_event(self, event: Event) -> None:
         if event.name in ("opened", STARTING):
-            return  # it describes the stream, or what happened before it: neither belongs in a collected response
+            return  # these events describe the stream or its start, not its content
         self._room -= len(event.value)
         if self._room >= 0:
             self._events.append({"event": event.name, "data": msgspec.Raw(event.value)})
@@ -54,7 +54,7 @@ class CollectedStream:
 
 
 async def collect(request: UpstreamCall, spec: Spec) -> dict[str, Any]:
-    """Read the call to its end and return the response. Raises `HawseError`."""
+    """Read the call's output until it ends, and return the response. Raises `HawseError`."""
     collected = CollectedStream(spec)
     while (item := await request.next()) is not None:
         collected.add(item)

@@ -1,4 +1,4 @@
-"""Gives each HTTP request its id and context, and reports refused requests to the audit log."""
+"""Assigns an id and a context to each HTTP request, and reports refused requests to the audit log."""
 
 from typing import Final, Protocol
 
@@ -17,7 +17,7 @@ REFUSED: Final = {
 
 
 class RefusalObserver(Protocol):
-    """The audit log."""
+    """The part of the audit log that records refused requests."""
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
         """Record that a request was refused."""
@@ -26,7 +26,7 @@ class RefusalObserver(Protocol):
 class RequestContexts:
     """ASGI middleware: sets the context of each request and sends its id as `x-request-id`.
 
-    The request continues the trace of its `traceparent`; the response carries the request's own.
+    The request continues the trace in its `traceparent` header. The response's `traceparent` identifies the request.
     """
 
     def __init__(self, app: ASGIApp, observer: RefusalObserver) -> None:

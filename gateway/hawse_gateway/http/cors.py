@@ -1,7 +1,7 @@
-"""CORS (the Fetch standard) for pages of the origins that `--allow-origin` allows.
+"""CORS headers (the Fetch standard) for pages of the origins in `--allow-origin`.
 
-Such a page sends a token itself. Browser credentials are not allowed: a page of another origin must not act with the
-session of the gateway's own page.
+Such a page authenticates with a token. Browser credentials are not allowed, so that it cannot use the session of the
+gateway's own page.
 """
 
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 METHODS: Final = b"GET, HEAD, POST, PUT, DELETE"
 REQUEST_HEADERS: Final = b"authorization, content-type, idempotency-key, if-range, last-event-id, range, traceparent"
 RESPONSE_HEADERS: Final = b"accept-ranges, content-range, etag, retry-after, traceparent, x-request-id"
-MAX_AGE: Final = b"600"  # s that a browser may reuse the response to a preflight request
+MAX_AGE: Final = b"600"  # s that a browser may cache the response to a preflight request
 
 
 class CrossOrigin:
-    """ASGI middleware: adds CORS headers for allowed origins, and answers their preflight requests."""
+    """ASGI middleware that adds CORS headers for allowed origins and answers their preflight requests."""
 
     def __init__(self, app: ASGIApp, origins: Iterable[str]) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Shared code of the HTTP endpoints: authentication, errors, and calls whose client disconnects."""
+"""Authentication, error responses and the handling of disconnected clients for all HTTP endpoints."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from hawse_gateway.upstream.call import UpstreamCall
 
 log = logging.getLogger(__name__)
 
-REQUESTS: Final = 512  # concurrent authenticated requests: each holds a socket, for hours if it is an event stream
+REQUESTS: Final = 512  # concurrent authenticated requests; each keeps a socket open, an event stream for hours
 UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server's extension that lifts the time limit of a response
 
 Handler = Callable[[HttpRequest, Principal, Send], Awaitable[Response | None]]
@@ -32,16 +32,16 @@ class ClientDisconnectedError(Exception):
 
 
 class IncompleteResponseError(Exception):
-    """A response that has started cannot be completed. The server closes the connection, so that clients notice."""
+    """A response that has started cannot be completed. The server closes the connection to inform the client."""
 
 
 class RequestAdmission(NamedTuple):
-    """The checks and limits that every request passes.
+    """The checks and limits for every request.
 
     Attributes:
         access_policy: Authenticates callers.
         requests: Counts the open requests.
-        uses: Ends requests when the caller's credential ends.
+        uses: Ends requests when the caller's credential is revoked or expires.
         byte_rates: Slows down callers that exceed their bytes per second.
     """
 
@@ -61,9 +61,9 @@ class HttpEndpoint:
         """Create an endpoint.
 
         Args:
-            admission: The checks and limits of every request.
+            admission: The checks and limits for every request.
             handle: The handler.
-            ticket: Whether a ticket in the query is accepted instead of a token.
+            ticket: Whether to accept a ticket in the query instead of a token.
         """
         self._admission = admission
         self._handle = handle
@@ -86,15 +86,15 @@ class HttpEndpoint:
             response = error_response(error)
         except ClientDisconnectedError:
             return
-        except Exception:  # a bug: its text is for the log only
+        except Exception:  # a bug in the gateway: the client gets no details
             log.exception("! %s %s", scope["method"], scope["path"])
             if begun:
-                raise  # the server cuts the response short, so that the client does not take it for complete
+                raise  # the server aborts the response, so that the client does not mistake it for a complete one
             response = error_response(HawseError("internal", "a bug in the gateway", admitted="unknown"))
         await response(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request and send the response. Raises `HawseError`, also when the caller's credential ends."""
+        """Handle a request and send the response. Raises `HawseError`, for example when the credential expires."""
         access_policy, requests, uses, byte_rates = self._admission
         identity = access_policy.admit(scope, ticket=self._ticket)
         address = address_of(scope)
@@ -139,11 +139,11 @@ async def feed(http: HttpRequest, request: UpstreamCall) -> None:
 async def unless_disconnected(
     http: HttpRequest, work: Coroutine[Any, Any, T], *, body_to: UpstreamCall | None = None
 ) -> T:
-    """Return the value of `work`; cancel it if the client disconnects.
+    """Run `work` and return its value. Cancel it if the client disconnects.
 
     Args:
         http: The request.
-        work: The coroutine that computes the response.
+        work: The coroutine that produces the response.
         body_to: The call that receives the request's body as its input, while `work` runs.
 
     Raises:
@@ -181,13 +181,13 @@ async def unless_disconnected(
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address of a request's client, `HOST:PORT`."""
+    """Return the address of a request's client as `HOST:PORT`."""
     client = scope.get("client")
     return f"{client[0]}:{client[1]}" if client else "?"
 
 
 def allow_unlimited_duration(scope: Scope) -> None:
-    """Lift the time limit of this response, which may take hours."""
+    """Remove the time limit for this response, which can take hours."""
     extension = scope.get("extensions", {}).get(UNLIMITED_DURATION)
     if extension is not None:
         extension["begin"]()

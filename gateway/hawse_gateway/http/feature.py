@@ -1,4 +1,4 @@
-"""HTTP: pages, sessions, recordings, a route for every method, and the checks of all requests."""
+"""The HTTP feature: pages, sessions, recordings, a route for every method, and the middleware for all requests."""
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -29,7 +29,7 @@ from hawse_gateway.upstream.links import Links
 
 
 def _build(gateway: Composition) -> None:
-    """Build the last feature. Its routes match all remaining addresses."""
+    """Build the feature. It must be the last one, because its routes match all remaining addresses."""
     settings, access_policy = gateway.part(Settings), gateway.part(AccessPolicy)
     audit, links, sign_on = gateway.part(AuditTrail), gateway.part(Links), gateway.find(SignOn)
     shares = Shares(REQUESTS, "requests")

@@ -1,6 +1,6 @@
 """Files over HTTP: `GET`, `HEAD`, `PUT` and `DELETE /v1/sandboxes/{sandbox}/files/{path}`, as bytes of any size.
 
-Bytes are streamed in both directions under the credit of one call, and never collected here.
+File content is streamed in both directions with the flow control of one call, and never buffered as a whole.
 """
 
 import os
@@ -32,7 +32,7 @@ _RAW = re.compile(rb"/v1/sandboxes/[^/]+/files/(.*)", re.DOTALL)
 
 
 class FileEndpoint:
-    """The handlers."""
+    """The handlers of the file routes."""
 
     def __init__(self, links: Links) -> None:
         self._links = links
@@ -52,13 +52,13 @@ class FileEndpoint:
         """Delete the file or directory. A directory that is not empty needs `recursive=true`."""
         params = {"path": _path(http), "recursive": http.query_params.get("recursive") == "true"}
         if "if-match" in http.headers or "if-none-match" in http.headers:
-            raise HawseError("invalid_params", "DELETE takes neither If-Match nor If-None-Match")
+            raise HawseError("invalid_params", "DELETE does not support If-Match or If-None-Match")
         link = self._links.get(http.path_params["sandbox"])
         async with UpstreamCall(link, "file.delete", params, principal=principal, key=idempotency_key(http)) as request:
             return json_response(await unless_disconnected(http, request.result(), body_to=request))
 
     async def read(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
-        """Send the file or a range of it. If its size changes in the meantime, the response is cut short."""
+        """Send the file or a range of it. If the file's size changes during the transfer, the response is aborted."""
         path = _path(http)
         link = self._links.get(http.path_params["sandbox"])
         wanted = http.headers.get("range")
@@ -88,7 +88,7 @@ class FileEndpoint:
         async with UpstreamCall(link, "file.read", {"path": path}, principal=principal) as request:
             opened = await _opened(request)
             headers = _headers(path, opened.version, opened.mtime)
-            if opened.size:  # files in /proc have the size 0 but still have content
+            if opened.size:  # files in /proc report size 0 but have content
                 headers["content-length"] = str(opened.size)
             await _send(request, send, 200, headers)
 
@@ -125,7 +125,7 @@ async def _send(request: UpstreamCall, send: Send, status: int, headers: dict[st
 
 
 def idempotency_key(http: HttpRequest) -> str | None:
-    """Return the `key` of the call. Raises `invalid_params`."""
+    """Return the `Idempotency-Key` of a request, or None. Raises `HawseError` (`invalid_params`)."""
     key = http.headers.get("idempotency-key")
     if key is not None and not 1 <= len(key) <= KEY_LIMIT:
         raise HawseError("invalid_params", f"an `Idempotency-Key` must have 1 to {KEY_LIMIT} characters")
@@ -133,9 +133,9 @@ def idempotency_key(http: HttpRequest) -> str | None:
 
 
 def _path(http: HttpRequest) -> str:
-    """Return the path after `/files/`: relative to the workspace, or absolute if it starts with a second slash."""
+    """Return the path after `/files/`. It is relative to the workspace unless it starts with a second slash."""
     found = _RAW.fullmatch(http.scope["raw_path"])
-    if found is None:  # the prefix is percent-encoded, such as %2F for a slash
+    if found is None:  # the part before the path must not contain percent-encoded characters such as %2F
         raise HawseError("not_found", f"{http.scope['path'][:200]} not found")
     path = unquote_to_bytes(found[1])
     if not path or b"\0" in path:
@@ -155,7 +155,7 @@ def _mode(http: HttpRequest) -> int | None:
 
 
 def _required_version(http: HttpRequest) -> str | None:
-    """Return the version the file must have (RFC 9110, section 13.1): "" if it must not exist, None for any."""
+    """Return the file's required version (RFC 9110, section 13.1): "" if it must not exist, None for any version."""
     absent, tag = http.headers.get("if-none-match"), http.headers.get("if-match")
     if absent == "*" and tag is None:
         return ""
@@ -169,7 +169,7 @@ def _tag(version: str | None) -> str:
 
 
 def _headers(path: str, version: str | None, mtime: float) -> dict[str, str]:
-    """Return headers that make browsers save the file: a sandbox's page must not run on the gateway's origin."""
+    """Return headers that make browsers save the file. A sandbox's page must not run in the gateway's origin."""
     name = quote(path.rpartition("/")[2].replace("\0", ""))
     return {
         "content-type": "application/octet-stream",

@@ -1,4 +1,4 @@
-"""Refuses requests that name a host that is not this gateway, which DNS rebinding would send."""
+"""Refuses requests for unknown host names, as a protection against DNS rebinding."""
 
 import logging
 
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class HostCheck:
-    """ASGI middleware: refuse requests whose `Host` is not a name of this gateway, except for `/healthz`."""
+    """ASGI middleware that refuses requests whose `Host` is not a name of this gateway. `/healthz` accepts any host."""
 
     def __init__(self, app: ASGIApp, access_policy: AccessPolicy) -> None:
         self._app = app

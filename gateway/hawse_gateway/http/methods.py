@@ -1,6 +1,6 @@
-"""The HTTP API: every method as `POST /v1/sandboxes/{sandbox}/{method}` (docs/wire.md section 11).
+"""The HTTP API: each method is available as `POST /v1/sandboxes/{sandbox}/{method}` (docs/wire.md section 11).
 
-The response is the result as JSON, or the channel as server-sent events if the client accepts them. The gateway's own
+The response is the result as JSON, or a stream of server-sent events if the client accepts them. The gateway's own
 methods are at `/v1/{method}`. `hawse.api` defines the methods and their types.
 """
 
@@ -36,8 +36,8 @@ def routes(admission: RequestAdmission, links: Links) -> list[Route]:
     """Return the routes of the HTTP API.
 
     Args:
-        admission: The checks and limits of every request.
-        links: The links that calls are forwarded to.
+        admission: The checks and limits for every request.
+        links: The links to the sandboxes that handle the calls.
     """
     rest, files = MethodEndpoint(links), FileEndpoint(links)
 
@@ -64,13 +64,13 @@ async def _describe(http: HttpRequest, principal: Principal, send: Send) -> Resp
 
 
 class MethodEndpoint:
-    """The handler of all methods."""
+    """The handler for all methods."""
 
     def __init__(self, links: Links) -> None:
         self._links = links
 
     async def call(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
-        """Forward the call to the sandbox in the path or, without one, to the gateway's own methods."""
+        """Forward the call to the sandbox in the path. Without a sandbox, call a method of the gateway."""
         method, sandbox = http.path_params["method"], http.path_params.get("sandbox")
         link = self._links.get(sandbox)
         specs = METHODS if sandbox is not None else self._links.dispatcher.methods
@@ -98,7 +98,7 @@ class MethodEndpoint:
             if "stdin" in spec.params.__struct_fields__:
                 params.setdefault("stdin", True)
         else:
-            raise HawseError("invalid_params", "this method takes no input: send its parameters as application/json")
+            raise HawseError("invalid_params", "this method has no input: send its parameters as application/json")
         last = http.headers.get("last-event-id")
         return params | {"since": since(spec, last)} if last else params
 
@@ -115,7 +115,7 @@ def _accepts_events(http: HttpRequest) -> bool:
 
 
 async def _params(http: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object in the body, or an empty one. Raises `HawseError`: `invalid_params`, `too_large`."""
+    """Return the JSON object in the body, by default `{}`. Raises `HawseError` (`invalid_params`, `too_large`)."""
     body = await _body(http)
     if not body:
         return {}
@@ -162,7 +162,7 @@ def _timeout(http: HttpRequest) -> float | None:
 
 
 async def events(send: Send, request: UpstreamCall, spec: Spec) -> None:
-    """Send the channel as server-sent events. Each item is sent before the next is read."""
+    """Send the channel's output as server-sent events. Each item is sent before the next one is read."""
     encoder = SseEncoder(spec)
     first = await _next(request)  # an error before the first item determines the response's status
     headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]

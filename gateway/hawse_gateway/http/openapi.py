@@ -1,4 +1,4 @@
-"""The HTTP API as an OpenAPI 3.1 document, generated from the types of `hawse.api`."""
+"""Generates the OpenAPI 3.1 document of the HTTP API from the types in `hawse.api`."""
 
 from collections.abc import Container, Iterable
 from functools import cache
@@ -18,32 +18,32 @@ from hawse_gateway.http.sse import MEDIA_TYPE, marks
 REF: Final = "#/components/schemas/{name}"
 JSON: Final = "application/json"
 BYTES: Final = "application/octet-stream"
-# OpenAPI 3.1 needs no schema for bytes, but some client generators omit the operation without one.
+# OpenAPI 3.1 does not require a schema for bytes, but some client generators skip operations without a schema.
 BINARY: Final = {"type": "string", "format": "binary"}
 SANDBOX: Final = {"name": "sandbox", "in": "path", "required": True, "schema": {"type": "string"}, "example": "local"}
 TIMEOUT: Final = {
     "name": "timeout",
     "in": "query",
-    "description": "Seconds after which the call ends with `deadline_exceeded`.",
+    "description": "Seconds until the call fails with `deadline_exceeded`.",
     "schema": {"type": "number", "exclusiveMinimum": 0},
 }
 KEY: Final = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "A call with the same key joins the running one, or gets its result: the work is done once.",
+    "description": "A repeated call with the same key joins the running call or gets its result. It runs only once.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 128},
 }
 LAST: Final = {
     "name": "Last-Event-ID",
     "in": "header",
-    "description": "The `id` of the last event that was received: the response continues after it.",
+    "description": "The `id` of the last received event. The response continues after it.",
     "schema": {"type": "string"},
 }
-# Codes of every request in addition to EVERY_CALL: for its origin, sandbox, body size and limits.
+# Error codes of every HTTP request in addition to EVERY_CALL.
 OF_EVERY_REQUEST: Final = ("origin_denied", "not_found", "too_large", "limit_exceeded")
 EXTRA_SCHEMAS: Final = {
     "Chunk": {
-        "description": "Bytes of a stream: as `text` if they are UTF-8, else as base64 `data`.",
+        "description": "Bytes of a stream, as `text` if they are valid UTF-8 and otherwise as `data` in base64.",
         "type": "object",
         "properties": {
             "offset": {"type": "integer", "minimum": 0},
@@ -53,7 +53,7 @@ EXTRA_SCHEMAS: Final = {
         "required": ["offset"],
     },
     "CollectedEvent": {
-        "description": "An event, in a response that is not a stream.",
+        "description": "An event in a response that is not a stream.",
         "type": "object",
         "properties": {"event": {"type": "string"}, "data": {}},
         "required": ["event", "data"],
@@ -64,7 +64,7 @@ EXTRA_SCHEMAS: Final = {
 @cache
 def document() -> dict[str, Any]:
     """Return the document as JSON-compatible values."""
-    # Encode and decode it, since a default may be a tuple.
+    # Default values can be tuples. Encoding and decoding turns them into lists.
     built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(_built()))
     return built
 
@@ -85,7 +85,7 @@ def _built() -> dict[str, Any]:
         "info": {
             "title": "hawse",
             "version": VERSION,
-            "description": "The methods of sandboxes and of the gateway over HTTP. See docs/wire.md section 11.",
+            "description": "The methods of the sandboxes and the gateway over HTTP. See docs/wire.md section 11.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
@@ -100,7 +100,7 @@ def _built() -> dict[str, Any]:
 
 
 def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
-    """Return a reference for each type of `hawse.api`, and the schemas they refer to."""
+    """Return a reference for each type in `hawse.api`, and the referenced schemas."""
     types: dict[Any, None] = {Problem: None}
     for spec in (METHODS | GATEWAY).values():
         types |= dict.fromkeys((spec.params, spec.result, *spec.events.values()))
@@ -115,7 +115,7 @@ def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
 
 
 def without_tuples(schema: Any) -> Any:
-    """Describe tuples as arrays of fixed length: many client generators do not support `prefixItems`."""
+    """Replace tuples by arrays of fixed length, because many client generators do not support `prefixItems`."""
     if isinstance(schema, list):
         return [without_tuples(item) for item in schema]
     if not isinstance(schema, dict):
@@ -132,7 +132,7 @@ def _operation(name: str, spec: Spec, names: dict[Any, Any], schemas: dict[str, 
     keyed = [KEY, *([LAST] if marks(spec) else [])]
     content: dict[str, Any] = {JSON: {"schema": names[spec.params]}}
     if spec.input:
-        described = {"description": "The call's input; its parameters are the query's `params`, JSON."}
+        described = {"description": "The call's input. Its parameters are JSON in `params` in the query."}
         content[BYTES] = {"schema": BINARY | described}
         keyed.append({"name": "params", "in": "query", "content": {JSON: {"schema": names[spec.params]}}})
     required = any(field.required for field in msgspec.structs.fields(spec.params))
@@ -168,19 +168,19 @@ def _answers(spec: Spec, names: dict[Any, Any], schemas: dict[str, Any]) -> dict
 
 
 def _without(schema: dict[str, Any], fields: Container[str]) -> dict[str, Any]:
-    """Return the schema of a result without `fields`: the response has the bytes instead of the final offsets."""
+    """Return the schema of a result without `fields`: the response has bytes instead of the final offsets."""
     properties = {name: value for name, value in schema["properties"].items() if name not in fields}
     required = [name for name in schema.get("required", ()) if name not in fields]
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
-# The parameters and responses of the addresses of files.
+# Parameters and responses of the file routes.
 FILE_PATH: Final[dict[str, Any]] = {
     "name": "path",
     "in": "path",
     "required": True,
     "schema": {"type": "string"},
-    "description": "Relative to the workspace, or absolute if it begins with a slash. Slashes are not encoded.",
+    "description": "Relative to the workspace, or absolute if it starts with a slash. Do not encode slashes.",
 }
 RANGE: Final[dict[str, Any]] = {"name": "Range", "in": "header", "schema": {"type": "string"}}
 MODE: Final[dict[str, Any]] = {"name": "mode", "in": "query", "schema": {"type": "string", "pattern": "^[0-7]{1,4}$"}}
@@ -201,7 +201,7 @@ IF_NONE_MATCH: Final[dict[str, Any]] = {
 WHOLE_FILE: Final[dict[str, Any]] = {"200": {"description": "The file.", "content": {BYTES: {"schema": BINARY}}}}
 FILE_PART: Final[dict[str, Any]] = {
     "206": {"description": "The requested range of the file.", "content": {BYTES: {"schema": BINARY}}},
-    "416": {"description": "The range is not within the file."},
+    "416": {"description": "The range is outside the file."},
 }
 
 
@@ -257,7 +257,7 @@ def _by_status() -> dict[int, list[str]]:
 
 
 def _problems(raises: Iterable[str]) -> dict[str, Any]:
-    """Return the error responses of an operation: the common ones, and `raises` of its method."""
+    """Return an operation's error responses: the errors common to all requests, and the `raises` of its method."""
     codes = {*EVERY_CALL, *OF_EVERY_REQUEST, *raises}
     return {
         str(status): {"$ref": f"#/components/responses/E{status}", "description": _listed(sorted(codes & set(known)))}

@@ -16,17 +16,17 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 MEDIA_TYPE: Final = "application/x-asciicast"
 PATH: Final = "/v1/sandboxes/{sandbox}/recordings/{name}.cast"
-ANSWER_TIME: Final = 15.0  # s for the sandbox to describe the recording
+ANSWER_TIME: Final = 15.0  # s to wait for the sandbox's description of the recording
 _RANGE = re.compile(r"bytes=([0-9]{0,19})-([0-9]{0,19})")
 
 
 class ByteRange(NamedTuple):
-    """Bytes `start` to `stop` of a recording."""
+    """A range of a recording, in bytes."""
 
     start: int
     stop: int
-    size: int  # of the whole recording
-    asked: bool  # the request had a `Range`
+    size: int  # size of the whole recording
+    asked: bool  # whether the request had a `Range` header
 
     @property
     def headers(self) -> dict[str, str]:
@@ -37,11 +37,12 @@ class ByteRange(NamedTuple):
 
 
 def part_of(size: int, header: str | None) -> ByteRange | None:
-    """Return the range that a `Range` header requests (RFC 9110, 14.2), or None if it starts beyond the end.
+    """Return the range requested by a `Range` header (RFC 9110, 14.2), or None if it starts after the end.
 
     Args:
         size: The size of the whole content, in bytes.
-        header: The value of `Range`. None, or anything but a single byte range, requests the whole content.
+        header: The value of `Range`. Any value other than a single byte range, including None, requests the whole
+            content.
     """
     found = _RANGE.fullmatch(header.strip()) if header else None
     if found is None or found[0] == "bytes=-":
@@ -51,12 +52,12 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
         return ByteRange(max(size - int(last), 0), size, size, True) if int(last) and size else None
     start, stop = int(first), min(int(last) + 1, size) if last else size
     if last and int(last) < start:
-        return ByteRange(0, size, size, False)  # invalid, so it is ignored
+        return ByteRange(0, size, size, False)  # an invalid range is ignored
     return ByteRange(start, stop, size, True) if start < size else None
 
 
 class Download(StreamingResponse):
-    """Closes `exits`, and with it the call, when the response has been sent or the client has disconnected."""
+    """A response that closes `exits`, which ends the call, after the last byte or when the client disconnects."""
 
     def __init__(self, request: UpstreamCall, exits: AsyncExitStack, part: ByteRange, headers: dict[str, str]) -> None:
         self._request = request
@@ -68,7 +69,8 @@ class Download(StreamingResponse):
             await super().__call__(scope, receive, send)
 
     async def _body(self) -> AsyncIterator[bytes]:
-        # After the first byte, an error cuts the response short of its content-length, so that clients notice.
+        # After the first byte, an error aborts the response. Clients notice because it is shorter than its
+        # content-length.
         async for data in self._request.data():
             yield data
 
@@ -80,7 +82,7 @@ class RecordingDownloads:
         self._links = links
 
     async def read(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
-        """Return the file or a range of it."""
+        """Return the recording or a range of it."""
         link = self._links.get(http.path_params["sandbox"])
         async with AsyncExitStack() as exits:
             return await self._answer(http, link, http.path_params["name"], principal, exits)

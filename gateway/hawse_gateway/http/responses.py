@@ -1,4 +1,4 @@
-"""Errors as HTTP responses: the fields of the wire, and the status from the error table."""
+"""Errors as HTTP responses, with the fields of the wire format and the status from the error table."""
 
 import math
 from typing import Any
@@ -12,9 +12,9 @@ from hawse_gateway.core.context import CURRENT
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error: `code` (docs/wire.md section 8), whether a retry may succeed, and whether the work started.
+    """An error: its `code` (docs/wire.md section 8), whether a retry can succeed, and whether the call had started.
 
-    `request` is the request's id in the gateway's logs.
+    `request` is the id of the request in the gateway's logs.
     """
 
     code: str
@@ -26,7 +26,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def problem(error: HawseError) -> Problem:
-    details = None if error.code == "internal" else error.details  # details of bugs are not for clients
+    details = None if error.code == "internal" else error.details  # clients do not get details of bugs
     request = error.request or _request()
     return Problem(error.code, sendable(error.message), error.retryable, error.admitted, details, request)
 
@@ -44,5 +44,5 @@ def json_response(value: object, status: int = 200) -> Response:
 def error_response(error: HawseError) -> Response:
     response = json_response(problem(error), error.status)
     if isinstance(error.details, dict) and isinstance(wait := error.details.get("retry_after"), int | float):
-        response.headers["retry-after"] = str(max(1, math.ceil(wait)))  # RFC 9110, 10.2.3: whole seconds
+        response.headers["retry-after"] = str(max(1, math.ceil(wait)))  # whole seconds (RFC 9110, 10.2.3)
     return response

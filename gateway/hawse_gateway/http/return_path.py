@@ -1,4 +1,4 @@
-"""The end of a login at `/v1/login`: the page that the browser returns to, with its new session."""
+"""Completes a login at `/v1/login`: starts the session and sends the browser back to a page."""
 
 import re
 from typing import Final, Protocol
@@ -13,8 +13,9 @@ from hawse_gateway.auth.credential_rows import Credential
 from hawse_gateway.auth.credentials import Credentials, name_of
 from hawse_gateway.auth.identity import Identity
 
-RETURN_MAX: Final = 1024  # characters of the return address
-# A page of this gateway, possibly below a proxy's path. Programs in sandboxes answer at `/p/` and `/t/`.
+RETURN_MAX: Final = 1024  # characters of the path to return to
+# A page of this gateway, possibly below a proxy's path. `/p/` and `/t/` are excluded: there, programs in sandboxes
+# answer.
 _PATH: Final = re.compile(r"/(?:(?![pt]/)[A-Za-z0-9_-]+/)*(?:[a-z]+\.html)?(?:\?[!-\[\]-~]*)?")
 _PROOF: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
@@ -27,23 +28,23 @@ class LoginAudit(Protocol):
 
 
 def valid_return(path: str) -> bool:
-    """Return whether a browser may be sent to `path` after a login: to a page of this gateway, without a fragment.
+    """Return whether a login may redirect to `path`: it must be a page of this gateway, without a fragment.
 
-    The fragment will hold the session's key, which the page's scripts read.
+    The gateway passes the session's key to the page's scripts in the fragment.
     """
     return len(path) <= RETURN_MAX and "#" not in path and _PATH.fullmatch(path) is not None
 
 
 def valid_proof(proof: str) -> bool:
-    """Return whether `proof` is a valid proof: random text that a page adds to a login and later compares.
+    """Return whether `proof` is valid: random text that a page sends with a login and compares afterwards.
 
-    Without it, another page could make a browser complete a login that its user did not start.
+    Without a proof, another page could make a browser complete a login that its user did not start.
     """
     return _PROOF.fullmatch(proof) is not None
 
 
 def redirect(address: str) -> Response:
-    """Return a redirect that caches do not store."""
+    """Return a redirect that must not be cached."""
     return RedirectResponse(address, 303, {"cache-control": "no-store"})
 
 

@@ -1,7 +1,7 @@
-"""`/v1/session` and `/v1/tickets`: a browser's substitutes for a token (docs/wire.md section 1).
+"""`/v1/session` and `/v1/tickets`: sessions and tickets replace the token in browsers (docs/wire.md section 1).
 
-The page exchanges its token for a session, and the session for tickets. A session has two halves: a cookie that scripts
-cannot read, and a key that the page keeps in its origin's storage (docs/decisions/0280).
+The page exchanges its token for a session, and the session for tickets. A session consists of a cookie that scripts
+cannot read and a key that the page keeps in the storage of its origin (docs/decisions/0280).
 """
 
 from typing import Protocol
@@ -23,13 +23,13 @@ from hawse_gateway.http.responses import error_response, json_response
 
 
 class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
-    """A session.
+    """The response that describes a session.
 
     Attributes:
-        session: Its id, which is not secret. The header `Hawse-Session` is `SESSION.KEY`.
-        key: Its second half. Empty in responses to requests that contain it.
+        session: Its id, which is not secret. The header `Hawse-Session` contains `SESSION.KEY`.
+        key: Its key. Empty in the response to a request that contains the key.
         user: The id of the principal.
-        name: The name of the token or link, for people.
+        name: The name of the token or link, for display.
         kind: The kind of the principal: `owner`, `user` or `guest`.
         role: The role, such as `owner` or `viewer`.
         expires_in: Seconds until it ends unless it is used again.
@@ -45,24 +45,24 @@ class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoginReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The ways to sign in to this gateway, besides a token.
+    """The ways to sign in to this gateway without a token.
 
     Attributes:
-        provider: The name of the identity provider behind `/v1/login`. Null if none is configured.
+        provider: The name of the identity provider behind `/v1/login`. Null without a provider.
     """
 
     provider: str | None
 
 
 class SessionAudit(Protocol):
-    """The audit log."""
+    """The part of the audit log that records sessions."""
 
     def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
         """Record that a session started (`sign-in`) or ended (`sign-out`)."""
 
 
 class SessionEndpoints:
-    """The handlers."""
+    """The handlers of the session routes."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
-"""Encode a channel as server-sent events, named after events and byte streams (docs/wire.md section 11). No I/O.
+"""Encodes a channel as server-sent events, named after its events and byte streams (docs/wire.md section 11). No I/O.
 
-Bytes are sent as `text` if they are valid UTF-8, otherwise as base64 `data`. An `id` is a position to resume from. Only
-output bytes and events with an offset carry one, so that a client whose connection is lost within a snapshot gets the
-snapshot again.
+Bytes are sent as `text` if they are valid UTF-8, otherwise as base64 `data`. An `id` is a position where a client can
+resume. Only output bytes and events with an offset have an `id`. A client whose connection is lost during a snapshot
+therefore gets the whole snapshot again.
 """
 
 import base64
@@ -20,18 +20,18 @@ from hawse_gateway.upstream.call import UpstreamItem
 MEDIA_TYPE: Final = "text/event-stream"
 HEARTBEAT: Final = b": still here\n\n"
 _SINCE: Final = "since"
-_EVENTS: Final = "events"  # the field of `since` that counts events
+_EVENTS: Final = "events"  # the field of `since` for the offset of events
 _OFFSET = re.compile(r"[0-9]{1,19}")
 
 
 class SseEncoder:
-    """Encodes one channel. It buffers at most 3 bytes of each stream: the start of an incomplete character."""
+    """The encoder of one channel. It buffers at most 3 bytes of each stream: the start of an incomplete character."""
 
     def __init__(self, spec: Spec) -> None:
         self._names = spec.output
         self._marks = marks(spec)
-        self._places: dict[str, int | str] = {}  # the next offset of each stream
-        self._halves: dict[str, tuple[int, bytes]] = {}  # offset and bytes of an incomplete character
+        self._places: dict[str, int | str] = {}  # offset of the next byte of each stream
+        self._halves: dict[str, tuple[int, bytes]] = {}  # offset and bytes of an incomplete character, by stream
 
     def event(self, event: Event) -> bytes:
         flushed = self._flush()
@@ -92,7 +92,7 @@ class SseEncoder:
 
 
 def marks(spec: Spec) -> tuple[str, ...]:
-    """Return the parts of an `id`: offsets of these streams, or a `version`. Empty if the stream cannot resume."""
+    """Return the fields of an `id`: offsets of these streams, or a `version`. Empty if the channel cannot resume."""
     if _SINCE not in spec.params.__struct_fields__ or not spec.stream:
         return ()
     if spec.output:
@@ -103,13 +103,13 @@ def marks(spec: Spec) -> tuple[str, ...]:
 
 
 def _counts_events(spec: Spec) -> bool:
-    """Return whether events have offsets too: `since` has a field for them."""
+    """Return whether events have offsets, which requires a field for them in `since`."""
     shape = get_type_hints(spec.params)[_SINCE]
     return any(_EVENTS in getattr(kind, "__struct_fields__", ()) for kind in get_args(shape))
 
 
 def since(spec: Spec, last: str) -> Any:
-    """Return the parameter `since` for a `Last-Event-ID`. Raises `HawseError` `invalid_params`."""
+    """Return the parameter `since` for a `Last-Event-ID`. Raises `HawseError` (`invalid_params`)."""
     names = marks(spec)
     if names == ("version",):
         return last

@@ -1,4 +1,4 @@
-"""The browser client: files built from web/ into gateway/_web/, and the security headers of every response."""
+"""Serves the browser client, built from web/ into gateway/_web/, and adds security headers to every response."""
 
 import mimetypes
 import os
@@ -15,7 +15,7 @@ from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 WEB: Final = Path(__file__).parents[1] / "_web"
-IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that contain a content hash
+IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for files whose names contain a content hash
 SECURITY: Final = {
     "content-security-policy": (
         # The terminal's image decoders are WebAssembly.
@@ -30,7 +30,7 @@ SECURITY: Final = {
 }
 POLICY: Final = b"content-security-policy"
 OUTPUT_PAGE: Final = "output.html"
-# Rich output of untrusted code: scripts run in an opaque origin and reach no host.
+# For rich output of untrusted code: its scripts run in an opaque origin and cannot connect to any host.
 OUTPUT_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -47,16 +47,17 @@ or <code>cd web &amp;&amp; npm ci &amp;&amp; npm run build</code>; then restart 
 
 
 class StaticPages(StaticFiles):
-    """Starlette's static files, with cache headers and compression. They refuse paths and links that lead outside.
+    """Starlette's static files with cache headers and compression. Starlette refuses paths and links outside the
+    directory.
 
-    The build writes `x.js.br` and `x.js.gz` next to `x.js` (web/build/precompress.ts). They are served as encodings of
-    `x.js` and have no separate addresses.
+    The build writes `x.js.br` and `x.js.gz` next to `x.js` (web/build/precompress.ts). They are served only as
+    encodings of `x.js`, not under their own names.
     """
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         if path.endswith(tuple(suffix for _, suffix in ENCODINGS)):
             raise HTTPException(404)
-        # `/?recording=ID` shows the player, a separate document.
+        # `/?recording=ID` serves the player, which is a separate document.
         if path == "." and any(part.startswith(b"recording=") for part in scope["query_string"].split(b"&")):
             path = "recording.html"
         return await super().get_response(path, scope)
@@ -74,12 +75,12 @@ class StaticPages(StaticFiles):
         response.headers["vary"] = "Accept-Encoding"
         if encoding:
             response.headers["content-encoding"] = encoding
-            # Strong tags differ between a file's encodings, even if size and time are equal.
+            # Each encoding needs a different strong tag, even if size and time are equal.
             response.headers["etag"] = response.headers["etag"].removesuffix('"') + f'-{encoding}"'
         final: Response = response
         if self.is_not_modified(response.headers, request):
             final = NotModifiedResponse(response.headers)
-        if Path(full_path).name == OUTPUT_PAGE:  # even after a 304, browsers replace the policy of their copy
+        if Path(full_path).name == OUTPUT_PAGE:  # a 304 needs it too: browsers update their copy
             final.headers["content-security-policy"] = OUTPUT_POLICY
         return final
 
@@ -87,7 +88,7 @@ class StaticPages(StaticFiles):
 def _encoded(path: Path, found: os.stat_result, request: Headers) -> tuple[Path, str, os.stat_result]:
     """Return the file to send for `path`, its content coding ("" for none), and its status.
 
-    A range refers to the plain file: a client that requests bytes 0 to 99 wants bytes of the content.
+    A range refers to the uncompressed file: a client that requests bytes 0 to 99 wants bytes of the content.
     """
     if "range" in request:
         return path, "", found
@@ -95,7 +96,7 @@ def _encoded(path: Path, found: os.stat_result, request: Headers) -> tuple[Path,
     for encoding, suffix in ENCODINGS:
         if encoding in accepted or ("*" in accepted and f"!{encoding}" not in accepted):
             variant = path.with_name(path.name + suffix)
-            with suppress(OSError):  # small files are not compressed
+            with suppress(OSError):  # the build does not compress small files
                 return variant, encoding, variant.stat()
     return path, "", found
 
@@ -107,7 +108,7 @@ def _media_type(path: Any) -> str:
 def accepted_encodings(values: Iterable[str]) -> frozenset[str]:
     """Return the content codings of `Accept-Encoding` header values (RFC 9110, 12.5.3) in lower case.
 
-    A coding with weight 0, or with a weight that is not a number, is not accepted and returned as `!coding`.
+    A coding with weight 0 or an invalid weight is not acceptable; it is returned as `!coding`.
     """
     found = set()
     for item in ",".join(values).split(","):
@@ -129,14 +130,14 @@ def pages(directory: Path = WEB) -> ASGIApp:
 
 
 class SecurityHeaders:
-    """ASGI middleware: adds the `SECURITY` headers to every HTTP response.
+    """ASGI middleware that adds the `SECURITY` headers to every HTTP response.
 
-    A response with its own content security policy keeps it, plus the rule about which pages may embed it.
+    If a response has its own content security policy, only the rule about embedding pages is added to it.
 
     Args:
         app: The application.
-        origins: Origins whose pages may embed ours.
-        preview_host: The parent domain of the previews' host names. Our pages embed previews.
+        origins: Origins whose pages may embed the gateway's pages.
+        preview_host: The parent domain of the previews' host names. The gateway's pages embed previews.
     """
 
     def __init__(self, app: ASGIApp, origins: Iterable[str] = (), preview_host: str | None = None) -> None:
