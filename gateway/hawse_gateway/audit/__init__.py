@@ -1,1 +1,1 @@
-"""The audit log: which caller did what to which object, from where, and the outcome. Independent of connections."""
+"""The audit log: records the caller, action, object, address and outcome of calls. Independent of connections."""

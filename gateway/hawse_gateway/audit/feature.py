@@ -1,4 +1,4 @@
-"""The audit log: `audit.list`, and its metrics."""
+"""The audit log feature: the log, `audit.list` and metrics."""
 
 from hawse_gateway.audit.files import AuditFiles
 from hawse_gateway.audit.log import AuditLog
@@ -18,7 +18,7 @@ def _build(gateway: Composition) -> None:
 
     async def collect(out: Exposition) -> None:
         out.add(
-            Family("hawse_audit_entries_total", "counter", "Entries of the audit log, by what became of them."),
+            Family("hawse_audit_entries_total", "counter", "Entries of the audit log by result."),
             [
                 ({"result": "written"}, log.written),
                 ({"result": "lost"}, log.lost),

@@ -1,6 +1,6 @@
-"""The files of the audit log: JSON lines in numbered segments; the oldest are deleted. All functions block.
+"""Stores the audit log as JSON lines in numbered segments, and deletes the oldest segments. All functions block.
 
-A position is `SEGMENT:OFFSET` of the first byte of a line. It stays valid while its segment is kept.
+The position of an entry is the `SEGMENT:OFFSET` of its first byte. It stays valid while its segment exists.
 """
 
 import os
@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 SEGMENT_BYTES: Final = 16 << 20  # bytes of a segment: about 50,000 entries
-SEGMENTS: Final = 16  # segments kept: 256 MiB in all
-BLOCK: Final = 64 << 10  # bytes read at a time, and the longest line
+SEGMENTS: Final = 16  # number of segments to keep: 256 MiB in total
+BLOCK: Final = 64 << 10  # bytes of one read, and of the longest line
 _NAME = re.compile(r"audit-([0-9]{9})\.jsonl")
 
 
 class Position(NamedTuple):
-    """The start of a line."""
+    """The position of an entry: the start of its line."""
 
     segment: int
     offset: int
@@ -31,14 +31,14 @@ class Position(NamedTuple):
 
 
 class AuditFiles:
-    """The segments in one directory. Call `append` and `close` from one thread, the others from any."""
+    """The segments in one directory. Call `append` and `close` from a single thread. Other methods are thread-safe."""
 
     def __init__(self, directory: Path, *, segment_bytes: int = SEGMENT_BYTES, segments: int = SEGMENTS) -> None:
-        """Set the directory; the first `append` creates it.
+        """Use the segments in a directory, which the first `append` creates.
 
         Args:
             directory: The directory.
-            segment_bytes: The size that starts a new segment.
+            segment_bytes: The size of a full segment, in bytes. The next entry starts a new segment.
             segments: The number of segments to keep.
         """
         self._directory = directory
@@ -49,7 +49,7 @@ class AuditFiles:
         self._size = 0
 
     def append(self, lines: bytes) -> None:
-        """Append whole lines. After an `OSError`, some of them may have been written."""
+        """Append complete lines. After an `OSError`, some of the lines may have been written."""
         if self._fd is None:
             self._open()
         if self._size and self._size + len(lines) > self._segment_bytes:
@@ -65,7 +65,7 @@ class AuditFiles:
                 self._size += written
                 rest = rest[written:]
         except OSError:
-            self.close()  # the next call ends the incomplete line
+            self.close()  # the next call to append completes the line
             raise
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class AuditFiles:
             os.close(fd)
 
     def numbers(self) -> list[int]:
-        """Return the numbers of the segments, the oldest first. Raises `OSError`."""
+        """Return the numbers of the segments, oldest first. Raises `OSError`."""
         try:
             names = map(_NAME.fullmatch, os.listdir(self._directory))
         except FileNotFoundError:
@@ -90,11 +90,11 @@ class AuditFiles:
             return 0
 
     def lines_before(self, number: int, end: int) -> tuple[list[tuple[Position, bytes]], int]:
-        """Return the last lines of a segment that end at or before `end`, at most a block, and the offset of the first.
+        """Return the last block of lines before `end`, and the offset of the first line.
 
         Args:
-            number: The segment.
-            end: The offset where a line starts, or the end of the segment.
+            number: The number of the segment.
+            end: The offset of the start of a line or of the end of the segment.
         """
         start = max(0, end - BLOCK)
         try:
@@ -104,7 +104,7 @@ class AuditFiles:
         except FileNotFoundError:
             return [], 0
         if start:
-            cut = block.find(b"\n") + 1  # the first line may be incomplete; a block without a line break is skipped
+            cut = block.find(b"\n") + 1  # drop the first, possibly incomplete line
             start += cut
             block = block[cut:]
         return list(_split(number, start, block)), start if block else max(0, end - BLOCK)
@@ -126,7 +126,7 @@ class AuditFiles:
 
 
 def _split(number: int, offset: int, block: bytes) -> Iterator[tuple[Position, bytes]]:
-    """Yield the complete lines of a block, with their positions."""
+    """Yield the complete lines of a block and their positions."""
     for line in block.splitlines(keepends=True):
         if line.endswith(b"\n"):
             yield Position(number, offset), line

@@ -1,7 +1,7 @@
-"""Write the audit log in a separate thread, so that a slow or full disk never delays a call.
+"""Writes the audit log in a separate thread, so that a slow or full disk never delays a call.
 
-Entries wait in a bounded queue. When the queue is full or the disk fails, entries are lost and counted. Refusing calls
-instead would let anybody stop the gateway by filling its disk.
+Entries wait in a bounded queue. When the queue is full or the disk fails, entries are lost and counted. If it refused
+calls instead, filling the disk would stop the gateway.
 """
 
 import asyncio
@@ -20,42 +20,42 @@ from hawse_gateway.audit.files import AuditFiles, Position
 
 log = logging.getLogger(__name__)
 
-QUEUE: Final = 8192  # entries that wait to be written: a few megabytes
-BATCH: Final = 256  # entries written at a time
-SCAN_BLOCKS: Final = 64  # blocks read for one page: 4 MiB
+QUEUE: Final = 8192  # entries in the queue: a few megabytes
+BATCH: Final = 256  # entries in one write
+SCAN_BLOCKS: Final = 64  # blocks read per page of results: 4 MiB
 WARNING_INTERVAL: Final = 60.0  # s between warnings about lost entries
-CLOCK_STEP: Final = 60.0  # s that entries may be out of order, since the clock may be set back
-FLUSH_TIMEOUT: Final = 2.0  # s to wait for the disk before reading and when closing
+CLOCK_STEP: Final = 60.0  # s by which entries can be out of order after the clock is set back
+FLUSH_TIMEOUT: Final = 2.0  # s to wait for pending writes before reading and on exit
 
 _encoder = msgspec.json.Encoder()
 
 
 class AuditLog:
-    """The log. Use it in `async with log.running():`. Without files, entries are dropped."""
+    """The audit log. Use it in `async with log.running():`. Without files, entries are dropped."""
 
     def __init__(self, files: AuditFiles | None, *, queue: int = QUEUE) -> None:
         """Create the log.
 
         Args:
             files: The files to write to. None disables the log.
-            queue: The maximum number of entries that wait to be written.
+            queue: The maximum number of entries in the queue.
         """
         self.written = 0  # entries
         self.lost = 0  # entries lost because the queue was full or the disk failed
         self._files = files
         self._limit = queue
-        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # functions are called in their turn
+        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # the thread calls the functions
         self._ready = threading.Semaphore(0)
         self._running = False
         self._warned = 0.0
 
     @property
     def waiting(self) -> int:
-        """The number of entries that wait to be written."""
+        """The number of entries in the queue."""
         return len(self._queue)
 
     def record(self, entry: AuditEntry) -> None:
-        """Queue an entry. Never waits and never raises."""
+        """Queue an entry. Never blocks or raises."""
         if not self._running:
             return
         if len(self._queue) >= self._limit:
@@ -66,7 +66,7 @@ class AuditLog:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Start the thread. On exit, wait a short time until everything is written."""
+        """Start the thread. On exit, wait for the queue to be written, for at most `FLUSH_TIMEOUT`."""
         if self._files is None:
             yield
             return
@@ -81,7 +81,7 @@ class AuditLog:
             await asyncio.to_thread(thread.join, FLUSH_TIMEOUT)
 
     async def flush(self) -> None:
-        """Wait a short time until the entries so far are written."""
+        """Wait for the queued entries to be written, for at most `FLUSH_TIMEOUT`."""
         loop = asyncio.get_running_loop()
         flushed = asyncio.Event()
 
@@ -89,7 +89,7 @@ class AuditLog:
             try:
                 loop.call_soon_threadsafe(flushed.set)
             except RuntimeError:
-                pass  # the loop has ended
+                pass  # the loop is closed
 
         if not self._running or len(self._queue) >= 2 * self._limit:
             return
@@ -99,7 +99,7 @@ class AuditLog:
             async with asyncio.timeout(FLUSH_TIMEOUT):
                 await flushed.wait()
         except TimeoutError:
-            pass  # the disk hangs; return the entries already written
+            pass  # the disk is stuck: `page` reads the entries written so far
 
     async def page(
         self,
@@ -114,9 +114,9 @@ class AuditLog:
 
         Args:
             wanted: Selects entries.
-            after: Stop at this entry; it and older ones are not returned.
-            before: Start here; only older entries are returned.
-            since: Do not search for entries before this time.
+            after: Return only entries newer than this one.
+            before: Return only entries older than this one.
+            since: Do not search for entries older than this time, in seconds since 1970.
             limit: The maximum number of entries.
 
         Raises:
@@ -162,7 +162,7 @@ class AuditLog:
             files.close()
 
     def _write(self, files: AuditFiles) -> None:
-        """Write at most one batch. The semaphore may then count entries that are already written."""
+        """Write at most one batch. Afterwards, the semaphore can count entries that have been written."""
         lines, notify = list[bytes](), None
         while self._queue and len(lines) < BATCH and notify is None:
             item = self._queue.popleft()
@@ -200,7 +200,7 @@ def _previous(files: AuditFiles, numbers: list[int], number: int) -> Position | 
 
 
 def _decoded(position: Position, line: bytes) -> AuditEntry | None:
-    """Return the entry of a line, or None for a line that is incomplete or from a newer version."""
+    """Return the entry in a line, or None if the line is incomplete or was written by a newer version."""
     try:
         entry = msgspec.json.decode(line, type=AuditEntry)
     except (msgspec.MsgspecError, UnicodeDecodeError):

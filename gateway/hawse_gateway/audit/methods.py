@@ -9,7 +9,7 @@ from hawse_gateway.audit.log import AuditLog
 
 
 class AuditMethods:
-    """The handler."""
+    """The handler of `audit.list`."""
 
     def __init__(self, log: AuditLog) -> None:
         self._log = log

@@ -1,7 +1,7 @@
-"""Selects the entries of the audit log: calls that act, connections, and refusals.
+"""Selects the entries of the audit log: calls that change something, connections, and refusals.
 
-Only parameters in `NAMED` are written, since others may be secret: environments, input, file contents, commands,
-credentials.
+Only the parameters in `NAMED` are logged. Other parameters can be secret, such as environments, input, file contents,
+commands and credentials.
 """
 
 import time
@@ -46,16 +46,16 @@ NAMED: Final = (
     "deny",
     "secrets",
 )
-VALUE_MAX: Final = 256  # characters of one value
-REFUSALS: Final = 60  # refusals of one address logged at once, and then per minute
-PREVIEW_INTERVAL: Final = 60.0  # s between two entries for a visitor of a preview, who may send many requests
+VALUE_MAX: Final = 256  # characters logged of one value
+REFUSALS: Final = 60  # refusals logged per address: in a burst, and then per minute
+PREVIEW_INTERVAL: Final = 60.0  # s between two entries for one visitor of a preview, whose page can send many requests
 UNAUTHENTICATED: Final = Principal(id="nobody", name="", kind="", rights=())
 
 _PARAMS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class _Made(msgspec.Struct):
-    """The id of a new object in a result. A token's secret is in another field."""
+    """The id of the created object in a result. A token's secret is in a different field and never logged."""
 
     id: str | None = None
     info: "_Made | None" = None
@@ -65,7 +65,7 @@ _RESULT: Final = msgspec.json.Decoder(_Made)
 
 
 class AuditTrail:
-    """The observer of all links of a gateway (`CallObserver`). Its methods return at once and never raise."""
+    """The observer of all links of a gateway (`CallObserver`). Its methods never block or raise."""
 
     def __init__(self, log: AuditLog, *, clock: Callable[[], float] = time.time) -> None:
         """Create the trail.
@@ -75,7 +75,7 @@ class AuditTrail:
             clock: Returns seconds since 1970.
         """
         self.log = log
-        self.suppressed = 0  # refusals not logged because the address had too many
+        self.suppressed = 0  # refusals not logged because their address had too many
         self._clock = clock
         self._open: dict[ObservedCall, AuditEntry] = {}
         self._refusals = RateTable(REFUSALS / 60, REFUSALS)
@@ -89,34 +89,34 @@ class AuditTrail:
         Args:
             action: `connect`, `disconnect`, or another action that is not a method.
             principal: The client. None if it is not authenticated.
-            address: Its address, `HOST:PORT`.
-            outcome: `ok`, or why the connection ended.
+            address: The client's address, `HOST:PORT`.
+            outcome: `ok`, or the reason why the connection ended.
         """
         self.log.record(self._entry(action, principal or UNAUTHENTICATED, CallContext(address), outcome))
 
     def machine(
         self, action: str, principal: Principal, address: str, sandbox: str, name: str, outcome: str = "ok"
     ) -> None:
-        """Record that a machine has joined a sandbox or was disconnected.
+        """Record that a machine has joined a sandbox or disconnected from it.
 
         Args:
             action: `join` or `leave`.
-            principal: The caller who joined it.
+            principal: The caller that joined it.
             address: The address of the machine, `HOST:PORT`.
             sandbox: The sandbox.
             name: The machine's name for itself.
-            outcome: `ok`, or `interrupted` if the machine may connect again.
+            outcome: `ok`, or `interrupted` if the machine can reconnect.
         """
         on = {"machine": name[:VALUE_MAX]}
         self.log.record(self._entry(action, principal, CallContext(address), outcome, sandbox, on))
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
-        """Record that a request was refused, unless it is recorded already.
+        """Record that a request was refused, unless its call is recorded.
 
         Args:
             context: The request.
-            code: The code of the error.
-            path: The path of its URL, without the query, which may contain a ticket.
+            code: The error code.
+            path: The path of its URL, without the query, which can contain a ticket.
         """
         if not context.audited:
             context.audited = True
@@ -124,19 +124,19 @@ class AuditTrail:
             self._refused(msgspec.structs.replace(entry, user="", on={"path": path[:VALUE_MAX]}))
 
     def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
-        """Record that a preview was opened, at most once in `PREVIEW_INTERVAL` for each visitor.
+        """Record that a preview was opened, at most once per visitor in `PREVIEW_INTERVAL`.
 
         Args:
             visitor: The principal of the preview; each preview has a different id.
             address: The address of the visitor, `HOST:PORT`.
             sandbox: The sandbox.
-            port: The port in it.
+            port: The port in the sandbox.
         """
         if self._previews.take(f"{visitor.id} {network_of(address)}"):
             self.log.record(self._entry("preview", visitor, CallContext(address), "ok", sandbox, {"port": str(port)}))
 
     def egress(self, sandbox: str, refusal: EgressRefusal) -> None:
-        """Record that a sandbox's proxy has refused a request of a program."""
+        """Record that a sandbox's proxy refused a program's request."""
         on = {"host": refusal.host, "port": str(refusal.port), "method": refusal.method, "at": f"{refusal.time:.3f}"}
         entry = self._entry("egress", UNAUTHENTICATED, CallContext(""), refusal.reason, sandbox, on)
         self.log.record(msgspec.structs.replace(entry, user=""))
@@ -172,7 +172,7 @@ class AuditTrail:
     # ---- inside
 
     def _refused(self, entry: AuditEntry) -> None:
-        """Record a refusal, unless the address has too many: they could overwrite the whole log."""
+        """Record a refusal, unless its address has too many. Otherwise, one client could displace all other entries."""
         if self._refusals.take(network_of(entry.address)):
             self.log.record(entry)
         else:
@@ -207,7 +207,7 @@ def _spec(call: ObservedCall, sandbox: str | None) -> Spec | None:
 
 
 def _place(spec: Spec, on: Mapping[str, str]) -> str | None:
-    """Return the sandbox that a call of a gateway method acts on."""
+    """Return the sandbox that a call of a gateway method refers to."""
     name = spec.target or "sandbox"
     return on.get(name) or _defaults(spec.params).get(name)
 
@@ -218,12 +218,12 @@ def _defaults(params: Any) -> dict[str, str]:
 
 
 def _named(params: Any) -> dict[str, str]:
-    """Return the parameters that identify the objects of a call, as text."""
+    """Return, as text, the parameters that identify the objects of a call."""
     try:
         given = _PARAMS.decode(params)
         values = {name: msgspec.json.decode(given[name]) for name in NAMED if name in given}
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return {}  # the method will refuse them
+        return {}  # the method will refuse invalid parameters
     texts = {name: " ".join(map(str, value)) if isinstance(value, list) else value for name, value in values.items()}
     return {name: str(value)[:VALUE_MAX] for name, value in texts.items() if isinstance(value, str | int)}
 

@@ -1,8 +1,8 @@
-"""Validate the Host and Origin headers and authenticate the caller. Every endpoint calls this first. No I/O.
+"""Validates the Host and Origin headers and authenticates callers, as the first step of every endpoint. No I/O.
 
 A browser connects to loopback on behalf of any page it shows. Requests from pages of other origins are therefore
-refused (cross-site WebSocket hijacking), and so are unknown host names, which may resolve to this machine (DNS
-rebinding). An IP address as `Host` cannot be rebound, so it is accepted.
+refused (cross-site WebSocket hijacking), and so are requests for unknown host names (DNS rebinding). An IP address in
+`Host` is accepted because it cannot be rebound.
 """
 
 import ipaddress
@@ -17,7 +17,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.tickets import Tickets
 from hawse_gateway.limits.guesses import Guesses
 
-SHOWN = 100  # characters of a header repeated in an error message
+SHOWN = 100  # characters of a header quoted in an error message
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")  # RFC 9110, 9.2.1
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
@@ -46,7 +46,7 @@ def split_host(authority: str, scheme: str) -> tuple[str, int]:
 
 
 def split_origin(origin: str) -> tuple[str, str, int]:
-    """Return the scheme, name and port of an origin. Raises `ValueError` for `null` and anything else."""
+    """Return the scheme, name and port of an origin. Raises `ValueError` for any other value, such as `null`."""
     scheme, separator, authority = origin.lower().partition("://")
     if not separator or scheme not in _PORTS:
         raise ValueError(f"not an origin: {origin!r}")
@@ -62,7 +62,7 @@ def is_address(name: str) -> bool:
 
 
 class AccessPolicy:
-    """The rules of one gateway."""
+    """The access rules of one gateway."""
 
     def __init__(
         self,
@@ -77,11 +77,11 @@ class AccessPolicy:
 
         Args:
             credentials: The owner's token, tokens, links and sessions.
-            tickets: Tickets, accepted in a URL instead of a token.
-            hosts: Host names of the gateway, besides localhost and IP addresses. Ports are ignored.
-            origins: Origins whose pages may call the gateway, besides its own.
+            tickets: The tickets, which replace a token in a URL.
+            hosts: Accepted host names, in addition to localhost and IP addresses. Ports are ignored.
+            origins: Origins whose pages may call the gateway, in addition to its own.
 
-            guesses: Limits wrong credentials by address. None disables the limit.
+            guesses: Limits wrong credentials per address. None disables the limit.
 
         Raises:
             ValueError: One of `hosts` is not a host, or one of `origins` is not an origin.
@@ -93,7 +93,7 @@ class AccessPolicy:
         self._origins = {split_origin(origin) for origin in origins}
 
     def host_allowed(self, headers: Headers) -> bool:
-        """Return whether `Host` names this gateway. A request without the header is refused."""
+        """Return whether `Host` is present and names this gateway."""
         try:
             name, _ = split_host(header(headers, b"host") or "", "http")
         except ValueError:
@@ -115,7 +115,7 @@ class AccessPolicy:
             )
 
     def origin_allowed(self, headers: Headers, scheme: str) -> bool:
-        """Return whether `Origin` is absent (not a browser), the gateway's own, or allowed explicitly.
+        """Return whether `Origin` is absent (not a browser), the gateway's own origin, or allowed explicitly.
 
         Args:
             headers: The headers of the request.
@@ -132,7 +132,7 @@ class AccessPolicy:
 
         Args:
             scope: The ASGI scope of an HTTP request or a WebSocket.
-            ticket: Whether a ticket in the query is accepted.
+            ticket: Whether to accept a ticket in the query.
 
         Raises:
             HawseError: `origin_denied`, `unauthenticated`, `limit_exceeded`.
@@ -144,7 +144,7 @@ class AccessPolicy:
         return identity
 
     def identity(self, scope: Mapping[str, Any], *, ticket: bool = False) -> Identity | None:
-        """Return the caller of a request whose origin was checked, or None without a valid credential.
+        """Return the caller of a request, or None without a valid credential. The origin must have been checked.
 
         Raises:
             HawseError: `limit_exceeded` after too many wrong credentials from this address. With an identity provider,
@@ -153,11 +153,11 @@ class AccessPolicy:
         return self._counted(scope, self._identity(scope, ticket=ticket))
 
     def token(self, scope: Mapping[str, Any]) -> Identity | None:
-        """Return the caller whose token the request contains, or None. Raises the same errors as `identity`."""
+        """Return the caller identified by the token in a request, or None. Raises the same errors as `identity`."""
         return self._counted(scope, self.bearer(scope["headers"]))
 
     def wrong(self, scope: Mapping[str, Any]) -> None:
-        """Count a wrong credential other than a token or ticket. Raises the same errors as `identity`."""
+        """Count a wrong credential that is not a token or ticket. Raises the same errors as `identity`."""
         self._count(scope, None)
 
     def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:
@@ -172,29 +172,29 @@ class AccessPolicy:
             self._guesses.check(f"{host}:{port}", None if found is None else found.credential)
 
     def _identity(self, scope: Mapping[str, Any], *, ticket: bool) -> Identity | None:
-        """Return the caller of a request whose origin was checked, or None without a valid credential."""
+        """Return the caller of a request, or None without a valid credential. The origin must have been checked."""
         headers = scope["headers"]
         if any(name == b"authorization" for name, _ in headers):
             found = self.bearer(headers)
             row = None if found is None else self._credentials.get(found.credential)
             if row is not None and row.max_uses is not None:
-                raise HawseError("forbidden", "this link counts its uses: exchange it for a session")
+                raise HawseError("forbidden", "this link has a limited number of uses: exchange it for a session")
             return found
         if ticket and (given := parse_qs(scope["query_string"].decode("latin-1")).get("ticket")):
             return self._ticket(given[0])
         return self.session(scope)
 
     def session(self, scope: Mapping[str, Any]) -> Identity | None:
-        """Return the session that a request proves, or None if it proves none or several."""
+        """Return the valid session in a request, or None if there is not exactly one."""
         found = self.sessions(scope)
         return next(iter(found)) if len(found) == 1 else None
 
     def sessions(self, scope: Mapping[str, Any]) -> dict[Identity, str]:
-        """Return the sessions that a request proves, with their cookies.
+        """Return the valid sessions in a request, with their cookies.
 
-        This gateway's page proves a session with a cookie and a key. Pages of other origins have no sessions.
-        WebSockets have none either, because a page cannot add a header to their handshake: they use tickets. A request
-        that changes something must have the page's `Origin`; browsers omit it from other requests.
+        The gateway's page sends a cookie and a key for each session. Pages of other origins cannot use sessions.
+        WebSockets use tickets instead, because a page cannot add a header to their handshake. An unsafe request must
+        have the page's `Origin`. Browsers omit `Origin` from safe requests.
         """
         headers, scheme = scope["headers"], scope["scheme"]
         if scope["type"] != "http" or not _is_own_page(headers, scheme, safe=scope["method"] in SAFE_METHODS):
@@ -208,13 +208,13 @@ class AccessPolicy:
         return found
 
     def bearer(self, headers: Headers) -> Identity | None:
-        """Return the caller whose token is in `Authorization`, or None."""
+        """Return the caller identified by the token in `Authorization`, or None."""
         try:
             kind, _, token = (header(headers, b"authorization") or "").partition(" ")
         except ValueError:
             return None
         found = self._credentials.find(token.strip()) if kind.lower() == "bearer" else None
-        # A session's secret is only valid in two halves.
+        # The secret of a session is only accepted as a cookie and a key.
         return None if found is None or self._credentials.kind(found.credential) == "session" else found
 
     def _ticket(self, ticket: str) -> Identity | None:
@@ -223,13 +223,13 @@ class AccessPolicy:
 
 
 def _own_origin(headers: Headers, scheme: str) -> tuple[str, str, int]:
-    """Return the origin of the gateway's page. Raises `ValueError` without a valid `Host`."""
+    """Return the gateway's own origin. Raises `ValueError` without a valid `Host`."""
     web = "https" if scheme in ("https", "wss") else "http"
     return web, *split_host(header(headers, b"host") or "", web)
 
 
 def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
-    """Return whether `Origin` is the gateway's own, or absent from a safe request."""
+    """Return whether `Origin` is the gateway's own origin, or absent from a safe request."""
     try:
         value = header(headers, b"origin")
         return safe if value is None else split_origin(value) == _own_origin(headers, scheme)
@@ -238,5 +238,5 @@ def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
 
 
 def _presents(scope: Mapping[str, Any]) -> bool:
-    """Return whether a request has a token or ticket. Sessions do not count: browsers send old ones by themselves."""
+    """Return whether a request has a token or ticket. Sessions do not count, since browsers resend expired cookies."""
     return any(name == b"authorization" for name, _ in scope["headers"]) or b"ticket=" in scope["query_string"]

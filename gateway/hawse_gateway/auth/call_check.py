@@ -1,4 +1,4 @@
-"""Check a call's right at the gateway, before a sandbox is started for it. The runtime checks it again."""
+"""Checks the rights of calls at the gateway, before a sandbox is started for a call. The runtime repeats the check."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,24 +15,24 @@ _PARAMS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _NAME = msgspec.json.Decoder(str)
 
 
-Owns = Callable[[Principal, str], bool]  # whether a sandbox belongs to a caller
+Owns = Callable[[Principal, str], bool]  # whether a caller owns a sandbox
 
 
 def owns_nothing(principal: Principal, sandbox: str) -> bool:
-    """The `Owns` of a gateway whose sandboxes have no owners."""
+    """Implement `Owns` for a gateway whose sandboxes have no owners."""
     return False
 
 
 def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns = owns_nothing) -> Principal:
-    """Return the caller with its rights where the call acts, if it may make the call.
+    """Check whether a caller may make a call, and return the caller with its rights in the sandbox or at the gateway.
 
-    A method unknown to this gateway is left to the runtime, which may be newer.
+    The runtime checks methods that are unknown to this gateway, because the runtime can be newer.
 
     Args:
         principal: The caller, with its rights at the gateway.
-        call: The call. Its parameters are not decoded.
+        call: The call. Its parameters are encoded.
         sandbox: The sandbox. None for the gateway's own methods.
-        owns: Returns whether a sandbox belongs to the caller.
+        owns: Returns whether the caller owns a sandbox.
 
     Raises:
         HawseError: `forbidden`; `not_found` if the caller has no right in the sandbox, as if it did not exist.
@@ -54,7 +54,7 @@ def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns
 
 
 def _value(params: Any, name: str) -> str | None:
-    """Return the text of the parameter `name`, or None if it is missing; the runtime then refuses the call."""
+    """Return the string parameter `name`, or None if it is missing. The runtime refuses a call without it."""
     try:
         return _NAME.decode(_PARAMS.decode(params)[name])
     except (KeyError, msgspec.MsgspecError):

@@ -1,8 +1,8 @@
 """The two halves of a browser's session: a cookie, and a key that the page sends in a header. No I/O.
 
-Browsers send a cookie to every port of a host, and therefore also to programs in sandboxes reached at another port. Any
-of these programs can also set cookies for this host. The key is in the storage of the page's origin, which includes the
-port. A session is only valid with both halves (docs/decisions/0280).
+Browsers send a cookie to every port of a host, including the ports where programs in sandboxes are reachable. Any of
+these programs can set cookies for the host. The key is in the storage of the page's origin, which includes the port. A
+session is only valid with both halves (docs/decisions/0280).
 
 A browser can have several sessions at one gateway, for example one for the owner's token and one for a share link. Each
 has its own cookie, whose name ends with the session's id. The header `Hawse-Session` contains `ID.KEY`.
@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 HEADER: Final = b"hawse-session"
-SESSIONS_IN_BROWSER: Final = 16  # cookies of one gateway: all are sent with each request, and headers are limited
+SESSIONS_IN_BROWSER: Final = 16  # cookies per gateway, because a browser sends all of them with each request
 _NAMED: Final = re.compile(r"([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
 _PORTS: Final = {False: 80, True: 443}
 
@@ -28,9 +28,10 @@ def halves(secret: str) -> tuple[str, str]:
 
 
 def presented(headers: Headers, scheme: str) -> dict[str, list[str]]:
-    """Return candidate secrets for each session that a request's header names, by session id.
+    """Return candidate secrets for each session named in a request's header, by session id.
 
-    A cookie may occur more than once: another program at this host can set one with the same name and a longer path.
+    A cookie can occur more than once: another program at this host can set a cookie with the same name and a longer
+        path.
 
     Args:
         headers: The headers of the request.
@@ -65,13 +66,13 @@ def pairs(headers: Headers) -> Iterator[tuple[str, str]]:
 
 
 def set_cookie(headers: Headers, scheme: str, name: str, cookie: str, lifetime: float) -> str:
-    """Return the value of `Set-Cookie` that stores a session's cookie in the browser.
+    """Return a `Set-Cookie` value that stores a session's cookie in the browser.
 
     Args:
         headers: The headers of the request.
         scheme: Its scheme.
         name: The id of the session.
-        cookie: The first half of its secret. Empty, with a lifetime of 0, to delete the cookie.
+        cookie: The first half of the session's secret. An empty value with a lifetime of 0 deletes the cookie.
         lifetime: Seconds until the browser deletes the cookie.
     """
     secure = "; Secure" if _secure(scheme) else ""
@@ -80,7 +81,7 @@ def set_cookie(headers: Headers, scheme: str, name: str, cookie: str, lifetime: 
 
 
 def keep_session(headers: Headers, scheme: str, name: str, cookie: str, lifetime: float) -> list[str]:
-    """Return the `Set-Cookie` values that start a session: its cookie, and the deletion of surplus ones.
+    """Return the `Set-Cookie` values that start a session: they set its cookie and delete surplus cookies.
 
     Args:
         headers: The headers of the request.
@@ -95,12 +96,13 @@ def keep_session(headers: Headers, scheme: str, name: str, cookie: str, lifetime
 
 
 def surplus(found: Iterable[str], name: str, used: Collection[str] = ()) -> list[str]:
-    """Return the ids of sessions whose cookies are deleted when another session starts, to stay within the limit.
+    """Return the ids of the sessions whose cookies must be deleted before another session can start.
 
     Args:
-        found: The ids of the sessions in the browser, in the order it sent them: the oldest first (RFC 6265).
+        found: The ids of the sessions in the browser, in the order of its cookies: oldest first (RFC 6265).
         name: The id of the new session.
-        used: The ids of sessions whose key the page has. The others are deleted first: the page cannot use them.
+        used: The ids of the sessions whose keys the page has. Other sessions are deleted first, since the page cannot
+            use them.
     """
     others = sorted((one for one in found if one != name), key=lambda one: one in used)
     return others[: max(0, len(others) + 1 - SESSIONS_IN_BROWSER)]
@@ -118,7 +120,7 @@ def _secure(scheme: str) -> bool:
 
 
 def _prefix(headers: Headers, scheme: str) -> str:
-    """Return the prefix of cookie names. It contains the port, since browsers send cookies to all ports of a host."""
+    """Return the prefix of cookie names. It contains the port because browsers send cookies to all ports of a host."""
     secure = _secure(scheme)
     host = next((value.decode("latin-1") for key, value in headers if key == b"host"), "")
     try:

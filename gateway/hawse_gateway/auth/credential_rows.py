@@ -1,4 +1,4 @@
-"""The rows of stored credentials, and the lookup of external ones."""
+"""The rows of stored credentials, and the interface for tokens of other issuers."""
 
 from typing import Final, Literal, Protocol
 
@@ -9,7 +9,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.store.clock import Moment
 
 Kind = Literal["token", "link", "session", "login"]
-EXTERNAL: Final = "jwt-"  # prefix of the ids of tokens issued by another program
+EXTERNAL: Final = "jwt-"  # prefix of the ids of tokens from another issuer
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -21,12 +21,12 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         digest: The SHA-256 of its secret, in hexadecimal.
         principal: The principal it authenticates, with its rights at the gateway.
         created: Seconds since 1970.
-        expires: When it expires. None: never.
-        parent: The credential it was created with and ends with. None: the owner's token.
+        expires: When it expires. None means never.
+        parent: The credential it was created with, which it never outlives. None for the owner's token.
         uses: For a link, the number of sessions started with it.
-        max_uses: The limit of `uses`. None: unlimited.
+        max_uses: The limit of `uses`. None means unlimited.
 
-    A `login` has no secret. It is the parent of a user's sessions after a sign-in with an identity provider.
+    A `login` has no secret. It is the parent of the sessions of a user who signed in with an identity provider.
     """
 
     id: str
@@ -41,10 +41,10 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ExternalTokens(Protocol):
-    """Tokens that another program issues, and that are therefore not stored."""
+    """Tokens of another issuer, which are not stored."""
 
     def find(self, secret: str) -> Identity | None:
-        """Return who presents `secret`, or None if it is invalid. May raise `HawseError` (`unavailable`)."""
+        """Return the caller identified by a token, or None if the token is invalid. Raises `HawseError`."""
 
     def identity(self, id: str) -> Identity | None:
-        """Return the identity of a token presented earlier, or None if it has ended."""
+        """Return the identity for the id of a token accepted earlier, or None if the token has expired."""

@@ -1,4 +1,4 @@
-"""API tokens, share links and sessions: rows of the store that each gateway mirrors in memory.
+"""API tokens, share links and sessions, stored as rows that each gateway mirrors in memory.
 
 Only the SHA-256 of a secret is stored, and secrets are looked up by that hash. Similar secrets have unrelated hashes,
 so the lookup time does not reveal how much of a guess is right. A slow hash is not needed, because every secret has at
@@ -36,33 +36,33 @@ from hawse_gateway.store.table_follower import TableFollower
 log = logging.getLogger(__name__)
 
 TABLE: Final = "credentials"
-PREFIXES: Final = {"token": "hwt_", "link": "hws_", "session": "hwc_"}  # makes a leaked secret recognizable
+PREFIXES: Final = {"token": "hwt_", "link": "hws_", "session": "hwc_"}  # identify leaked secrets
 SESSION: Final = "session-"  # prefix of the ids of sessions
 SECRET_BYTES: Final = 32
-TOTAL: Final = 4096  # credentials: bounds memory
-OF_EACH_USER: Final = 1024  # so that one user cannot use them all up
-SESSIONS_OF_EACH: Final = 64  # of one token or link; the oldest ends when another browser signs in
-SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use until a browser has to sign in again
-SESSION_STEP: Final = 3_600.0  # s between writes that extend a session in use
-ATTEMPTS: Final = 5  # to write a row that other gateways are changing
+TOTAL: Final = 4096  # credentials, to bound memory
+OF_EACH_USER: Final = 1024  # credentials per user, so that one user cannot use up the total
+SESSIONS_OF_EACH: Final = 64  # sessions per token or link; another sign-in ends the oldest session
+SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use after which a browser has to sign in again
+SESSION_STEP: Final = 3_600.0  # s between two extensions of a session in use
+ATTEMPTS: Final = 5  # attempts to write a row that other gateways change at the same time
 
 
 class Credentials:
     """The owner's token and all stored credentials. Use it in `async with credentials.running():`."""
 
     def __init__(self, owner_token: str, store: Store, *, clock: Clock | None = None) -> None:
-        """Create the table. Until it runs, it only knows the owner's token.
+        """Create the table. Until `running` is entered, it contains only the owner's token.
 
         Args:
             owner_token: The owner's token, which is not stored.
-            store: The store of the rows.
-            clock: Measures when credentials expire. Default: this machine's clock.
+            store: The store that contains the rows.
+            clock: The clock that determines when credentials expire. Default: this machine's clock.
         """
-        digest = _digest(owner_token)  # part of the id, so that sessions end when another token is configured
+        digest = _digest(owner_token)  # part of the id: a new owner's token ends the old token's sessions
         self._owner = Identity(OWNER, f"owner-{digest[:16]}")
         self._store = store
         self._clock = clock or Clock()
-        self._rows: dict[str, tuple[Credential, int]] = {}  # by id, with the version
+        self._rows: dict[str, tuple[Credential, int]] = {}  # rows and their versions, by id
         self._by_digest: dict[str, str] = {}  # ids
         self._follower = TableFollower(store, TABLE, self._apply, lambda: list(self._rows))
         self._owner_digest = digest
@@ -76,13 +76,13 @@ class Credentials:
             yield self
 
     def subscribe(self, ended: Callable[[str], None]) -> None:
-        """Call `ended` with the id of each credential that ends."""
+        """Register a callback for the id of each credential that expires or is revoked."""
         self._on_ended.append(ended)
 
     # ---- reading
 
     def find(self, secret: str) -> Identity | None:
-        """Return who presents `secret`, or None if it is unknown, expired or revoked."""
+        """Return the caller identified by `secret`, or None if the secret is unknown, expired or revoked."""
         digest = _digest(secret)
         if hmac.compare_digest(digest, self._owner_digest):
             return self._owner
@@ -92,7 +92,7 @@ class Credentials:
         return None if id is None else self.identity(id)
 
     def find_session(self, name: str, secret: str) -> Identity | None:
-        """Return who presents `secret`, or None unless it is the secret of the session with this browser id."""
+        """Return the caller of the session with this browser id and secret, or None if they do not match."""
         id = self._by_digest.get(_digest(secret))
         return self.identity(id) if id == f"{SESSION}{name}" else None
 
@@ -102,7 +102,7 @@ class Credentials:
         return None if found is None else found[0].kind
 
     def identity(self, id: str) -> Identity | None:
-        """Return the identity of the credential `id`, or None if it has ended."""
+        """Return the identity of the credential `id`, or None if the credential is no longer valid."""
         if id == self._owner.credential:
             return self._owner
         if id.startswith(EXTERNAL):
@@ -117,20 +117,20 @@ class Credentials:
         return Identity(credential.principal, id, credential.expires)
 
     def creator(self, caller: Principal) -> Identity | None:
-        """Return the credential that new ones of `caller` end with, or None if it has ended."""
+        """Return the identity of the credential that `caller` uses, or None if the credential is no longer valid."""
         return self._owner if caller.credential is None else self.identity(caller.credential)
 
     def current(self, identity: Identity) -> bool:
-        """Return whether a caller authenticated earlier may still act."""
+        """Return whether the credential of a caller is still valid."""
         return self.identity(identity.credential) is not None
 
     def expiry(self, identity: Identity) -> Moment | None:
-        """Return when a caller authenticated earlier loses access; the time may have moved."""
+        """Return when a caller's credential expires, which can be later than when it was presented."""
         found = self.identity(identity.credential)
         return identity.expires if found is None else found.expires
 
     def get(self, id: str) -> Credential | None:
-        """Return a credential, or None for the owner's token and ended ones."""
+        """Return a valid stored credential, or None. The owner's token is not stored."""
         found = self._rows.get(id)
         return None if found is None or self.identity(id) is None else found[0]
 
@@ -140,7 +140,7 @@ class Credentials:
         return sorted((one for one in found if one is not None and one.kind == kind), key=lambda one: one.created)
 
     def root(self, id: str) -> str:
-        """Return the token or link of a session; any other id is returned unchanged."""
+        """Return the id of a session's token or link. The id of any other credential is returned unchanged."""
         found = self._rows.get(id)
         return id if found is None or found[0].kind != "session" else found[0].parent or id
 
@@ -160,22 +160,22 @@ class Credentials:
         Args:
             kind: The kind of credential.
             principal: The principal it authenticates. An empty `id` is replaced by the credential's id.
-            creator: The caller who creates it. It ends no later than the creator's credential.
-            lifetime: Seconds until it ends. None: as long as the creator's.
-            max_uses: How many sessions can be started with it. None: unlimited.
+            creator: The caller that creates it. The new credential never outlives the creator's.
+            lifetime: Seconds until it expires. None means when the creator's credential ends.
+            max_uses: How many sessions can be started with it. None means unlimited.
 
         Raises:
             HawseError: `limit_exceeded`, or `unavailable` if the store is unavailable.
         """
         if creator.credential.startswith(EXTERNAL):
-            raise HawseError("forbidden", "a JSON Web Token cannot create what would outlive it: sign in at the page")
+            raise HawseError("forbidden", "a JSON Web Token cannot create other credentials: sign in at the page")
         secret = PREFIXES[kind] + secrets.token_urlsafe(SECRET_BYTES)
         if kind == "session":
-            secret += f".{secrets.token_urlsafe(SECRET_BYTES)}"  # its second half (`hawse_gateway.auth.cookies`)
+            secret += f".{secrets.token_urlsafe(SECRET_BYTES)}"  # the session's key (`hawse_gateway.auth.cookies`)
         id = f"{kind}-{secrets.token_hex(8)}"
         if not principal.id:
             principal = msgspec.structs.replace(principal, id=id)
-        # Credentials created in a browser end with the session's token, not with the session.
+        # A credential created in a browser depends on the session's token, not on the session.
         parent = creator.credential if kind == "session" else self.root(creator.credential)
         limit = self.identity(parent)
         now = self._clock.now()
@@ -200,7 +200,7 @@ class Credentials:
         return secret, credential
 
     async def begin_session(self, identity: Identity) -> tuple[str, Credential]:
-        """Create a session for a browser that presented a token or link. Returns its secret and its row.
+        """Create a session for a browser that presented a token or link. Return its secret and its row.
 
         Raises:
             HawseError: `forbidden` if a link has no uses left; `limit_exceeded`; `unavailable` if the store is
@@ -211,12 +211,12 @@ class Credentials:
         return await self.create("session", principal, identity, lifetime=SESSION_LIFETIME)
 
     async def log_in(self, id: str, principal: Principal, *, lifetime: float) -> Identity:
-        """Record a sign-in with an identity provider, and return the identity for the user's sessions.
+        """Record a sign-in with an identity provider. Return the identity for the user's sessions.
 
         Sessions of an earlier login stay valid unless the user's rights have changed.
 
         Args:
-            id: The id of the row, the same at every login of this user.
+            id: The id of the row, which is the same for all logins of this user.
             principal: The user and its rights at the gateway.
             lifetime: Seconds until the user has to sign in again.
 
@@ -240,16 +240,16 @@ class Credentials:
             try:
                 version = await self._write(Put(TABLE, id, value, ABSENT if found is None else found[1]))
             except ConflictError:
-                await self._read(id)  # the user is signing in at another gateway at the same time
+                await self._read(id)  # the user signs in at another gateway at the same time
                 continue
             self._put(id, Row(value, version))
             return Identity(self._rows[id][0].principal, id, row.expires)
         raise HawseError("unavailable", "the user is signing in at several gateways at once: try again")
 
     async def extend(self, id: str) -> float | None:
-        """Record the use of a session, and return the seconds until it ends, or None if it has ended.
+        """Record the use of a session. Return the seconds until it expires, or None if it is no longer valid.
 
-        The row is written at most once in `SESSION_STEP`.
+        The row is written at most once per `SESSION_STEP`.
         """
         for _ in range(ATTEMPTS):
             identity = self.identity(id)
@@ -266,20 +266,20 @@ class Credentials:
                 try:
                     self._put(id, Row(value, await self._write(Put(TABLE, id, value, version))))
                 except ConflictError:
-                    await self._read(id)  # another gateway changed it
+                    await self._read(id)  # another gateway changed the row
                     continue
             found = self.identity(id)
             return None if found is None or found.expires is None else self._clock.until(found.expires)
         return None
 
     async def revoke(self, id: str) -> None:
-        """Delete a credential and all credentials created with it. Connections that use them end at once."""
+        """Delete a credential and all credentials created with it. Their connections are closed immediately."""
         await self._delete([id, *self._descendants(id)])
 
     # ---- inside
 
     async def _count_use(self, id: str) -> None:
-        """Count a session of a link. Two gateways cannot both take the last use."""
+        """Count one more session of a link. Only one gateway can take the last use."""
         for _ in range(ATTEMPTS):
             row, version = self._rows.get(id, (None, 0))
             if row is None or row.kind != "link":
@@ -290,13 +290,13 @@ class Credentials:
             try:
                 self._put(id, Row(value, await self._write(Put(TABLE, id, value, version))))
             except ConflictError:
-                await self._read(id)  # another gateway is using it at the same time
+                await self._read(id)  # another gateway uses the link at the same time
             else:
                 return
         raise HawseError("unavailable", "the link is in use at several gateways at once: try again")
 
     def _surplus(self, new: Credential) -> list[str]:
-        """Return the rows to delete before `new` is written: ended ones, and the oldest sessions of its parent."""
+        """Return the rows to delete before `new` is written: invalid rows, and the oldest sessions of its parent."""
         ended = [id for id in self._rows if self.identity(id) is None]
         siblings = [one for one in self.all("session") if one.parent == new.parent] if new.kind == "session" else []
         return ended + [one.id for one in siblings[: max(0, len(siblings) + 1 - SESSIONS_OF_EACH)]]
@@ -322,7 +322,7 @@ class Credentials:
                 try:
                     await self._write(Delete(TABLE, id, self._rows[id][1]))
                 except ConflictError:
-                    await self._read(id)  # another gateway changed it
+                    await self._read(id)  # another gateway changed the row
                     continue
                 self._drop(id)
                 break
@@ -349,7 +349,7 @@ class Credentials:
                 callback(id)
 
     def _apply(self, id: str, row: Row | None) -> None:
-        """Apply a row that another gateway may have changed or deleted."""
+        """Apply a row that another gateway has possibly changed or deleted."""
         if row is None:
             for one in (id, *self._descendants(id)):
                 self._drop(one)
@@ -357,7 +357,7 @@ class Credentials:
             self._put(id, row)
 
     async def _read(self, id: str) -> None:
-        """Read a row again that another gateway may have changed or deleted."""
+        """Reload a row that another gateway has possibly changed or deleted."""
         try:
             await self._follower.read(id)
         except StoreError as error:
@@ -365,7 +365,7 @@ class Credentials:
 
 
 def name_of(session: str) -> str:
-    """Return the browser's id of a session, given the id of its row."""
+    """Return the browser id of a session from the id of its row."""
     return session.removeprefix(SESSION)
 
 

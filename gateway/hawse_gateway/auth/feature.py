@@ -1,4 +1,4 @@
-"""Access control: credentials, the sessions that they open, and the methods that manage them."""
+"""The access control feature: credentials, open connections, and the methods that manage them."""
 
 import time
 

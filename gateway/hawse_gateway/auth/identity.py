@@ -1,4 +1,4 @@
-"""The caller of a request as its credential describes it, and its rights in one sandbox."""
+"""The identity of a caller, and its rights in one sandbox."""
 
 from typing import NamedTuple
 
@@ -13,9 +13,10 @@ class Identity(NamedTuple):
     """An authenticated caller.
 
     Attributes:
-        principal: The caller and its rights at the gateway, which may be limited to sandboxes (`hawse.api.rights`).
-        credential: The id of the credential it presented.
-        expires: When the credential expires. None: never.
+        principal: The caller and its rights at the gateway, which can be limited to some sandboxes
+            (`hawse.api.rights`).
+        credential: The id of the credential that the caller presented.
+        expires: When the credential expires. None means never.
     """
 
     principal: Principal
@@ -28,11 +29,11 @@ def principal_in(principal: Principal, sandbox: str, *, own: bool = False) -> Pr
 
     Args:
         principal: The caller and its rights at the gateway.
-        sandbox: The id of the sandbox, which may not exist.
+        sandbox: The id of the sandbox, which need not exist.
         own: Whether the caller owns the sandbox.
 
     Raises:
-        HawseError: `not_found` if the caller has no right in it, as if it did not exist.
+        HawseError: `not_found` if the caller has no right in the sandbox, as if the sandbox did not exist.
     """
     rights = in_sandbox(principal.rights, sandbox, own=own)
     if not rights:

@@ -1,4 +1,4 @@
-"""The handlers of `token.*` and `share.*`. A new credential has no right that its creator lacks, and ends with it."""
+"""The handlers of `token.*` and `share.*`. A new credential never exceeds the rights and the lifetime of its creator's."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ LINK_ROLES = ("viewer", "writer")  # other roles could create tokens or processe
 
 
 class AccessMethods:
-    """The handlers."""
+    """The handlers of `token.*` and `share.*`."""
 
     def __init__(self, credentials: Credentials, uses: OpenUses, owns: Owns = owns_nothing) -> None:
         """Create the handlers.
@@ -41,7 +41,7 @@ class AccessMethods:
         Args:
             credentials: The tokens and links.
             uses: The open connections and requests, by credential.
-            owns: Returns whether a sandbox belongs to a caller.
+            owns: Returns whether a caller owns a sandbox.
         """
         self._credentials = credentials
         self._uses = uses
@@ -85,7 +85,7 @@ class AccessMethods:
             )
         rights = [str(Right(name, params.sandbox, params.terminal)) for name in ROLES[params.role]]
         self._check_covered(caller, [str(Right(ACCESS, params.sandbox)), *rights])
-        # An empty id is replaced by the link's, so that guests of different links are different users.
+        # An empty id is replaced by the id of the link, so that guests of different links are different users.
         principal = Principal(id="", name=params.name, kind="guest", rights=tuple(rights))
         token, row = await self._credentials.create(
             "link", principal, self._creator(caller), lifetime=params.expires_in, max_uses=params.max_uses
@@ -101,11 +101,11 @@ class AccessMethods:
         return await self._revoke(params.id, ("link",), caller)
 
     async def end_links(self, sandbox: str, before: float) -> None:
-        """Revoke the links and join tokens of a deleted sandbox, whose id may be reused.
+        """Revoke the links and join tokens of a deleted sandbox, because its id can be reused.
 
         Args:
             sandbox: The id of the sandbox.
-            before: Only revoke those created before this time, in seconds since 1970.
+            before: Only revoke credentials created before this time, in seconds since 1970.
 
         Raises:
             HawseError: `unavailable` if the store is unavailable.
@@ -117,7 +117,7 @@ class AccessMethods:
     # ---- inside
 
     def _check_covered(self, caller: Principal, rights: Iterable[str]) -> None:
-        """Raise `HawseError` (`forbidden`) unless the caller itself has all the rights it gives."""
+        """Raise `HawseError` (`forbidden`) unless the caller has all the rights that it grants."""
         for text in rights:
             right = Right.parse(text)
             own = right.sandbox is not None and self._owns(caller, right.sandbox)
@@ -127,14 +127,14 @@ class AccessMethods:
                 raise missing_right(caller, text)
 
     def _creator(self, caller: Principal) -> Identity:
-        """Return the credential that new ones end with. Raises `HawseError` (`forbidden`)."""
+        """Return the identity of the caller's credential. Raises `HawseError` (`forbidden`) if the credential is invalid."""
         found = self._credentials.creator(caller)
         if found is None:
-            raise HawseError("forbidden", "the caller's token has ended")
+            raise HawseError("forbidden", "the caller's token has expired or was revoked")
         return found
 
     def _places(self, caller: Principal) -> list[str | None]:
-        """Return the sandboxes where the caller may give access. None in the list stands for all sandboxes."""
+        """Return the sandboxes where the caller may grant access. None in the list means all sandboxes."""
         rights = [right for right in map(Right.parse, caller.rights) if right.terminal is None]
         return list(dict.fromkeys(one.sandbox for one in rights if one.includes(Right(ACCESS, one.sandbox))))
 
@@ -184,13 +184,13 @@ class AccessMethods:
         )
 
     def _open(self, row: Credential) -> list[Use]:
-        """Return the open uses of a token or link and of its sessions."""
+        """Return the open connections and requests of a token or link, including its sessions."""
         sessions = (one.id for one in self._credentials.all("session") if one.parent == row.id)
         return [use for id in (row.id, *sessions) for use in self._uses.of(id)]
 
 
 def _opens_only(row: Credential, sandbox: str) -> bool:
-    """Return whether a credential is a link to the sandbox, or a token for machines that join it."""
+    """Return whether a credential is a link to the sandbox or a token for machines that join it."""
     rights = [Right.parse(text) for text in row.principal.rights]
     if row.kind == "token" and any(right.name != JOIN for right in rights):
         return False
@@ -198,7 +198,7 @@ def _opens_only(row: Credential, sandbox: str) -> bool:
 
 
 def _date(row: Credential) -> float | None:
-    """Return when a credential ends, in seconds since 1970, by the clock at its creation."""
+    """Return when a credential expires, in seconds since 1970, according to the clock at its creation."""
     return None if row.expires is None else row.expires.wall
 
 

@@ -1,7 +1,7 @@
 """The principals of this gateway: the owner, and the gateway's own callers.
 
-The gateway adds the principal to each call that it forwards, and the runtime checks its rights. A runtime without
-`ABILITY_PRINCIPALS` does not check them, so only principals with every right may call it.
+The gateway adds the principal to each forwarded call, and the runtime checks the principal's rights. A runtime without
+`ABILITY_PRINCIPALS` does not check rights, so only principals with every right may call it.
 """
 
 from collections.abc import Collection
@@ -15,7 +15,7 @@ OWNER: Final = Principal(id="owner", name="owner", kind="owner", rights=(rights.
 PREVIEW: Final = Principal(id="preview", name="preview", kind="guest", rights=(rights.PREVIEW,))
 GATEWAY: Final = Principal(
     id="gateway", name="gateway", kind="service", rights=(rights.ALL, rights.CONTROL)
-)  # the gateway's own calls
+)  # the principal of the gateway's own calls
 
 
 def role_of(principal: Principal) -> str:

@@ -1,15 +1,15 @@
-"""The user authenticated by a trusted proxy, and the sessions valid for this user only. No I/O."""
+"""The user authenticated by a trusted proxy, and the check that a session belongs to this user. No I/O."""
 
 import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-SCOPE_KEY: Final = "hawse.proxy_user"  # in the scope of requests from trusted proxies
+SCOPE_KEY: Final = "hawse.proxy_user"  # key of the user in the ASGI scope of requests from trusted proxies
 _PREFIX: Final = "login-proxy-"
 
 
 class ProxyUser(NamedTuple):
-    """A user.
+    """A user authenticated by a proxy.
 
     Attributes:
         id: The user's id at the proxy.
@@ -26,11 +26,11 @@ def login_id(user: ProxyUser) -> str:
 
 
 def counts(scope: Mapping[str, Any], login: str) -> bool:
-    """Return whether the request may use a session. One created through a proxy requires the same proxy user.
+    """Return whether a request may use a session. A session created through a proxy requires the same proxy user.
 
     Args:
         scope: The ASGI scope of the request.
-        login: The id of the credential that the session belongs to.
+        login: The id of the session's parent credential.
     """
     if not login.startswith(_PREFIX):
         return True

@@ -1,4 +1,4 @@
-"""Open connections and requests by credential. They end when the credential is revoked or expires."""
+"""Tracks open connections and requests by credential, and ends them when the credential is revoked or expires."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.store.clock import Clock, Moment
 
-LONGEST: Final = 300.0  # s until the clock is checked again: timers do not advance while the machine is suspended
+LONGEST: Final = 300.0  # s between checks of the clock, because timers stop while the machine is suspended
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,10 +19,10 @@ class Use:
     """One connection or request.
 
     Attributes:
-        identity: The caller that opened it.
+        identity: The caller.
         address: The address of the client, `HOST:PORT`.
-        since: When it was opened, in seconds since 1970.
-        end: Ends it.
+        since: The start time, in seconds since 1970.
+        end: Ends the connection or request.
     """
 
     identity: Identity
@@ -44,14 +44,14 @@ class OpenUses:
         """Create the table.
 
         Args:
-            clock: Measures when uses end. Default: this machine's clock.
-            expiry: Returns when a credential expires, which may be later than when it was presented.
-            connections: Limits the uses of each user, link and address. None disables the limit.
+            clock: The clock that determines when credentials expire. Default: this machine's clock.
+            expiry: Returns when a credential expires, which can be later than when it was presented.
+            connections: Limits the connections and requests of each user, link and address. None disables the limit.
         """
         self._held = connections or HeldLimit()
         self._clock = clock or Clock()
         self._expiry = expiry
-        self._open: dict[str, dict[Use, None]] = {}  # by the id of the credential, in order
+        self._open: dict[str, dict[Use, None]] = {}  # uses by the id of the credential, oldest first
 
     def check(self, identity: Identity, address: str) -> None:
         """Raise `HawseError` (`limit_exceeded`) if a caller cannot open another connection or request."""
@@ -59,12 +59,12 @@ class OpenUses:
 
     @contextmanager
     def hold(self, identity: Identity, address: str, end: Callable[[], None]) -> Iterator[None]:
-        """Register a use for the duration of the context.
+        """Register a connection or request for the duration of the context.
 
         Args:
-            identity: The caller that opens it.
+            identity: The caller.
             address: The address of the client.
-            end: Called at most once, when the credential ends.
+            end: Called at most once, when the credential is revoked or expires.
 
         Raises:
             HawseError: `limit_exceeded`.
@@ -88,16 +88,16 @@ class OpenUses:
                 self._open.pop(identity.credential, None)
 
     def end(self, credential: str) -> None:
-        """End everything opened with a credential."""
+        """End all connections and requests of a credential."""
         for use in self._open.pop(credential, {}):
             use.end()
 
     def of(self, credential: str) -> list[Use]:
-        """Return the uses opened with a credential, the oldest first."""
+        """Return the connections and requests of a credential, oldest first."""
         return list(self._open.get(credential, {}))
 
     def _expire(self, use: Use) -> list[asyncio.TimerHandle]:
-        """Start the timer that ends a use. The list contains the running timer."""
+        """Start the timer that ends a use. The list holds the current timer."""
         timers: list[asyncio.TimerHandle] = []
         expires = use.identity.expires
         if expires is None:
@@ -118,5 +118,5 @@ class OpenUses:
 
 
 def ended() -> HawseError:
-    """Return the error for a connection or request whose credential has ended."""
+    """Return the error for a connection or request whose credential has expired or was revoked."""
     return HawseError("unauthenticated", "the token, link or session has expired or was revoked", admitted="unknown")

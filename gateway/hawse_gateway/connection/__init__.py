@@ -1,4 +1,4 @@
-"""WebSocket clients: one connection, a bridge for each of its channels, credit and output queues.
+"""WebSocket clients: the connection, a bridge for each channel, flow control and output queues.
 
-It never decodes the parameters and results it forwards.
+The package never decodes the parameters and results that it forwards.
 """

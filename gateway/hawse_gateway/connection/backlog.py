@@ -1,18 +1,19 @@
-"""Limits the messages waiting for a client: results cost no credit, so a client that reads may get many at once.
+"""Limits the bytes waiting for a client. Credit does not limit them, because results use no credit.
 
-Up to `Limits.backlog` bytes may always wait. More may wait while the client reads, within a budget of all clients.
+Each client can have `Limits.backlog` bytes waiting. While it reads, it can exceed this limit, within a budget shared by
+all clients.
 """
 
 import asyncio
 from collections.abc import Callable
 from typing import Final
 
-STALL_TIMEOUT = 10.0  # s for a client with more than `Limits.backlog` bytes to read something
-SHARED: Final = 128 << 20  # bytes for all clients together: 300 large terminal screens
+STALL_TIMEOUT = 10.0  # s within which a client above `Limits.backlog` must read something
+SHARED: Final = 128 << 20  # bytes shared by all clients: 300 large terminal screens
 
 
 class BacklogBudget:
-    """The bytes beyond `Limits.backlog` that wait for clients."""
+    """The shared budget for bytes above `Limits.backlog`."""
 
     def __init__(self, total: int = SHARED) -> None:
         self._total = total
@@ -23,8 +24,7 @@ class BacklogBudget:
         return sum(self._held.values())
 
     def hold(self, owner: object, size: int) -> bool:
-        """Set the amount that `owner` holds to `size` bytes; return False without a change if there is no room for
-        it."""
+        """Set the share of `owner` to `size` bytes. Return False, without a change, if that exceeds the budget."""
         if not size:
             self._held.pop(owner, None)
             return True
@@ -35,31 +35,31 @@ class BacklogBudget:
 
 
 class Backlog:
-    """The backlog of one client. Call `close` at the end."""
+    """The backlog of one client. Call `close` after use."""
 
     def __init__(self, budget: BacklogBudget, limit: int, overdue: Callable[[], None]) -> None:
         """Create an empty backlog.
 
         Args:
-            budget: Shared by all clients.
-            limit: Bytes that can always wait.
-            overdue: Called when the client has read nothing for `STALL_TIMEOUT` seconds while more than `limit` waits.
+            budget: The budget shared by all clients.
+            limit: Bytes that can wait without using the budget.
+            overdue: Called when the client has read nothing for `STALL_TIMEOUT` seconds while above `limit`.
         """
-        self.exceeded = False  # whether more than `limit` waits: the client's next messages are then not read
+        self.exceeded = False  # whether the backlog is above `limit`, which pauses reading from the client
         self._budget = budget
         self._limit = limit
         self._overdue = overdue
         self._timer: asyncio.TimerHandle | None = None
 
     def update(self, pending: int, *, progress: bool) -> bool:
-        """Record that `pending` bytes wait; return whether they are allowed to.
+        """Update the size of the backlog. Return whether the size is allowed.
 
         Args:
             pending: Bytes of messages waiting for the client.
             progress: Whether the client has read something since the last call.
         """
         if pending <= self._limit and not self.exceeded:
-            return True  # the usual case, after each write
+            return True  # the usual case after a write
         self.exceeded = pending > self._limit
         if self._timer is not None and (progress or not self.exceeded):
             self._timer.cancel()

@@ -1,7 +1,7 @@
-"""Forward one channel of a client to a channel of a link and back, rewriting `ch`.
+"""Forwards messages between a client's channel and a link's channel, and rewrites `ch`.
 
-A message that cannot be sent at once waits in the channel's queue, which is limited by the client's credit in one
-direction and the input window in the other. Payloads are not read.
+A message that cannot be sent immediately waits in a queue. The client's credit limits the output queue, and the input
+window limits the input queue. Payloads are never inspected.
 """
 
 from typing import Final, Protocol
@@ -29,7 +29,7 @@ from hawse_gateway.connection.output_queue import OutputQueue, send_message
 from hawse_gateway.core.context import CallContext
 from hawse_gateway.upstream.input_queue import InputQueue, send
 
-SECONDS_MIN: Final = 0.001  # the minimum timeout passed on when little time is left
+SECONDS_MIN: Final = 0.001  # the minimum remaining timeout to pass on
 SECONDS_MAX: Final = 1e9  # the maximum age in the wire format
 
 
@@ -44,13 +44,13 @@ class BridgeHost(Protocol):
 
     @property
     def paced(self) -> bool:
-        """Whether no credit is granted now, in either direction."""
+        """Whether granting credit is suspended in both directions."""
 
     def flush(self) -> None:
         """Write pending output."""
 
     def count_input(self, change: int) -> None:
-        """Record that `change` more (or fewer) bytes wait to be sent to a runtime."""
+        """Add `change`, which can be negative, to the number of bytes waiting for a runtime."""
 
     def release(self, ch: int) -> None:
         """Drop the state of the closed channel `ch`."""
@@ -64,7 +64,7 @@ class BridgeLink(Protocol):
 
     @property
     def alone(self) -> float:
-        """The seconds since another runtime was in the sandbox; below 0 if unknown."""
+        """Seconds since the sandbox had a different runtime. Negative if unknown."""
 
     @property
     def writer(self) -> FairWriter: ...
@@ -77,28 +77,28 @@ class BridgeLink(Protocol):
 
 
 class ChannelBridge:
-    """A bridge that `start` connects to a link; until then, the client's input waits."""
+    """The bridge of one channel. The client's input waits until `start` connects the bridge to a link."""
 
     def __init__(self, host: BridgeHost, call: Call) -> None:
         self.ch = call.ch
         self.call = call
         self.principal = host.principal
         self.context = CallContext(host.name, call.trace)
-        self.link: BridgeLink | None = None  # from `start` until the final message of the runtime
+        self.link: BridgeLink | None = None  # set from `start` until the runtime's final message
         self.link_ch = 0
-        self.done = False  # the final message has arrived, or the client has disconnected
+        self.done = False  # whether the final message has arrived or the client has disconnected
         self._host = host
-        self._connection = host.connection  # used for each frame; attribute access through a protocol is slow
+        self._connection = host.connection  # cached, because it is used for each frame
         self._writer = host.writer
         self._budget = host.budget
         self._input_queue = InputQueue(host.count_input)
         self._output_queue = OutputQueue()
-        self._input_credit = 0  # bytes granted by the runtime and not yet granted to the client
+        self._input_credit = 0  # bytes granted by the runtime but not yet to the client
 
     # ---- the link
 
     def start(self, link: BridgeLink, waited: float = 0.0) -> int:
-        """Send the call on `link` and return its channel there.
+        """Send the call on `link`. Return its channel on the link.
 
         Args:
             link: A link that accepts calls.
@@ -126,7 +126,7 @@ class ChannelBridge:
 
     def receive_data(self, data: Data) -> None:
         if not data.payload:
-            return  # an empty frame costs no credit, so it must not use memory
+            return  # empty frames use no credit, so they must not use memory
         if not self._output_queue and self._writer.idle:
             self._connection.send_data(self.ch, data.kind, data.offset, data.payload)
             self._sent(len(data.payload))
@@ -149,7 +149,7 @@ class ChannelBridge:
         self._host.flush()
 
     def receive_progress(self, event: Event) -> None:
-        """Send an event of the gateway itself, unless the client has granted too little credit for it."""
+        """Send an event from the gateway. Drop the event if the client's credit is insufficient."""
         if self._connection.window(self.ch) > len(event.value) + EVENT_OVERHEAD:
             self.receive_message(event)
 
@@ -160,7 +160,7 @@ class ChannelBridge:
             self.link.wake(self.link_ch)
 
     def fail(self, error: HawseError) -> None:
-        """End the channel with `error`, after everything received so far."""
+        """End the channel with `error` after the output received so far."""
         self.receive_message(Error.from_exception(error, self.ch))
 
     # ---- the client
@@ -171,7 +171,7 @@ class ChannelBridge:
         if self.done:
             return
         if link is None and isinstance(item, Cancel):
-            self.fail(HawseError("cancelled", "cancelled before the call was sent to the sandbox"))
+            self.fail(HawseError("cancelled", "the call was cancelled before it was sent to the sandbox"))
         elif link is None:
             self._input_queue.put(item)
         elif not self._input_queue and link.writer.idle and self._fits(item, link):
@@ -182,7 +182,7 @@ class ChannelBridge:
             link.attach(self.link_ch, self._input_queue)
 
     def grant(self) -> None:
-        """Pass on the client's credit, as far as the budget allows."""
+        """Grant the client's credit to the runtime, as far as the budget allows."""
         if self.link is not None and not self._host.paced:
             size = self._budget.more(self.ch, self._connection.window(self.ch))
             if size > 0:
@@ -190,19 +190,19 @@ class ChannelBridge:
                 self.link.flush()
 
     def grant_input(self) -> None:
-        """Pass on the runtime's credit, unless the client has to wait for it."""
+        """Grant the runtime's credit to the client, unless the client is being slowed down."""
         if self._input_credit and self.link is not None and not self._host.paced:
             size, self._input_credit = self._input_credit, 0
             self._connection.grant(self.ch, size)
             self._host.flush()
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Send data waiting for the client. Called by the client's writer when it is this channel's turn."""
+        """Send waiting output to the client. The client's writer calls the channels in turn."""
         self._sent(self._output_queue.send(connection, ch, size))
         return bool(self._output_queue)
 
     def abandon(self) -> None:
-        """The client has disconnected: cancel the call and drop its remaining output."""
+        """Cancel the call and drop its remaining output, because the client has disconnected."""
         link = self.link
         self._finish()
         self._output_queue.clear()
@@ -213,7 +213,7 @@ class ChannelBridge:
     # ---- both
 
     def _age(self, link: BridgeLink, waited: float) -> float | None:
-        """Return the age of a retry, or None if no other runtime can have run the call."""
+        """Return the age of a retry, or None if no earlier runtime can have received the call."""
         if self.call.age is None:
             return None
         age = self.call.age + waited
@@ -233,10 +233,10 @@ class ChannelBridge:
         self._writer.attach(self.ch, self)
 
     def _sent(self, size: int) -> None:
-        """Record that `size` bytes were sent to the client, so more may be granted upstream."""
+        """Record that `size` bytes were sent to the client, and grant more credit to the runtime."""
         self._budget.sent(self.ch, size)
         if self.ch not in self._connection.channels:
             self._writer.detach(self.ch)
             self._host.release(self.ch)
         else:
-            self.grant()  # credit that the budget withheld
+            self.grant()  # grant credit that the budget withheld

@@ -1,8 +1,8 @@
-"""The connection of one client: handles its messages, writes its output, and ends for exactly one reason.
+"""The connection of one client: handles its messages, writes its output, and records why it ended.
 
-There is no task between a socket and a link. Messages are handled as they are received. Output is taken in small
-batches while the socket has room, so that control messages go first and no channel starves. The module knows neither
-HTTP nor a WebSocket library: a `MessageTransport` moves the messages.
+There is no task between a socket and a link: each message is handled when it is received. Output is written in small
+batches while the socket accepts more, so that control messages go first and no channel starves. The module is
+independent of HTTP and WebSocket libraries: a `MessageTransport` sends and receives the messages.
 """
 
 import asyncio
@@ -36,24 +36,24 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 log = logging.getLogger(__name__)
 
-BATCH: Final = 64 << 10  # bytes per batch of output: the most that a new control message waits for
-INPUT_HIGH: Final = 1 << 20  # bytes of one client waiting for runtimes before it is no longer read from
-CLOSE_TIMEOUT = 2.0  # s for the final messages to a client
+BATCH: Final = 64 << 10  # bytes per batch of output; a control message waits for at most one batch
+INPUT_HIGH: Final = 1 << 20  # bytes waiting for runtimes above which the client is not read
+CLOSE_TIMEOUT = 2.0  # s to send the final messages to a client
 
 
 class ConnectionClose(NamedTuple):
-    """The reason a connection ends. `code` is None if the client closed it."""
+    """The reason why a connection ends. `code` is None if the client closed it."""
 
     code: int | None
     reason: str
-    error: HawseError | None = None  # sent before the close; `connection` sends protocol errors itself
+    error: HawseError | None = None  # sent before the close; protocol errors are sent by `Connection`
 
 
 class ConnectionStats(NamedTuple):
-    """Counters of one client, or their sum over several."""
+    """Counters of one client, or sums over several clients."""
 
     calls: int = 0
-    bytes_in: int = 0  # of messages, without framing
+    bytes_in: int = 0  # bytes of messages, without framing
     bytes_out: int = 0
 
 
@@ -65,11 +65,11 @@ class MessageTransport(Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether it accepts a message now. Later it calls `ClientConnection.resume_writing`."""
+        """Whether it can send a message now. If not, it later calls `ClientConnection.resume_writing`."""
         ...
 
     def attach(self, receiver: "ClientConnection | None") -> None:
-        """Pass each message to `receiver.receive`, and call `receiver.lost` when no more will arrive."""
+        """Pass each message to `receiver.receive`. Call `receiver.lost` after the last message."""
         ...
 
     def write(self, message: str | bytes) -> None: ...
@@ -79,14 +79,14 @@ class MessageTransport(Protocol):
     def resume_reading(self) -> None: ...
 
     async def drain(self) -> None:
-        """Wait until there is room. Raises `OSError` when the client disconnects."""
+        """Wait until it can send a message. Raises `OSError` if the client disconnects."""
         ...
 
     async def close(self, code: int, reason: str) -> None: ...
 
 
 class ClientConnection:
-    """A client's connection. Call `run` once. It is the `BridgeHost` of its bridges."""
+    """The connection of one client. Call `run` once. Implements `BridgeHost` for its bridges."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class ClientConnection:
             limits: The limits announced in `welcome`.
             name: The address of the client.
             principal: The client.
-            backlogs: Limits the messages waiting for all clients together.
+            backlogs: The budget for messages waiting for clients, shared by all clients.
             pace: Limits the client's bytes per second. None disables the limit.
         """
         self.connection = Connection(Role.SERVER, limits)
@@ -123,16 +123,16 @@ class ClientConnection:
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
         self.closing = False
-        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that did not fit into the transport
-        self._busy = False  # receiving or writing: output is written afterwards
+        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport did not accept
+        self._busy = False  # set while receiving or writing; output is written afterwards
         self._used: Counter[SandboxLink] = Counter()  # open calls of this client
         self.input_waiting = 0  # bytes waiting for runtimes
-        self._calls = 0  # since the connection was opened
+        self._calls = 0  # calls since the connection was opened
         self._reading = True
         self._going_away = False
 
     async def run(self) -> ConnectionClose:
-        """Serve until either side closes the connection; return the reason."""
+        """Run until either side closes the connection. Return the reason."""
         loop = asyncio.get_running_loop()
         deadline = loop.call_later(self.connection.limits.hello_timeout, self._no_hello)
         try:
@@ -155,13 +155,15 @@ class ClientConnection:
         return ConnectionStats(self._calls, self._transport.bytes_in, self._transport.bytes_out)
 
     def close(self, closing: ConnectionClose) -> None:
-        """End the connection. Only the first call has an effect."""
+        """Close the connection. Only the first call has an effect."""
         if not self.closing:
             self.closing = True
             self._closing.set_result(closing)
 
     def go_away(self, reason: str, retry_after: float) -> None:
-        """Ask the client to reconnect after `retry_after` seconds, and close: the gateway is shutting down."""
+        """Close the connection because the gateway shuts down. The client is asked to reconnect after `retry_after`
+        seconds.
+        """
         self._going_away = True
         self.connection.goaway(reason, retry_after)
         self.close(ConnectionClose(1012, reason))
@@ -170,11 +172,11 @@ class ClientConnection:
 
     @property
     def paced(self) -> bool:
-        """Whether no credit is granted now, in either direction: the client exceeds its bytes per second."""
+        """Whether granting credit is suspended because the client exceeds its bytes per second."""
         return self._pacer is not None and self._pacer.blocked
 
     def flush(self) -> None:
-        """Write pending output, unless this happens anyway after the current message."""
+        """Write pending output, unless a message is being handled: output is then written afterwards."""
         if not self._busy:
             self._busy = True
             self._write()
@@ -199,7 +201,7 @@ class ClientConnection:
     # ---- for the transport
 
     def receive(self, message: str | bytes) -> None:
-        """Handle one message. Never raises: failures end the connection."""
+        """Handle one message. Never raises: an error closes the connection."""
         if self.closing:
             return
         self._busy = True
@@ -224,7 +226,7 @@ class ClientConnection:
             self._busy = False
 
     def lost(self) -> None:
-        """The client has disconnected."""
+        """Handle the loss of the connection."""
         self.close(ConnectionClose(None, "disconnected"))
 
     def resume_writing(self) -> None:
@@ -241,8 +243,7 @@ class ClientConnection:
             )
 
     def _update_reading(self) -> None:
-        """Read unless too much input of this client waits for a slow runtime, or too much output for the client
-        itself."""
+        """Pause or resume reading: it is paused while too much input or output is waiting."""
         room = self.input_waiting <= INPUT_HIGH and not self._backlog.exceeded and not self._congested()
         if self._pacer is not None and self._pacer.overdrawn:
             room = False
@@ -261,7 +262,7 @@ class ClientConnection:
         return False
 
     def _resume_pace(self) -> None:
-        """Grant the withheld credit."""
+        """Grant the credit that was withheld."""
         for bridge, _ in list(self._bridges.values()):
             bridge.grant()
             bridge.grant_input()
@@ -298,7 +299,7 @@ class ClientConnection:
     # ---- writing
 
     def _write(self) -> None:
-        """Write while the transport has room, and close the connection of a client that reads too slowly."""
+        """Write output while the transport accepts more. Close the connection if the client reads too slowly."""
         progress = False
         try:
             while (self._unsent or not self.writer.idle) and self._transport.has_room and not self.closing:
@@ -335,11 +336,11 @@ class ClientConnection:
             self.connection.send_connection_error(closing.error)
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT):
-                # Data that was already taken goes first: a result must not arrive before its bytes.
+                # Data taken from queues is sent first, because a result must not overtake its output.
                 for message in (*self._unsent, *self.connection.data_to_send()):
                     await self._transport.drain()
                     self._transport.write(message)
                 await self._transport.drain()
                 await self._transport.close(closing.code, closing.reason)
-        except OSError:  # includes TimeoutError: the client does not read, or has disconnected
+        except OSError:  # also TimeoutError: the client does not read or has disconnected
             pass

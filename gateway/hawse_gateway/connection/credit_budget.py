@@ -1,35 +1,35 @@
-"""Decide how much of a client's credit to pass upstream now (docs/wire.md section 4). No I/O.
+"""Decides how much of a client's credit to grant to runtimes (docs/wire.md section 4). No I/O.
 
-Everything a client has granted may arrive at once, and must be kept until the client reads it. Therefore at most
-`TOTAL` bytes of a connection's credit are upstream at a time. The rest is passed on as the client reads. A channel
-without credit upstream gets `FLOOR` even if the others hold everything, so that none starves.
+Output for all granted credit can arrive at once and must be buffered until the client reads it. The gateway therefore
+grants at most `TOTAL` bytes per connection, and the rest as the client reads. A channel without credit always gets
+`FLOOR`, even if other channels hold the total, so that no channel starves.
 """
 
 from typing import Final
 
-TOTAL: Final = 8 << 20  # bytes of credit upstream per connection: the memory that a client may cost
-FLOOR: Final = 16 << 10  # bytes a channel can always have upstream: four reads of a PTY
-QUANTUM: Final = 4 << 10  # bytes: smaller amounts are not worth a `credit` message, unless nothing more is wanted
+TOTAL: Final = 8 << 20  # bytes of granted credit per connection, which limits the memory per client
+FLOOR: Final = 16 << 10  # bytes of credit that a channel can always get: four reads of a PTY
+QUANTUM: Final = 4 << 10  # minimum bytes of a `credit` message, unless the client wants less
 
 
 class CreditBudget:
-    """The credit of one client's channels. A channel *holds* credit that was passed on and not yet used up."""
+    """The credit of one client's channels. A channel *holds* the credit that was granted but not used."""
 
     def __init__(self, total: int = TOTAL, floor: int = FLOOR) -> None:
         self._limit = total
         self._floor = floor
-        self._held: dict[int, int] = {}  # by channel; below 0 after an event overdrew its window
-        self._total = 0  # of those above 0
+        self._held: dict[int, int] = {}  # by channel; negative after an event has exceeded its window
+        self._total = 0  # sum of the positive values
 
     @property
     def held(self) -> int:
-        """The number of bytes that may arrive for the client now."""
+        """The number of bytes that runtimes can send to the client now."""
         return self._total
 
     def more(self, ch: int, window: int) -> int:
-        """Return how many bytes to grant upstream on `ch` now; they count as passed on.
+        """Return how many bytes to grant on `ch` now, and count them as held.
 
-        Call it when the client grants credit, and whenever the client has read from the channel.
+        Call this method when the client grants credit or reads from the channel.
 
         Args:
             ch: The client's channel.
@@ -49,7 +49,7 @@ class CreditBudget:
             self._hold(ch, self._held[ch] - size)
 
     def close(self, ch: int) -> None:
-        """Record that the channel is closed and holds nothing."""
+        """Release the credit of a closed channel."""
         if ch in self._held:
             self._hold(ch, 0)
             del self._held[ch]

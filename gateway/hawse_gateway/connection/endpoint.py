@@ -1,4 +1,4 @@
-"""`GET /v1/connect`: authenticate WebSocket clients and serve them (docs/wire.md section 1)."""
+"""`GET /v1/connect`: authenticates and serves WebSocket clients (docs/wire.md section 1)."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # 
 
 
 class ConnectionAudit(Protocol):
-    """The audit log."""
+    """The part of the audit log that records clients."""
 
     def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
         """Record that a client has connected (`connect`) or disconnected (`disconnect`)."""
@@ -44,7 +44,7 @@ class ConnectionAudit(Protocol):
 
 
 class ConnectEndpoint:
-    """The ASGI application of the route. It knows all connected clients."""
+    """The ASGI application of the route. It tracks all connected clients."""
 
     def __init__(
         self,
@@ -60,8 +60,8 @@ class ConnectEndpoint:
 
         Args:
             access_policy: Authenticates clients.
-            uses: Ends connections when the client's credential ends.
-            links: The links that calls are forwarded to.
+            uses: Ends connections when the client's credential is revoked or expires.
+            links: The links to the sandboxes that handle the calls.
             limits: The limits announced in `welcome`.
             max_connections: The maximum number of connected clients.
             audit: Notified of connections.
@@ -76,7 +76,7 @@ class ConnectEndpoint:
         self._shares = Shares(max_connections, "connections")
         self._backlogs = BacklogBudget()
         self.open: set[ClientConnection] = set()  # authenticated clients
-        self._client_closed = asyncio.Event()  # set whenever a client is removed from `open`
+        self._client_closed = asyncio.Event()  # set after a client was removed from `open`
         self.accepted = 0  # clients since startup
         self._disconnected = ConnectionStats()  # of disconnected clients
 
@@ -117,7 +117,7 @@ class ConnectEndpoint:
 
     @property
     def counts(self) -> ConnectionStats:
-        """The sums over all clients since startup."""
+        """The counters of all clients since startup, in total."""
         return _sum([self._disconnected, *(client.counts for client in self.open)])
 
     async def _serve(self, scope: Scope, transport: MessageTransport) -> None:
@@ -160,8 +160,9 @@ class ConnectEndpoint:
             self._disconnected = _sum([self._disconnected, client.counts])
 
     def _refusal(self, identity: Identity | None, address: str) -> ConnectionClose | None:
-        """Return why a client is refused. It is sent after the upgrade: browsers do not show the status of a refused
-        one."""
+        """Return the error for a refused client. It is sent after the upgrade, because pages cannot read the status of
+        a failed one.
+        """
         if identity is None:
             error = HawseError("unauthenticated", "the token or ticket is missing or not valid")
             return ConnectionClose(4401, "unauthenticated", error)

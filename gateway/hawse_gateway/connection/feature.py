@@ -1,4 +1,4 @@
-"""`/v1/connect` for clients and `/v1/join` for machines."""
+"""The WebSocket features: `/v1/connect` for clients and `/v1/join` for machines."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -75,25 +75,23 @@ async def _require_upgrade(request: Request) -> Response:
 
 
 def _add_clients(out: Exposition, connect: ConnectEndpoint) -> None:
-    """Add metrics of connected clients and their calls."""
+    """Add the metrics of connected clients and their calls."""
     counts = connect.counts
     channels = sum(len(client.connection.channels) for client in connect.open)
     out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.client_count)])
-    out.add(Family("hawse_connections_total", "counter", "Clients accepted since the start."), [({}, connect.accepted)])
-    out.add(Family("hawse_channels", "gauge", "Calls of clients that are open."), [({}, channels)])
+    out.add(Family("hawse_connections_total", "counter", "Clients accepted since startup."), [({}, connect.accepted)])
+    out.add(Family("hawse_channels", "gauge", "Open calls of clients."), [({}, channels)])
     out.add(Family("hawse_calls_total", "counter", "Calls of clients."), [({}, counts.calls)])
     out.add(
-        Family("hawse_bytes_total", "counter", "Bytes of WebSocket messages, from clients and to them."),
+        Family("hawse_bytes_total", "counter", "Bytes of WebSocket messages received from and sent to clients."),
         [({"direction": "in"}, counts.bytes_in), ({"direction": "out"}, counts.bytes_out)],
     )
 
 
 def _add_machines(out: Exposition, machines: Machines) -> None:
-    """Add metrics of joined machines."""
-    connected = Family("hawse_machines", "gauge", "Machines that have joined and are connected.")
-    again = Family(
-        "hawse_machine_connections_total", "counter", "Connections of machines, the first and repeated ones."
-    )
+    """Add the metrics of joined machines."""
+    connected = Family("hawse_machines", "gauge", "Machines that are connected.")
+    again = Family("hawse_machine_connections_total", "counter", "Connections of machines, including reconnections.")
     first = machines.connections - machines.reconnections
     out.add(connected, [({}, len(machines.all()))])
     out.add(again, [({"kind": "first"}, first), ({"kind": "again"}, machines.reconnections)])

@@ -1,4 +1,4 @@
-"""`GET /v1/join`: authenticate machines that become sandboxes, and keep them connected (docs/wire.md section 12)."""
+"""`GET /v1/join`: authenticates and serves machines that become sandboxes (docs/wire.md section 12)."""
 
 import asyncio
 import logging
@@ -35,23 +35,23 @@ from hawse_gateway.transport.uvicorn_websocket import SOCKET
 log = logging.getLogger(__name__)
 
 MACHINES: Final = 256  # maximum connected machines
-HELLO_TIMEOUT: Final = 10.0  # s for the message `join`
+HELLO_TIMEOUT: Final = 10.0  # s to wait for the message `join`
 CLOSES: Final = {"unauthenticated": 4401, "forbidden": 4403, "conflict": CONFLICT, "limit_exceeded": 4429}
 
 
 class OpenSocket(MachineSocket, Protocol):
-    """The WebSocket, which the endpoint closes."""
+    """The WebSocket of a machine. The endpoint closes it."""
 
     async def close(self, code: int, reason: str) -> None: ...
 
 
 class MachineAudit(Protocol):
-    """The audit log."""
+    """The part of the audit log that records machines."""
 
     def machine(
         self, action: str, principal: Principal, address: str, sandbox: str, name: str, outcome: str = "ok"
     ) -> None:
-        """Record that a machine has joined a sandbox (`join`) or was disconnected (`leave`)."""
+        """Record that a machine has joined a sandbox (`join`) or disconnected (`leave`)."""
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
         """Record that a machine was refused."""
@@ -65,7 +65,7 @@ class _FirstMessage:
 
     def receive(self, message: str | bytes) -> None:
         if self.message.done():
-            return  # it has to wait for the response
+            return  # the machine has to wait for the response to its first message
         if isinstance(message, str):
             self.message.set_result(message)
         else:
@@ -96,11 +96,11 @@ class JoinEndpoint:
 
         Args:
             access_policy: Authenticates machines.
-            uses: Ends connections when the machine's credential ends.
-            provider: Knows the connected machines.
-            joining: Changes the rows of sandboxes.
-            audit: Notified of machines.
-            owns: Returns whether a sandbox belongs to a caller.
+            uses: Ends connections when the machine's credential is revoked or expires.
+            provider: Holds the connected machines.
+            joining: Updates the rows of sandboxes.
+            audit: Notified when machines join, leave or are refused.
+            owns: Returns whether a caller owns a sandbox.
         """
         self._access_policy = access_policy
         self._uses = uses
@@ -140,7 +140,7 @@ class JoinEndpoint:
             await socket.close(code, reason)
 
     async def _serve(self, scope: Scope, socket: OpenSocket) -> tuple[int, str]:
-        """Serve a machine until it has to be disconnected. Returns the close code and reason."""
+        """Serve a machine until its connection ends. Return the close code and reason."""
         identity = self._access_policy.identity(scope)
         if identity is None:
             raise HawseError("unauthenticated", "the token is missing or not valid, or its sandbox was deleted")
@@ -169,7 +169,7 @@ class JoinEndpoint:
             finally:
                 if self._provider.machines.remove(machine):
                     self._provider.disconnected(machine.unit)
-                machine.lost()  # ends its link, if a bug or the gateway's shutdown ended this
+                machine.lost()  # ends the link after an error or when the gateway shuts down
                 socket.attach(None)
         if revoked:
             raise ended()
@@ -206,7 +206,9 @@ class JoinEndpoint:
 
 
 async def _first_message(socket: OpenSocket) -> Join:
-    """Return a machine's `join`. Raises `HawseError`, or `ConnectionResetError` if it disconnects first."""
+    """Return a machine's `join` message. Raises `HawseError`, or `ConnectionResetError` if the machine disconnects
+    first.
+    """
     first = _FirstMessage()
     socket.attach(first)  # type: ignore[arg-type]
     try:

@@ -1,7 +1,7 @@
-"""The output of one channel that does not fit into the client's connection yet: frames and events, in order.
+"""Queues the output of one channel, frames and events in order, until the client's connection can send it.
 
-Contiguous bytes are merged into one chunk, so that a program printing single letters to a stalled client costs the
-memory of its output and not a hundred times as much. The client's credit limits the size.
+Contiguous bytes are merged into one chunk. Without merging, a program that prints single letters to a stalled client
+would use a hundred times the memory of its output. The client's credit limits the size of the queue.
 """
 
 from collections import deque
@@ -10,7 +10,7 @@ from typing import Final
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, RemoteProtocolError, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 
-CHUNKS: Final = 1024  # above this number, stdout and stderr are merged separately, without their exact interleaving
+CHUNKS: Final = 1024  # above this number, stdout and stderr are each merged, which loses their exact interleaving
 
 
 class QueuedChunk:
@@ -20,7 +20,7 @@ class QueuedChunk:
 
     def __init__(self, kind: Kind, offset: int, data: bytes | memoryview) -> None:
         self.kind = kind
-        self.offset = offset  # of the first byte of `data`
+        self.offset = offset  # offset of the first byte of `data`
         self.data = bytearray(data)
 
     @property
@@ -32,7 +32,7 @@ Item = QueuedChunk | Event | Result | Error
 
 
 class OutputQueue:
-    """The queue of one channel. The client has granted credit for everything in it."""
+    """The queue of one channel. The client has granted credit for all of its content."""
 
     def __init__(self) -> None:
         self._items: deque[Item] = deque()
@@ -49,10 +49,11 @@ class OutputQueue:
 
         Args:
             data: A frame.
-            limit: The maximum size of a chunk: bytes of one frame's payload.
+            limit: The maximum size of a chunk, in bytes: the payload of one frame.
 
         Raises:
-            RemoteProtocolError: There are many chunks, and the stream has a gap, so it cannot be merged.
+            RemoteProtocolError: The queue has too many chunks, and the data cannot be merged because the stream has a
+                gap.
         """
         tail = self._tails.get(data.kind)
         crowded = len(self._items) >= CHUNKS
@@ -68,7 +69,7 @@ class OutputQueue:
             self._items.append(chunk)
 
     def put(self, message: Event | Result | Error) -> None:
-        """Queue a message. Later bytes stay behind it."""
+        """Queue a message. Bytes queued later are sent after it."""
         self._tails.clear()
         self._items.append(message)
 
@@ -77,7 +78,7 @@ class OutputQueue:
         self._items.clear()
 
     def send(self, connection: Connection, ch: int, size: int) -> int:
-        """Send about `size` bytes on `ch`, in frames of at most `size`; return how much of its window they used."""
+        """Send about `size` bytes on `ch`, in frames of at most `size` bytes. Return the used credit."""
         cost = 0
         while self._items and cost < size and ch in connection.channels:
             item = self._items[0]
@@ -100,9 +101,9 @@ class OutputQueue:
 
 
 def send_message(message: Event | Result | Error, connection: Connection, ch: int) -> int:
-    """Send a message of another channel on `ch`; return how much of the window it used.
+    """Send a message from a link's channel on the client's channel `ch`. Return the used credit.
 
-    If an event is too large with this channel's longer number, the channel ends with an error.
+    The channel ends with an error if a longer channel number makes an event too large.
     """
     match message:
         case Event():

@@ -1,7 +1,7 @@
 """`GET /metrics` for Prometheus: counters of the gateway and of the runtimes.
 
-Numbers are read when the endpoint is scraped; nothing is measured for it while data passes. Sandboxes without a link
-are not asked, since that could start them.
+Metrics are collected when the endpoint is scraped, which adds no cost to the data path. Only sandboxes with a link are
+queried, because a query could start the others.
 """
 
 import asyncio
@@ -25,29 +25,29 @@ from hawse_gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family
 from hawse_gateway.upstream.call import UpstreamCall
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-ANSWER_TIME: Final = 1.0  # s for a runtime to respond before it is reported as down
+ANSWER_TIME: Final = 1.0  # s for a runtime to respond, after which it is reported as down
 
-# By the field of `RuntimeMetricsResult`.
+# Metrics of a runtime, by the field of `RuntimeMetricsResult`.
 RUNTIME: Final = {
     "terminals": Family("hawse_terminals", "gauge", "Terminals whose program runs."),
-    "processes": Family("hawse_processes", "gauge", "Processes that run, beside those in terminals and sessions."),
+    "processes": Family("hawse_processes", "gauge", "Running processes, except those in terminals and sessions."),
     "sessions": Family("hawse_sessions", "gauge", "Sessions whose shell runs."),
     "recordings": Family("hawse_recordings", "gauge", "Recordings in progress."),
     "viewers": Family("hawse_viewers", "gauge", "Viewers of terminals."),
-    "lag": Family("hawse_viewer_lag_bytes", "gauge", "Output that viewers have yet to be sent, all together."),
-    "lag_max": Family("hawse_viewer_lag_max_bytes", "gauge", "The same, of the viewer that is furthest behind."),
-    "reseeds": Family("hawse_reseeds_total", "counter", "Snapshots given to viewers instead of output they missed."),
-    "output": Family("hawse_output_bytes_total", "counter", "Bytes that programs have written to terminals."),
-    "journals": Family("hawse_journal_bytes", "gauge", "Memory that output is kept in."),
-    "snapshots": Family("hawse_snapshot_cache_bytes", "gauge", "Memory of snapshots that are not sent yet."),
-    "cpu": Family("hawse_runtime_cpu_seconds_total", "counter", "Processor time of the runtime."),
+    "lag": Family("hawse_viewer_lag_bytes", "gauge", "Output not yet sent to viewers, in total."),
+    "lag_max": Family("hawse_viewer_lag_max_bytes", "gauge", "Output not yet sent to the slowest viewer."),
+    "reseeds": Family("hawse_reseeds_total", "counter", "Snapshots sent to viewers that could not be sent all output."),
+    "output": Family("hawse_output_bytes_total", "counter", "Bytes written to terminals by programs."),
+    "journals": Family("hawse_journal_bytes", "gauge", "Memory used for terminal output."),
+    "snapshots": Family("hawse_snapshot_cache_bytes", "gauge", "Memory used for snapshots that are not sent yet."),
+    "cpu": Family("hawse_runtime_cpu_seconds_total", "counter", "CPU time used by the runtime."),
     "memory": Family("hawse_runtime_resident_memory_bytes", "gauge", "Resident memory of the runtime."),
     "open_fds": Family("hawse_runtime_open_fds", "gauge", "Open file descriptors of the runtime."),
-    "started": Family("hawse_runtime_start_time_seconds", "gauge", "When the runtime was started, since 1970."),
+    "started": Family("hawse_runtime_start_time_seconds", "gauge", "Start time of the runtime, in seconds since 1970."),
 }
-ECHO: Final = Family("hawse_echo_seconds", "histogram", "From input to a terminal's next output, in the runtime.")
-UP: Final = Family("hawse_sandbox_up", "gauge", "Whether the runtime has answered; only of those with a link.")
-CHANNELS: Final = Family("hawse_link_channels", "gauge", "Calls on the link to a sandbox.")
+ECHO: Final = Family("hawse_echo_seconds", "histogram", "Time from input to the terminal's next output.")
+UP: Final = Family("hawse_sandbox_up", "gauge", "Whether the runtime of a sandbox with a link has responded.")
+CHANNELS: Final = Family("hawse_link_channels", "gauge", "Open calls on the link to a sandbox.")
 
 
 class RuntimeAnswer(NamedTuple):
@@ -62,7 +62,7 @@ class MetricsEndpoint:
 
     Args:
         access_policy: Admits callers with the right `operate`.
-        collectors: Add families to the answer, in order.
+        collectors: Functions that add families to the response, in this order.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class MetricsEndpoint:
 
 
 class ProcessMetrics:
-    """The metrics of the gateway's process, under the names that all exporters use."""
+    """Add the metrics of the gateway's process, under the standard names of Prometheus."""
 
     def __init__(self) -> None:
         self._started = time.time()
@@ -96,23 +96,23 @@ class ProcessMetrics:
             memory = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         files, most = len(os.listdir("/proc/self/fd")), resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         cpu, since = time.process_time(), self._started
-        out.add(Family("process_cpu_seconds_total", "counter", "Processor time of the gateway."), [({}, cpu)])
-        out.add(Family("process_resident_memory_bytes", "gauge", "Its resident memory."), [({}, memory)])
-        out.add(Family("process_open_fds", "gauge", "Its open file descriptors."), [({}, files)])
-        out.add(Family("process_max_fds", "gauge", "Its maximum number of open file descriptors."), [({}, most)])
-        out.add(Family("process_start_time_seconds", "gauge", "When it was started, since 1970."), [({}, since)])
+        out.add(Family("process_cpu_seconds_total", "counter", "CPU time used by the gateway."), [({}, cpu)])
+        out.add(Family("process_resident_memory_bytes", "gauge", "Resident memory of the gateway."), [({}, memory)])
+        out.add(Family("process_open_fds", "gauge", "Open file descriptors."), [({}, files)])
+        out.add(Family("process_max_fds", "gauge", "Maximum number of open file descriptors."), [({}, most)])
+        out.add(Family("process_start_time_seconds", "gauge", "Start time of the gateway."), [({}, since)])
 
 
 async def ask(link: SandboxLink) -> RuntimeAnswer:
-    """Ask a runtime for its metrics, unless that would start it. Returns within `ANSWER_TIME` and never raises."""
+    """Query the metrics of a runtime that is connected. Returns within `ANSWER_TIME` and never raises."""
     metrics = None
     try:
         async with asyncio.timeout(ANSWER_TIME):
-            if link.ready:  # it may have been lost
+            if link.ready:  # the link can be lost while the others are queried
                 async with UpstreamCall(link, "runtime.metrics", {}, principal=GATEWAY) as request:
                     metrics = msgspec.convert(await request.result(), RuntimeMetricsResult)
     except (TimeoutError, HawseError, msgspec.MsgspecError):
-        pass  # it is stuck or lost, or lacks this method
+        pass  # the runtime is stuck, lost, or too old for this method
     return RuntimeAnswer(link, metrics)
 
 

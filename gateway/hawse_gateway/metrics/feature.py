@@ -1,4 +1,4 @@
-"""`GET /metrics` for Prometheus, and spans of calls for OpenTelemetry."""
+"""The metrics feature: `GET /metrics` for Prometheus, and spans of calls for OpenTelemetry."""
 
 import asyncio
 from importlib import import_module
@@ -21,14 +21,14 @@ class Spans(CallObserver, Protocol):
     """Exports a span of each call (`hawse_gateway.metrics.telemetry`)."""
 
     def close(self) -> None:
-        """Export the remaining spans, for a short time. Blocks."""
+        """Export the remaining spans, within a short time limit. Blocks."""
 
 
 def _build_spans(gateway: Composition) -> None:
     if not gateway.part(Settings).otel:
         return
     try:
-        telemetry = import_module("hawse_gateway.metrics.telemetry")  # imported here, since it needs optional packages
+        telemetry = import_module("hawse_gateway.metrics.telemetry")  # imported here because it needs optional packages
     except ModuleNotFoundError as error:
         raise SettingsError(f"--otel needs {error.name}: pip install 'hawse[otel]'") from error
     spans = cast(Spans, telemetry.CallSpans())
@@ -40,7 +40,7 @@ def _build(gateway: Composition) -> None:
     links = gateway.part(Links)
 
     async def collect(out: Exposition) -> None:
-        info = Family("hawse_info", "gauge", "The version and the build of the gateway.")
+        info = Family("hawse_info", "gauge", "Version and build of the gateway.")
         out.add(info, [({"version": VERSION, "build": BUILD}, 1)])
         add_runtimes(out, await asyncio.gather(*map(ask, links.ready())))
 

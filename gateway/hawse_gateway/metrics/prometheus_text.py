@@ -1,4 +1,4 @@
-"""The text format of Prometheus, version 0.0.4: families of samples, one after the other.
+"""Writes the text format of Prometheus, version 0.0.4: a sequence of metric families.
 
 https://prometheus.io/docs/instrumenting/exposition_formats/
 """
@@ -12,7 +12,7 @@ Labels = Mapping[str, str]
 
 
 class Family(NamedTuple):
-    """The name, type and help text shared by samples. A counter's name ends with `_total`."""
+    """The name, type and help text of a metric. A counter's name ends with `_total`."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -20,15 +20,15 @@ class Family(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """Numbers of observations per bucket: up to the first bound, …, above the last bound."""
+    """The number of observations in each bucket: up to the first bound, …, above the last bound."""
 
     bounds: Sequence[float]
     counts: Sequence[int]
-    total: float  # sum of all observations
+    total: float  # the sum of all observed values
 
 
 class Exposition:
-    """One response. Each family is added once, with all its samples."""
+    """The text of one response. Add each family once, with all its samples."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []

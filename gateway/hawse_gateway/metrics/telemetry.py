@@ -1,7 +1,7 @@
 """Exports an OpenTelemetry span for each call (`hawse[otel]`, `--otel`).
 
-A call's span has the ids used in logs, errors and the audit log, and is a child of the client's span. Spans wait for
-export in the SDK's bounded queue, which its thread drains; if it is full, spans are dropped.
+A call's span has the same ids as the logs, errors and the audit log, and is a child of the client's span. The SDK
+exports spans in a thread with a bounded queue. If the queue is full, spans are dropped.
 """
 
 import os
@@ -33,17 +33,17 @@ from hawse_gateway import VERSION
 from hawse_gateway.settings import SettingsError
 from hawse_gateway.upstream.observer import ObservedCall
 
-EXPORTERS: Final = "OTEL_TRACES_EXPORTER"  # names, separated by commas
+EXPORTERS: Final = "OTEL_TRACES_EXPORTER"  # comma-separated names
 DEFAULT_EXPORTER: Final = "otlp_proto_http"
-GROUP: Final = "opentelemetry_traces_exporter"  # of entry points where packages register exporters
+GROUP: Final = "opentelemetry_traces_exporter"  # group of the entry points of exporters
 SERVICE: Final = "hawse-gateway"
-CLOSE_TIMEOUT: Final = 3.0  # s for pending spans: the collector may not respond
-NAME_MAX: Final = 128  # characters of a method unknown to this gateway
-NO_ERRORS: Final = frozenset({"ok", "cancelled"})  # outcomes that are not errors
+CLOSE_TIMEOUT: Final = 3.0  # s to wait for the collector on exit
+NAME_MAX: Final = 128  # characters of the name of an unknown method
+NO_ERRORS: Final = frozenset({"ok", "cancelled"})  # outcomes that do not count as errors
 
 
 class CallIds(IdGenerator):
-    """Gives a span the ids of its call."""
+    """Generates the ids of a span from its call."""
 
     def __init__(self) -> None:
         self._random = RandomIdGenerator()
@@ -51,7 +51,7 @@ class CallIds(IdGenerator):
 
     @contextmanager
     def of(self, trace: Trace) -> Iterator[None]:
-        """Give a span started in the `with` block the ids of `trace`."""
+        """Use the ids of `trace` for a span started in the `with` block."""
         self._next.trace = trace
         try:
             yield
@@ -71,10 +71,10 @@ class CallSpans:
     """An observer of calls (`CallObserver`), configured by OpenTelemetry's environment variables."""
 
     def __init__(self, exporters: Iterable[SpanExporter] | None = None) -> None:
-        """Start the threads that export.
+        """Start the export threads.
 
         Args:
-            exporters: Where to send spans. Default: the exporters in `OTEL_TRACES_EXPORTER`, or OTLP over HTTP.
+            exporters: The exporters. Default: the exporters in `OTEL_TRACES_EXPORTER`, or OTLP over HTTP.
 
         Raises:
             SettingsError: An exporter is unknown, or its package is not installed.

@@ -1,1 +1,1 @@
-"""Sign-in of people with an OpenID provider, or through an authenticating proxy."""
+"""User sign-in with an OpenID provider or through an authenticating proxy."""

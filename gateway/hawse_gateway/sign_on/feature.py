@@ -1,4 +1,4 @@
-"""User sign-in through an OpenID provider, or through a reverse proxy that authenticates users."""
+"""The sign-in feature: an OpenID provider, or a reverse proxy that authenticates users."""
 
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
@@ -19,13 +19,13 @@ class SignOn(Protocol):
 
     @property
     def name(self) -> str | None:
-        """The display name. None: browsers cannot sign in with it."""
+        """The display name, or None if browsers cannot sign in with this provider."""
 
     def routes(self, access_policy: AccessPolicy, audit: AuditTrail) -> list[Route]:
         """Return the login routes."""
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Keep its signing keys up to date."""
+        """Keep the provider's signing keys up to date inside the `async with` block."""
 
 
 def _build(gateway: Composition) -> None:
@@ -35,7 +35,7 @@ def _build(gateway: Composition) -> None:
         sign_on = ProxySignOn(settings.proxy_roles, credentials)
     elif settings.oidc.issuer is not None:
         try:
-            service = import_module("hawse_gateway.sign_on.oidc.service")  # its packages are optional
+            service = import_module("hawse_gateway.sign_on.oidc.service")  # needs optional packages
         except ModuleNotFoundError as error:
             raise SettingsError(f"--oidc-issuer needs {error.name}: pip install 'hawse[oidc]'") from error
         sign_on = service.SingleSignOn(settings.oidc, credentials)

@@ -1,7 +1,7 @@
-"""Sign-in through a trusted proxy: `/v1/login` starts a session for the user that the proxy has authenticated.
+"""Sign-in through a trusted proxy: `/v1/login` starts a session for the user whom the proxy has authenticated.
 
-The session is only valid in requests with the same user (`hawse_gateway.auth.proxy_user`), so a browser loses it when
-its user signs out at the proxy.
+The session is only valid for requests of the same user (`hawse_gateway.auth.proxy_user`). When the user signs out at
+the proxy, the session can therefore no longer be used.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from hawse_gateway.http.return_path import LoginAudit, begin_session, redirect, 
 from hawse_gateway.settings import SettingsError
 from hawse_gateway.sign_on.oidc.users import RoleRule, Users
 
-LIFETIME: Final = 12 * 3600.0  # s until a user has to sign in again, which reads the groups again
+LIFETIME: Final = 12 * 3600.0  # s until a user has to sign in again, which updates the user's groups
 
 
 class ProxySignOn:
@@ -33,7 +33,7 @@ class ProxySignOn:
     name = "the proxy"
 
     def __init__(self, roles: Sequence[str], credentials: Credentials) -> None:
-        """Create it.
+        """Create the sign-in.
 
         Args:
             roles: `GROUP=ROLE` or `GROUP=own:ROLE`.
@@ -57,7 +57,7 @@ class ProxySignOn:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Do nothing: no background tasks are needed."""
+        """Do nothing, since no background task is needed."""
         await asyncio.sleep(0)
         yield
 
@@ -68,7 +68,7 @@ class ProxySignOn:
             if not valid_return(path):
                 raise HawseError("invalid_params", "`return` must be a page of this gateway, such as /?sandbox=local")
             if not valid_proof(proof):
-                return redirect(path)  # the page starts the login
+                return redirect(path)  # the page adds a proof and starts the login again
             login = await self._sign_in(request)
             response, row = await begin_session(request, self._credentials, login, path, proof)
         except HawseError as error:

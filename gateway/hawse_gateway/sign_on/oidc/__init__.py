@@ -1,5 +1,5 @@
-"""Sign-in with an OpenID provider, and its JSON Web Tokens as bearer tokens. Loaded only with `--oidc-issuer`.
+"""Sign-in with an OpenID provider, whose JSON Web Tokens can be bearer tokens. Imported only for `--oidc-issuer`.
 
-`provider` fetches documents, `tokens` verifies, `users` maps claims to users and rights, `login` has the routes.
-`service` connects them.
+`provider` fetches metadata and keys, `tokens` verifies tokens, `users` maps claims to users and rights, and `login` has
+the routes. `service` combines these modules.
 """

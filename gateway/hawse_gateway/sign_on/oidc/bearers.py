@@ -1,4 +1,4 @@
-"""The provider's JSON Web Tokens in `Authorization: Bearer`. Verified tokens are cached until they expire."""
+"""Accepts the provider's JSON Web Tokens in `Authorization: Bearer`. Verified tokens are cached until they expire."""
 
 import hashlib
 import logging
@@ -17,11 +17,11 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-REMEMBERED: Final = 4096  # tokens; a forgotten one is verified again
+REMEMBERED: Final = 4096  # cached tokens
 
 
 class BearerTokens:
-    """Implements `ExternalTokens`."""
+    """Authenticates callers by the provider's tokens (`ExternalTokens`)."""
 
     def __init__(
         self, provider: OidcProvider, verifier: Verifier, users: Users, audience: str, *, clock: Clock | None = None
@@ -29,25 +29,26 @@ class BearerTokens:
         """Create an empty cache.
 
         Args:
-            provider: Issues the tokens.
-            verifier: Verifies them.
+            provider: The issuer of the tokens.
+            verifier: Verifies the tokens.
             users: Maps claims to users.
-            audience: The required audience of tokens.
-            clock: Measures when tokens expire. Default: this machine's clock.
+            audience: The required audience of a token.
+            clock: The clock that determines when tokens expire. Default: this machine's clock.
         """
         self._provider = provider
         self._verifier = verifier
         self._users = users
         self._audience = audience
         self._clock = clock or Clock()
-        self._known: OrderedDict[str, Identity] = OrderedDict()  # by id, least recently used first
-        provider.on_keys = self._known.clear  # tokens signed with a withdrawn key are no longer valid
+        self._known: OrderedDict[str, Identity] = OrderedDict()  # cached tokens by id, least recently used first
+        provider.on_keys = self._known.clear  # their keys may have been withdrawn
 
     def find(self, secret: str) -> Identity | None:
-        """Return who presents a token, or None if it is invalid.
+        """Return the identity of the caller that presents a token, or None if the token is invalid.
 
         Raises:
-            HawseError: `forbidden` if its user has no role here; `unavailable` while a new key is being fetched.
+            HawseError: `forbidden` if the user has no role at this gateway; `unavailable` while a new key is being
+                fetched.
         """
         id = EXTERNAL + hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
         if (found := self.identity(id)) is not None:
@@ -56,7 +57,7 @@ class BearerTokens:
             claims = self._verifier.verify(secret, self._audience)
         except UnknownKeyError as error:
             if self._provider.key_is_unknown():
-                text = "fetching the identity provider's keys"
+                text = "the identity provider's keys are being fetched: try again"
                 raise HawseError("unavailable", text, details={"retry_after": RETRY}) from error
             return None
         except InvalidTokenError as error:

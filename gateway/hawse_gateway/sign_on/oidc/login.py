@@ -1,8 +1,8 @@
-"""`/v1/login`: browser sign-in with the provider (authorization code with PKCE), which creates a session.
+"""`/v1/login`: browsers sign in with the provider (authorization code with PKCE) and get a session.
 
-The state of a pending login is in a cookie, so that any gateway can complete it and abandoned logins cost no memory.
-The provider is on another site, so the cookie is `SameSite=Lax`. Programs at other ports of the host can read and set
-it. The page therefore compares its own `proof`, which is in the `state` but not in the cookie.
+The state of a pending login is stored in a cookie. Any gateway can therefore complete the login, and abandoned logins
+use no memory. The cookie is `SameSite=Lax` because the provider is another site. Programs at other ports of the host
+can read and set the cookie. The page therefore compares its own `proof`, which is in `state` but not in the cookie.
 """
 
 import base64
@@ -36,8 +36,8 @@ CALLBACK: Final = "/v1/login/callback"
 SCOPES: Final = "openid profile email"
 COOKIE_LIFETIME: Final = 600  # s for the user to sign in with the provider
 SECRET_BYTES: Final = 32
-AT_ONCE: Final = 32  # concurrent requests to the provider: each needs a socket, and no credential
-PARAMETER_MAX: Final = 4096  # characters of the parameters that the provider adds
+AT_ONCE: Final = 32  # concurrent requests to the provider; anybody can start a login, and each uses a socket
+PARAMETER_MAX: Final = 4096  # characters of the query that the provider adds
 
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in failed</title>
 <h1>Sign-in failed</h1><p>{text}</p><p><a href="/">Try again</a></p></html>
@@ -50,7 +50,7 @@ class OidcClient(NamedTuple):
     Attributes:
         id: Its client id.
         secret: Its secret. None for a public client.
-        lifetime: Seconds until users have to sign in again.
+        lifetime: Seconds until a user has to sign in again.
     """
 
     id: str
@@ -59,9 +59,9 @@ class OidcClient(NamedTuple):
 
 
 class _Pending(NamedTuple):
-    """A pending login: the value of its cookie."""
+    """A pending login, stored in its cookie."""
 
-    state: str  # a digest of the state
+    state: str  # a digest of `state`
     nonce: str
     verifier: str
     path: str
@@ -83,7 +83,7 @@ class _Pending(NamedTuple):
 
 
 class LoginEndpoints:
-    """The handlers."""
+    """The handlers of the login routes."""
 
     def __init__(
         self,
@@ -100,10 +100,10 @@ class LoginEndpoints:
 
         Args:
             provider: Signs users in.
-            verifier: Verifies its ID tokens.
+            verifier: Verifies the provider's ID tokens.
             users: Maps claims to users.
             client: This gateway as a client of the provider.
-            access_policy: Slows down addresses whose logins fail.
+            access_policy: Limits failed logins per address.
             credentials: The table that stores logins and sessions.
             audit: Notified of logins.
         """
@@ -117,18 +117,17 @@ class LoginEndpoints:
         self._busy = 0
 
     def routes(self) -> list[Route]:
-        """Return the routes of both paths."""
+        """Return the routes."""
         return [Route(BEGIN, self._begin, methods=["GET"]), Route(CALLBACK, self._complete, methods=["GET"])]
 
     async def _begin(self, request: Request) -> Response:
-        """Send the browser to the provider. In the query, `return` is the page to come back to, `proof` the page's
-        proof."""
+        """Redirect the browser to the provider. The query contains the page to return to and its proof."""
         path, proof = request.query_params.get("return", "/"), request.query_params.get("proof", "")
         try:
             if not valid_return(path):
                 raise HawseError("invalid_params", "`return` must be a page of this gateway, such as /?sandbox=local")
             if not valid_proof(proof):
-                return redirect(path)  # the page starts the login
+                return redirect(path)  # the page adds a proof and starts the login again
             metadata = self._provider.known()
         except HawseError as error:
             return _failed(error)
@@ -152,7 +151,7 @@ class LoginEndpoints:
         return response
 
     async def _complete(self, request: Request) -> Response:
-        """Complete a login with the parameters that the provider has added."""
+        """Complete a login, using the query parameters from the provider."""
         address = address_of(request.scope)
         try:
             response, principal = await self._sign_in(request)
@@ -188,7 +187,7 @@ class LoginEndpoints:
             if pending is not None and hmac.compare_digest(pending.state.encode(), state.encode()):
                 return pending
         self._access_policy.wrong(request.scope)
-        raise HawseError("unauthenticated", "this browser has not started this login, or the login has expired")
+        raise HawseError("unauthenticated", "this browser did not start this login, or it has expired: sign in again")
 
     async def _exchange(self, request: Request, code: str, pending: _Pending) -> Mapping[str, Any]:
         """Return the verified claims of the user. Raises `HawseError`."""
@@ -207,7 +206,7 @@ class LoginEndpoints:
             try:
                 return self._verifier.verify_login(token, self._client.id, pending.nonce)
             except UnknownKeyError:
-                await self._provider.refresh()  # it may be a new one
+                await self._provider.refresh()  # the provider may have a new key
                 return self._verifier.verify_login(token, self._client.id, pending.nonce)
         except (ProviderFailedError, InvalidTokenError) as error:
             log.warning("! login failed: %s", error)
@@ -218,12 +217,12 @@ class LoginEndpoints:
 
 
 def _callback(request: Request) -> str:
-    """Return the address that the provider sends browsers back to. `Host` has been checked."""
+    """Return the URL where the provider sends browsers after a login. The caller has checked `Host`."""
     return f"{request.url.scheme}://{request.headers['host']}{CALLBACK}"
 
 
 def _cookie_name(request: Request) -> str:
-    """Return the name of the cookie. It contains the port, since browsers send a cookie to all ports of a host."""
+    """Return the name of the cookie. It contains the port because browsers send a cookie to all ports of a host."""
     secure = request.url.scheme == "https"
     return f"{'__Host-' if secure else ''}hawse-login-{request.url.port or (443 if secure else 80)}"
 

@@ -21,19 +21,19 @@ from hawse_gateway.core.cancellation import cancellation_kept
 
 log = logging.getLogger(__name__)
 
-ANSWER_SIZE: Final = 256 << 10  # bytes of one response
-TIMEOUT: Final = 10.0  # s of one request
-KEYS: Final = 64  # of the provider: bounds the work that an unknown token causes
+ANSWER_SIZE: Final = 256 << 10  # bytes per response
+TIMEOUT: Final = 10.0  # s per request
+KEYS: Final = 64  # keys of the provider: limits the cost of verifying an unknown token
 REFRESH: Final = 300.0  # s between two fetches of the keys
-RETRY: Final = 5.0  # s until a retry after a failure, and between fetches because of unknown keys
-KEY_TYPES: Final = ("RSA", "EC", "OKP")  # no symmetric keys: the gateway shares no secret with the provider
+RETRY: Final = 5.0  # s before a retry after a failure, and between fetches for unknown keys
+KEY_TYPES: Final = ("RSA", "EC", "OKP")  # no symmetric keys, because the gateway shares no secret with the provider
 RSA_BITS: Final = 2048  # RFC 7518, 3.3
 
 Key = Any  # joserfc's
 
 
 class ProviderFailedError(Exception):
-    """The provider gave no usable response."""
+    """The provider sent no usable response."""
 
 
 class Metadata(NamedTuple):
@@ -43,8 +43,8 @@ class Metadata(NamedTuple):
         authorization: The URL that browsers are sent to.
         token: The URL that exchanges a code for tokens.
         keys: The URL of the key set.
-        basic: Whether to send the client's secret in `Authorization` rather than in the form.
-        names_itself: Whether the response to a browser contains `iss` (RFC 9207).
+        basic: Whether to send the client secret in `Authorization` instead of the form.
+        names_itself: Whether the provider adds `iss` to the redirect after a login (RFC 9207).
     """
 
     authorization: str
@@ -55,24 +55,24 @@ class Metadata(NamedTuple):
 
 
 class OidcProvider:
-    """One provider. `run` keeps `metadata` and `keys` fresh.
+    """An OpenID provider. `run` keeps `metadata` and `keys` up to date.
 
     Attributes:
-        issuer: Its identifier.
-        metadata: None until the provider was reached.
-        keys: Its public keys by id.
-        on_keys: Called when the keys have changed.
+        issuer: The provider's identifier.
+        metadata: The provider's metadata. None until the first successful request.
+        keys: The provider's public keys by id.
+        on_keys: A function that is called after the keys have changed.
     """
 
     def __init__(
         self, issuer: str, *, tls: ssl.SSLContext | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Create it without fetching anything.
+        """Create the provider without contacting it.
 
         Args:
-            issuer: Its identifier: an `https` URL, or an `http` URL on this machine.
-            tls: Checks its certificate. Default: the system's certificate authorities.
-            clock: Returns seconds and never decreases.
+            issuer: The provider's identifier: an `https` URL, or an `http` URL on this machine.
+            tls: Verifies the provider's certificate. Default: the system's certificate authorities.
+            clock: A monotonic clock, in seconds.
         """
         self.issuer = issuer
         self.metadata: Metadata | None = None
@@ -81,11 +81,11 @@ class OidcProvider:
         self._tls = tls
         self._clock = clock
         self._wake = asyncio.Event()
-        self._reading = asyncio.Lock()  # so that an older response does not replace a newer one
+        self._reading = asyncio.Lock()  # prevents an older response from replacing a newer one
         self._read_at: float | None = None
 
     async def run(self) -> None:
-        """Fetch metadata and keys every `REFRESH` seconds, and soon after an unknown key was used."""
+        """Fetch metadata and keys every `REFRESH` seconds, and soon after a token with an unknown key."""
         while True:
             self._wake.clear()
             try:
@@ -93,7 +93,7 @@ class OidcProvider:
                     await self.refresh()
             except ProviderFailedError as error:
                 log.warning("! the OpenID provider %s: %s", self.issuer, error)
-                await asyncio.sleep(RETRY)  # even if a login waits for it: requests must not multiply here
+                await asyncio.sleep(RETRY)  # even if a login is waiting, to limit the request rate
                 continue
             try:
                 async with asyncio.timeout(REFRESH):
@@ -102,14 +102,14 @@ class OidcProvider:
                 pass
 
     def key_is_unknown(self) -> bool:
-        """Schedule a fetch of the keys, unless they were just fetched; return whether they are being fetched."""
+        """Schedule a fetch of the keys unless they were just fetched. Return whether a fetch is scheduled."""
         recently = self._read_at is not None and self._clock() - self._read_at < RETRY
         if not recently:
             self._wake.set()
         return not recently
 
     def known(self) -> Metadata:
-        """Return the metadata. Raises `HawseError` (`unavailable`) until the provider was reached."""
+        """Return the metadata. Raises `HawseError` (`unavailable`) before the first successful request."""
         if self.metadata is None:
             self._wake.set()
             raise HawseError("unavailable", "the identity provider cannot be reached", details={"retry_after": RETRY})
@@ -146,7 +146,7 @@ class OidcProvider:
             answer = await _fetch(http, "POST", metadata.token, data=data, auth=auth)
         token = answer.get("id_token")
         if not isinstance(token, str):
-            raise ProviderFailedError("its response has no ID token")
+            raise ProviderFailedError("the response has no ID token")
         return token
 
     def _client(self) -> httpx.AsyncClient:
@@ -156,7 +156,7 @@ class OidcProvider:
 
     def _metadata(self, found: Mapping[str, Any]) -> Metadata:
         if found.get("issuer") != self.issuer:
-            raise ProviderFailedError(f"its metadata is for another issuer: {str(found.get('issuer'))[:200]!r}")
+            raise ProviderFailedError(f"the metadata is for another issuer: {str(found.get('issuer'))[:200]!r}")
         authorization, token, keys = (
             _url(found.get(name)) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")
         )
@@ -168,7 +168,7 @@ class OidcProvider:
 
 def _url(given: object) -> str:
     if not isinstance(given, str) or not allowed_url(given):
-        raise ProviderFailedError(f"its metadata contains a URL that is not https: {str(given)[:200]!r}")
+        raise ProviderFailedError(f"the metadata contains a URL that is not https: {str(given)[:200]!r}")
     return given
 
 
@@ -206,10 +206,10 @@ async def _fetch(http: httpx.AsyncClient, method: str, url: str, **options: Any)
 
 
 def _keys(found: Mapping[str, Any]) -> dict[str, Key]:
-    """Return the usable signature keys of a JWK set. Others are skipped."""
+    """Return the usable signature keys of a JWK set."""
     given = found.get("keys")
     if not isinstance(given, list):
-        raise ProviderFailedError("its key set has no list of keys")
+        raise ProviderFailedError("the key set has no list of keys")
     keys: dict[str, Key] = {}
     for one in given[:KEYS]:
         if not isinstance(one, dict) or one.get("kty") not in KEY_TYPES or one.get("use", "sig") != "sig":

@@ -1,4 +1,4 @@
-"""Sign-in with an OpenID provider as a whole: the settings, the routes and the task that fetches the keys."""
+"""Sign-in with an OpenID provider: checks the settings, and provides the routes and the task that fetches the keys."""
 
 import asyncio
 import ssl
@@ -20,18 +20,19 @@ from hawse_gateway.sign_on.oidc.users import RoleRule, Users
 
 
 class SingleSignOn:
-    """The provider of one gateway.
+    """The sign-in of one gateway with its OpenID provider.
 
     Attributes:
         provider: Fetches metadata and keys.
     """
 
     def __init__(self, settings: OidcSettings, credentials: Credentials) -> None:
-        """Create it; `running` fetches the keys.
+        """Create the sign-in without contacting the provider.
 
         Args:
-            settings: The provider, and the users it can sign in.
-            credentials: The table that stores logins. With an audience, it also accepts the provider's bearer tokens.
+            settings: The provider, and the users who can sign in.
+            credentials: The table that stores logins. If an audience is configured, it also accepts the provider's
+                bearer tokens.
 
         Raises:
             SettingsError: The settings are invalid.
@@ -56,14 +57,14 @@ class SingleSignOn:
 
     @property
     def name(self) -> str | None:
-        """The display name of the provider. None if it does not sign in browsers."""
+        """The display name of the provider, or None if browsers cannot sign in with it."""
         return None if self._settings.client_id is None else urlsplit(self.provider.issuer).netloc
 
     def routes(self, access_policy: AccessPolicy, audit: LoginAudit) -> list[Route]:
-        """Return the routes of the login.
+        """Return the login routes.
 
         Args:
-            access_policy: Slows down addresses whose logins fail.
+            access_policy: Limits failed logins per address.
             audit: Notified of logins.
         """
         if self._settings.client_id is None:
@@ -81,7 +82,7 @@ class SingleSignOn:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Keep the provider's keys up to date."""
+        """Keep the provider's keys up to date inside the `async with` block."""
         async with asyncio.TaskGroup() as tasks:
             reading = tasks.create_task(self.provider.run(), name="keys of the OpenID provider")
             yield

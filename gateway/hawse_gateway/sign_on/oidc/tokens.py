@@ -1,4 +1,4 @@
-"""Verifies JSON Web Tokens of one provider (RFC 7519, RFC 8725; OpenID Connect Core 1.0, 3.1.3.7). No I/O."""
+"""Verifies the JSON Web Tokens of a provider (RFC 7519, RFC 8725; OpenID Connect Core 1.0, 3.1.3.7). No I/O."""
 
 import hmac
 import time
@@ -11,20 +11,20 @@ from joserfc.jws import JWSRegistry
 
 from hawse_gateway.sign_on.oidc.provider import OidcProvider
 
-TOKEN_SIZE: Final = 16 << 10  # characters: half of the limit for a request's headers
-LEEWAY: Final = 60  # s of allowed difference between the provider's and the gateway's clocks
-# Only asymmetric algorithms. `none` and HMAC (where a public key could be used as a secret) are never accepted.
+TOKEN_SIZE: Final = 16 << 10  # characters of a token: half of the size limit for request headers
+LEEWAY: Final = 60  # allowed difference between the clocks of the provider and the gateway, in s
+# Only asymmetric algorithms. `none` is never accepted, nor is HMAC, where a public key could be used as the secret.
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
 
 Claims = Mapping[str, Any]
 
 
 class InvalidTokenError(Exception):
-    """A token is invalid. The message is the reason, for the log; it contains no part of the token."""
+    """A token is invalid. The message is a reason for the log and contains no part of the token."""
 
 
 class UnknownKeyError(InvalidTokenError):
-    """A token is signed with a key that the gateway does not know, or does not know yet."""
+    """A token is signed with a key that the gateway does not have, or has not fetched yet."""
 
 
 class Verifier:
@@ -34,7 +34,7 @@ class Verifier:
         """Create a verifier.
 
         Args:
-            provider: Its issuer and keys.
+            provider: The provider's issuer and keys.
             clock: Returns seconds since 1970.
         """
         self._provider = provider
@@ -63,7 +63,7 @@ class Verifier:
         return found.claims
 
     def verify_login(self, token: str, client_id: str, nonce: str) -> Claims:
-        """Return the claims of the ID token of a login.
+        """Return the claims in the ID token of a login.
 
         Args:
             token: The ID token.
@@ -71,7 +71,7 @@ class Verifier:
             nonce: The nonce sent at the start of the login.
 
         Raises:
-            InvalidTokenError: It is invalid, or belongs to another login.
+            InvalidTokenError: The token is invalid or belongs to another login.
         """
         claims = self.verify(token, client_id)
         given = claims.get("nonce")
@@ -84,7 +84,7 @@ class Verifier:
         return claims
 
     def _key(self, message: Any) -> Any:
-        """Return the key that a token names, or the only key if it names none."""
+        """Return the key named by a token. If the token names no key, the provider must have exactly one."""
         keys, id = self._provider.keys, message.headers().get("kid")
         if id is None and len(keys) == 1:
             return next(iter(keys.values()))

@@ -12,19 +12,19 @@ from hawse_gateway.auth import principals
 ANYBODY: Final = "*"
 OWN_PREFIX: Final = "own:"
 NAME_MAX: Final = 128  # characters of a display name
-HASHED: Final = "oidc-"  # prefix of ids derived from a hash
+HASHED: Final = "oidc-"  # prefix of user ids that contain a hash of the claim
 _USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+|:-]{0,127}")
-_OTHERS: Final = (HASHED, "link-", "token-")  # prefixes of the ids of other principals
+_OTHERS: Final = (HASHED, "link-", "token-")  # prefixes that identify other kinds of principals
 _RESERVED: Final = frozenset({principals.OWNER.id, principals.GATEWAY.id, principals.PREVIEW.id, "stranger", "nobody"})
 
 
 class RoleRule(NamedTuple):
-    """Gives a role to users.
+    """A rule that assigns a role to users.
 
     Attributes:
         value: The required value of the role claim. `ANYBODY` matches all users.
         role: The role.
-        own: Whether it only applies to the user's own sandboxes.
+        own: Whether the role applies only to the user's own sandboxes.
     """
 
     value: str
@@ -43,22 +43,22 @@ class RoleRule(NamedTuple):
 
 
 class Users:
-    """The rules of one gateway."""
+    """Maps users according to the rules of one gateway."""
 
     def __init__(self, rules: Iterable[RoleRule], *, user_claim: str = "sub", role_claim: str = "groups") -> None:
-        """Create the rules.
+        """Create the mapping.
 
         Args:
-            rules: A user gets the rights of every matching rule.
+            rules: The rules. A user gets the rights of every matching rule.
             user_claim: The claim with the user's id. An id must never be reassigned to another user.
-            role_claim: The claim that rules are compared with, a string or a list; `a.b` is member `b` of `a`.
+            role_claim: The claim with the user's roles: a string or a list. `a.b` is the member `b` of claim `a`.
         """
         self._rules = list(rules)
         self._user_claim = user_claim
         self._role_claim = role_claim
 
     def principal(self, claims: Mapping[str, Any]) -> Principal:
-        """Return the user that verified claims identify. Raises `HawseError` (`forbidden`)."""
+        """Return the user identified by verified claims. Raises `HawseError` (`forbidden`)."""
         id = self._id(claims)
         values = _values(claims, self._role_claim)
         rights = dict.fromkeys(
