@@ -1,4 +1,4 @@
-"""The handlers of `token.*` and `share.*`. A new credential never exceeds the rights and the lifetime of its creator's."""
+"""The handlers of `token.*` and `share.*`. A credential never has more rights than its creator, or outlives it."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -127,7 +127,7 @@ class AccessMethods:
                 raise missing_right(caller, text)
 
     def _creator(self, caller: Principal) -> Identity:
-        """Return the identity of the caller's credential. Raises `HawseError` (`forbidden`) if the credential is invalid."""
+        """Return the identity of the caller's credential. Raises `HawseError` (`forbidden`) if it is invalid."""
         found = self._credentials.creator(caller)
         if found is None:
             raise HawseError("forbidden", "the caller's token has expired or was revoked")

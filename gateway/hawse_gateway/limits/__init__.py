@@ -1,1 +1,1 @@
-"""Rate limits: token buckets by connection, user and address. No I/O."""
+"""Rate limits: token buckets per connection, user and address. No I/O."""

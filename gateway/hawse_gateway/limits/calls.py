@@ -1,4 +1,4 @@
-"""Limits on calls: how many per second, and how many attached terminals at once. No I/O."""
+"""Limits the rate of calls and the number of attached terminals. No I/O."""
 
 import time
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from hawse.wire import Call, Principal, Result
 from hawse_gateway.limits.quotas import HeldLimit, Quotas, limit_exceeded
 from hawse_gateway.limits.rates import RateTable
 
-BURST: Final = 10  # s of calls allowed at once
+BURST: Final = 10  # size of a burst, in seconds of calls
 ATTACH: Final = "terminal.attach"
 
 
 class CallRates:
-    """Limits the calls of each user, link and address, over all connections.
+    """Limits the rate of calls of each user, link and address, across all connections.
 
     Callers with every right and the gateway's own calls are not limited.
 
@@ -23,12 +23,12 @@ class CallRates:
     """
 
     def __init__(self, quotas: Quotas, *, burst: float = BURST, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with full buckets.
+        """Create full buckets.
 
         Args:
             quotas: The allowed calls per second.
-            burst: Seconds of calls allowed at once.
-            clock: Returns seconds and never decreases.
+            burst: The size of a burst, in seconds of calls.
+            clock: A monotonic clock, in seconds.
         """
         self._quotas = quotas
         self.tables = {
@@ -45,14 +45,14 @@ class CallRates:
 
 
 class CallOrigin(Protocol):
-    """The source of a call."""
+    """The origin of a call."""
 
     @property
     def address(self) -> str: ...
 
 
 class LimitedCall(Protocol):
-    """A call, with its caller."""
+    """A call and its caller."""
 
     @property
     def call(self) -> Call: ...
@@ -65,7 +65,7 @@ class LimitedCall(Protocol):
 
 
 class CallLimits:
-    """Decides whether a call is allowed now. It also observes calls, to notice when they end.
+    """Admits calls within the limits, and observes calls to release their share when they end.
 
     Attributes:
         rates: Limits the rate of calls.
@@ -73,7 +73,7 @@ class CallLimits:
     """
 
     def __init__(self, quotas: Quotas | None = None, rates: CallRates | None = None) -> None:
-        """Start without calls.
+        """Create the limits.
 
         Args:
             quotas: The limits. None disables them.
@@ -84,11 +84,11 @@ class CallLimits:
         self._held: dict[LimitedCall, ExitStack] = {}
 
     def count(self, caller: LimitedCall) -> None:
-        """Count a call, even one that will be refused. Raises `HawseError` (`limit_exceeded`)."""
+        """Count a call. Refused calls count as well. Raises `HawseError` (`limit_exceeded`)."""
         self.rates.check(caller.principal, caller.context.address)
 
     def admit(self, caller: LimitedCall) -> None:
-        """Admit a call that its caller is allowed to make. Raises `HawseError` (`limit_exceeded`)."""
+        """Admit a call that has passed the check of rights. Raises `HawseError` (`limit_exceeded`)."""
         if caller.call.method == ATTACH:
             with ExitStack() as held:
                 held.enter_context(self.terminals.hold(caller.principal, caller.context.address))

@@ -1,4 +1,4 @@
-"""Slows down clients that guess credentials, by address. No I/O."""
+"""Limits wrong credentials per address, against guessing. No I/O."""
 
 import time
 from collections import OrderedDict
@@ -8,41 +8,42 @@ from typing import Final
 from hawse.wire import HawseError
 from hawse_gateway.limits.rates import RateTable, network_of
 
-RATE: Final = 1.0  # wrong credentials per second, after the burst
-KNOWN: Final = 4096  # remembered pairs of an address and a correct credential
+RATE: Final = 1.0  # wrong credentials per second after the burst
+KNOWN: Final = 4096  # stored pairs of an address and a correct credential
 
 
 class Guesses:
-    """Counts wrong credentials by address.
+    """Counts wrong credentials per address.
 
-    An address with too many is refused even with a correct one: otherwise guessing would not be slowed down. A
-    credential that this address has used before is still accepted, so that a neighbour cannot lock out its users.
+    An address with too many wrong credentials is refused even with a correct one, to slow down guessing. Credentials
+    that this address has used before are still accepted. Otherwise, anybody behind the same address could lock out its
+    users.
 
     Attributes:
         wrong: The token buckets, by address.
-        on_known: Called to exchange known credentials with other gateways. None if there are no other gateways.
+        on_known: Called when known credentials should be exchanged with other gateways. None with a single gateway.
     """
 
     def __init__(self, burst: float, rate: float = RATE, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with full buckets.
+        """Create full buckets.
 
         Args:
             burst: How many wrong credentials are allowed at once.
             rate: How many wrong credentials are allowed per second after that.
-            clock: Returns seconds and never decreases.
+            clock: A monotonic clock, in seconds.
         """
         self.wrong = RateTable(rate, burst, clock=clock)
         self.on_known: Callable[[], None] | None = None
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
-        self._new: OrderedDict[tuple[str, str], None] = OrderedDict()  # not yet known to other gateways
-        self._asked: OrderedDict[tuple[str, str], None] = OrderedDict()  # possibly known to another gateway
+        self._new: OrderedDict[tuple[str, str], None] = OrderedDict()  # pairs to report to other gateways
+        self._asked: OrderedDict[tuple[str, str], None] = OrderedDict()  # pairs to look up at other gateways
 
     def check(self, address: str, credential: str | None) -> None:
         """Count a request with a credential.
 
         Args:
             address: The address of the client, `HOST:PORT`.
-            credential: The id of the credential. None if it was wrong.
+            credential: The id of the credential. None for a wrong credential.
 
         Raises:
             HawseError: `limit_exceeded`, with `retry_after` in the details.
@@ -60,7 +61,7 @@ class Guesses:
                 _add(self._new, pair)
                 self.on_known()
             return
-        elif self.on_known is not None:  # it may be known to another gateway: the next attempt will then succeed
+        elif self.on_known is not None:  # if another gateway knows the pair, the next attempt succeeds
             _add(self._asked, pair)
             self.on_known()
         wait = round(self.wrong.wait(network), 3)
@@ -71,19 +72,19 @@ class Guesses:
     # ---- other gateways
 
     def take_new(self) -> list[tuple[str, str]]:
-        """Return the addresses and credentials that became known since the last call."""
+        """Return the pairs of address and credential that became known since the last call."""
         found = list(self._new)
         self._new.clear()
         return found
 
     def take_asked(self) -> list[tuple[str, str]]:
-        """Return the pairs refused since the last call that another gateway may know."""
+        """Return the pairs refused since the last call, to look them up at other gateways."""
         found = list(self._asked)
         self._asked.clear()
         return found
 
     def know(self, pair: tuple[str, str]) -> None:
-        """Record that an address has used a credential at another gateway."""
+        """Record a pair that is known to another gateway."""
         _add(self._known, pair)
 
 

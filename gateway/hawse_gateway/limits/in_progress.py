@@ -1,4 +1,4 @@
-"""Counts work in progress, by caller."""
+"""Counts running operations per caller."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def in_progress(counts: Counter[str], caller: str) -> Iterator[None]:
-    """Count one more for `caller` until the end of the block. Callers without work have no entry in `counts`."""
+    """Count one operation of `caller` while the `with` block runs. `counts` has no entries with the value 0."""
     counts[caller] += 1
     try:
         yield

@@ -1,7 +1,7 @@
-"""Limits on the bytes per second of users, links and addresses, over all connections.
+"""Limits the bytes per second of users, links and addresses, across all connections.
 
-A caller above its limit is slowed down, not disconnected: it gets credit later (docs/wire.md section 4), so the excess
-waits at its source. Nothing else waits with it.
+A caller above its limit is slowed down, not disconnected. It gets credit later (docs/wire.md section 4), so that the
+excess data waits at its source and does not delay other callers.
 """
 
 import asyncio
@@ -15,33 +15,33 @@ from hawse.wire import Principal
 from hawse_gateway.limits.quotas import Quotas, Who, limit_exceeded
 from hawse_gateway.limits.rates import RateTable
 
-WINDOW_MIN: Final = 16 << 10  # minimum bytes of credit granted at once: smaller grants cost more than they help
-PATIENCE: Final = 5.0  # s of debt before new requests are refused and no more messages are read
+WINDOW_MIN: Final = 16 << 10  # minimum bytes of a credit grant, because smaller grants have too much overhead
+PATIENCE: Final = 5.0  # s of debt above which new requests are refused and messages are not read
 
 
 class ByteRates:
-    """The limits.
+    """Limits the bytes per second of all callers.
 
     Attributes:
         tables: The token buckets, by kind of subject.
     """
 
     def __init__(self, quotas: Quotas | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with full buckets: a second's bytes can be sent at once.
+        """Create full buckets, which allow a burst of one second.
 
         Args:
             quotas: The allowed bytes per second. None disables the limits.
-            clock: Returns seconds and never decreases.
+            clock: A monotonic clock, in seconds.
         """
         self._quotas = quotas or Quotas()
         self.tables = {who: RateTable(rate, rate, clock=clock) for who, rate in self._quotas.rates("bytes").items()}
 
     def pace(self, principal: Principal, address: str) -> "Pace | None":
-        """Return the pace of a caller, or None if it has no limit.
+        """Return the pace of a caller, or None if the caller has no limit.
 
         Args:
             principal: The caller.
-            address: Its address, `HOST:PORT`.
+            address: The caller's address, `HOST:PORT`.
         """
         found = self._quotas.subjects("bytes", principal, address)
         if not found:
@@ -50,42 +50,42 @@ class ByteRates:
 
 
 class Pace:
-    """The pace at which one caller can send and receive, given by the slowest of its limits."""
+    """The byte rate of one caller, limited by the strictest of its limits."""
 
     def __init__(self, shares: list[tuple[RateTable, Who, str]], rate: int) -> None:
         self._shares = shares
         self._rate = rate
 
     def spend(self, size: int) -> None:
-        """Count bytes sent or received. More than the available amount creates a debt."""
+        """Count bytes sent or received. Exceeding the available amount creates a debt."""
         for table, _, name in self._shares:
             table.spend(name, size)
 
     @property
     def wait(self) -> float:
-        """The seconds to wait before sending or receiving more bytes."""
+        """Seconds to wait before sending or receiving more bytes."""
         return max(table.debt(name) for table, _, name in self._shares)
 
     def check(self) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if the debt is too large to start anything new."""
+        """Raise `HawseError` (`limit_exceeded`) if the debt is too large for a new request."""
         for table, who, name in self._shares:
             if (wait := table.debt(name)) > PATIENCE:
                 raise limit_exceeded(f"the {who} {name!r} sends and receives too many bytes", wait - PATIENCE)
 
     def window(self, size: int) -> int:
-        """Return how much credit to grant at once instead of `size`: at most a second's bytes."""
+        """Limit a credit grant of `size` bytes to the bytes of one second."""
         return min(size, max(self._rate, WINDOW_MIN))
 
 
 class Pacer:
-    """Applies a pace to one connection or transfer. Call `close` at its end."""
+    """Applies a pace to one connection or transfer. Call `close` when it ends."""
 
     def __init__(self, pace: Pace, resume: Callable[[], None]) -> None:
-        """Create it.
+        """Create the pacer.
 
         Args:
             pace: The pace.
-            resume: Called when bytes can flow again after `blocked` was true.
+            resume: Called when bytes can be transferred again after `blocked` was true.
         """
         self.pace = pace
         self._resume = resume
@@ -93,7 +93,7 @@ class Pacer:
 
     @property
     def blocked(self) -> bool:
-        """Whether bytes should not flow now. If true, `resume` will be called."""
+        """Whether to pause the transfer. If true, `resume` will be called."""
         if self._timer is not None:
             return True
         wait = self.pace.wait
@@ -103,7 +103,7 @@ class Pacer:
 
     @property
     def overdrawn(self) -> bool:
-        """Whether the debt is too large to read anything more. If true, `resume` will be called."""
+        """Whether the debt is too large to read more messages. If true, `resume` will be called."""
         return self.blocked and self.pace.wait > PATIENCE
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Limits on users, links and addresses, set by the operator with `--limit`. No I/O."""
+"""The limits on users, links and addresses that the operator sets with `--limit`. No I/O."""
 
 import re
 from collections import Counter
@@ -14,13 +14,13 @@ Who = Literal["user", "link", "address"]
 What = Literal["connections", "sandboxes", "backups", "storage", "mounts", "terminals", "tunnels", "calls", "bytes"]
 
 FORM: Final = "WHO:WHAT=NUMBER"
-BYTES_MIN: Final = 4096  # per second: with less, one piece of a transfer would take too long
+BYTES_MIN: Final = 4096  # per second, so that one chunk of a transfer does not take too long
 _TEXT: Final = re.compile(r"([a-z]+):([a-z]+)=(\d{1,15})([KMG]?)")
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Subject(NamedTuple):
-    """A user, link or address with a limit.
+    """A user, link or address that has a limit.
 
     Attributes:
         who: The kind of subject.
@@ -41,20 +41,20 @@ class Quotas:
 
     @classmethod
     def parse(cls, texts: Iterable[str], defaults: Mapping[tuple[Who, What], int] | None = None) -> "Quotas":
-        """Parse texts such as `link:bytes=2M`.
+        """Parse limits such as `link:bytes=2M`.
 
         Args:
-            texts: Texts of the form FORM. A number of bytes can end with K, M or G.
-            defaults: Limits for keys that are not in `texts`.
+            texts: Limits of the form FORM. A number of bytes can end with K, M or G.
+            defaults: The limits that apply unless `texts` overrides them.
 
         Raises:
-            ValueError: A text is invalid, or repeats a limit.
+            ValueError: A text is invalid or repeats a limit.
         """
         given: dict[tuple[Who, What], int] = {}
         for text in texts:
             key, number = _parse(text)
             if key in given:
-                raise ValueError(f"{text!r}: {key[0]}:{key[1]} is given twice")
+                raise ValueError(f"{text!r}: {key[0]}:{key[1]} is set twice")
             given[key] = number
         return cls({**(defaults or {}), **given})
 
@@ -63,16 +63,16 @@ class Quotas:
         return self._numbers.get((who, what))
 
     def rates(self, what: What) -> dict[Who, int]:
-        """Return the limits of `what`, by kind of subject."""
+        """Return the limits on `what`, by kind of subject."""
         return {who: number for (who, limited), number in self._numbers.items() if limited == what}
 
     def subjects(self, what: What, principal: Principal, address: str) -> list[Subject]:
-        """Return the subjects with a limit of `what` that a caller counts toward.
+        """Return the subjects that a caller counts toward and that have a limit on `what`.
 
         Args:
             what: The limited quantity.
             principal: The caller.
-            address: Its address, `HOST:PORT`; empty for the gateway's own calls, which are not limited.
+            address: The caller's address, `HOST:PORT`. Empty for the gateway's own calls, which are not limited.
         """
         if ALL in principal.rights or not address:
             return []
@@ -84,16 +84,16 @@ class Quotas:
 
 
 class HeldLimit:
-    """Counts how many each user, link and address holds now, for example connections.
+    """Limits how many things, such as connections, each user, link and address holds at once.
 
     Attributes:
         what: The name of the counted things, in the plural.
-        others: How many other gateways hold, by subject.
-        on_held: Called when the count was checked or has changed. None if there are no other gateways.
+        others: The counts at other gateways, by subject.
+        on_held: Called when a count was checked or changed. None with a single gateway.
     """
 
     def __init__(self, quotas: Quotas | None = None, what: What = "connections") -> None:
-        """Start with nothing held.
+        """Create counts of zero.
 
         Args:
             quotas: The limits. None disables them.
@@ -112,11 +112,11 @@ class HeldLimit:
 
     @property
     def held(self) -> Mapping[tuple[Who, str], int]:
-        """How many this gateway holds, by subject."""
+        """The counts at this gateway, by subject."""
         return self._held
 
     def check(self, principal: Principal, address: str) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if a caller cannot hold one more."""
+        """Raise `HawseError` (`limit_exceeded`) if one more would exceed a limit of the caller."""
         for who, name, number in self._quotas.subjects(self.what, principal, address):
             self._changed()
             if self._held.get((who, name), 0) + self.others.get((who, name), 0) >= number:
@@ -124,7 +124,7 @@ class HeldLimit:
 
     @contextmanager
     def hold(self, principal: Principal, address: str) -> Iterator[None]:
-        """Hold one in the context. Raises the same errors as `check`."""
+        """Count one more while the `with` block runs. Raises the same errors as `check`."""
         self.check(principal, address)
         names = [(who, name) for who, name, _ in self._quotas.subjects(self.what, principal, address)]
         self._held.update(names)
@@ -147,8 +147,8 @@ def limit_exceeded(text: str, wait: float | None = None) -> HawseError:
     """Return the error for an exceeded limit.
 
     Args:
-        text: A description of the limit.
-        wait: Seconds until a retry can succeed. None if waiting alone does not help.
+        text: The description of the limit.
+        wait: Seconds until a retry can succeed. None if waiting does not help.
     """
     if wait is None:
         return HawseError("limit_exceeded", text)

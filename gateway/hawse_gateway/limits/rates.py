@@ -1,4 +1,4 @@
-"""Token buckets, and a table of them by name with bounded memory."""
+"""Token buckets, and a table of named token buckets with bounded memory."""
 
 import ipaddress
 import time
@@ -6,15 +6,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-REPORT: Final = 0.02  # of a full bucket: spending is reported to other gateways from this share on
-NAMES: Final = 4096  # buckets of one table; the least recently used one is dropped
+REPORT: Final = 0.02  # fraction of a full bucket; spending is reported to other gateways when it reaches this amount
+NAMES: Final = 4096  # buckets per table; the least recently used one is dropped
 
 
 class TokenBucket:
-    """Allows `burst` at once, then `rate` per second.
+    """A token bucket: allows `burst` at once, and then `rate` per second.
 
     Attributes:
-        spent: The amount taken and not yet reported to other gateways.
+        spent: The amount taken but not yet reported to other gateways.
     """
 
     __slots__ = ("_at", "_burst", "_level", "_rate", "spent")
@@ -27,7 +27,7 @@ class TokenBucket:
         self.spent = 0.0
 
     def take(self, now: float, amount: float = 1.0) -> bool:
-        """Take `amount` if available, at the time `now` in seconds."""
+        """Take `amount` if it is available at the time `now`, in seconds. Return whether it was."""
         level = min(self._burst, self._level + (now - self._at) * self._rate)
         self._at = now
         if level < amount:
@@ -44,18 +44,18 @@ class TokenBucket:
         self.spent += amount
 
     def correct(self, now: float, level: float) -> None:
-        """Set the level to the remainder at all gateways, minus the amount taken here since the report."""
+        """Set the level to the shared level of all gateways, minus the amount taken here since the last report."""
         self._level = min(self._burst, level) - self.spent
         self._at = now
 
     def wait(self, now: float, amount: float = 1.0) -> float:
-        """Return the seconds from `now` until `amount` can be taken."""
+        """Return the seconds from `now` until `amount` is available."""
         level = min(self._burst, self._level + (now - self._at) * self._rate)
         return max(0.0, (min(amount, self._burst) - level) / self._rate)
 
 
 class Spending(NamedTuple):
-    """The amount taken from one bucket of a table since the last report.
+    """The amount taken from one bucket since the last report.
 
     Attributes:
         name: The name of the bucket.
@@ -67,12 +67,12 @@ class Spending(NamedTuple):
 
 
 class RateTable:
-    """One bucket for each name, such as an address.
+    """A table of token buckets by name, such as an address.
 
     Attributes:
         rate: The amount allowed per second.
         burst: The amount allowed at once.
-        on_spent: Called when there is something to report to other gateways. None if there are no other gateways.
+        on_spent: Called when spending should be reported to other gateways. None with a single gateway.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class RateTable:
             rate: The amount allowed per second.
             burst: The amount allowed at once.
             names: The maximum number of buckets.
-            clock: Returns seconds and never decreases.
+            clock: A monotonic clock, in seconds.
         """
         self.rate = rate
         self.burst = burst
@@ -92,28 +92,28 @@ class RateTable:
         self._names = names
         self._clock = clock
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
-        self._to_report: dict[str, None] = {}  # names of buckets with enough spending to report
+        self._to_report: dict[str, None] = {}  # names of buckets whose spending should be reported
 
     def take(self, name: str) -> bool:
-        """Take one from `name`, if available."""
+        """Take one token of `name` if available. Return whether it was."""
         bucket = self._bucket(name)
         taken = bucket.take(self._clock())
         self._note(name, bucket)
         return taken
 
     def spend(self, name: str, amount: float) -> None:
-        """Take `amount` from `name`. An amount above the level creates a debt."""
+        """Take `amount` from `name`. Exceeding the level creates a debt."""
         bucket = self._bucket(name)
         bucket.spend(self._clock(), amount)
         self._note(name, bucket)
 
     def debt(self, name: str) -> float:
-        """Return the seconds until `name` has no debt."""
+        """Return the seconds until the debt of `name` is paid off."""
         bucket = self._buckets.get(name)
         return 0.0 if bucket is None else bucket.wait(self._clock(), 0.0)
 
     def wait(self, name: str) -> float:
-        """Return the seconds until one can be taken from `name`."""
+        """Return the seconds until a token of `name` is available."""
         bucket = self._buckets.get(name)
         return 0.0 if bucket is None else bucket.wait(self._clock())
 
@@ -123,7 +123,7 @@ class RateTable:
         """Return the spending since the last call.
 
         Args:
-            count: The maximum number of buckets; the others are returned next time.
+            count: The maximum number of buckets. The next call returns the others.
         """
         found: list[Spending] = []
         while self._to_report and len(found) < count:
@@ -135,12 +135,12 @@ class RateTable:
         return found
 
     def correct(self, name: str, level: float) -> None:
-        """Set the level of `name` to the remainder at all gateways; below zero for a debt."""
+        """Set the level of `name` to the shared level of all gateways, which is negative for a debt."""
         if (bucket := self._buckets.get(name)) is not None:
             bucket.correct(self._clock(), level)
 
     def _note(self, name: str, bucket: TokenBucket) -> None:
-        """Mark the bucket for reporting once enough was taken."""
+        """Mark a bucket for reporting when enough was taken from it."""
         if self.on_spent is not None and bucket.spent >= self.burst * REPORT and name not in self._to_report:
             self._to_report[name] = None
             self.on_spent()
@@ -158,10 +158,10 @@ class RateTable:
 
 
 def network_of(address: str) -> str:
-    """Return a name for one client: an IPv4 address, or the /64 network of an IPv6 address.
+    """Return the name of a client's bucket: an IPv4 address, or the /64 network of an IPv6 address.
 
     Args:
-        address: `HOST:PORT`. A text that is not an IP address is returned unchanged.
+        address: `HOST:PORT`. Returned unchanged if it does not contain an IP address.
     """
     host = address.rpartition(":")[0].strip("[]")
     try:

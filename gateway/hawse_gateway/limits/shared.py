@@ -1,8 +1,8 @@
-"""Limits enforced jointly by the gateways of one store.
+"""Exchanges counts between the gateways of one store, so that limits apply to all of them together.
 
-No call waits for this exchange: each gateway counts in its own memory. A task informs the other gateways and corrects
-the local counts, at most once per `PERIOD`, and only while limited callers are active. Without the store, each gateway
-continues alone.
+No call waits for the exchange: each gateway counts in its own memory. A task reports to the other gateways and corrects
+the local counts, at most once per `PERIOD`, and only while limited callers are active. If the store is unavailable,
+each gateway applies the limits on its own.
 """
 
 import asyncio
@@ -23,17 +23,17 @@ from hawse_gateway.store.base import BucketSpending, LimitStore, StoreError
 log = logging.getLogger(__name__)
 
 PERIOD: Final = 0.5  # s between two exchanges
-IDLE: Final = 5.0  # s between two exchanges while no gateway holds anything
-LAST: Final = 1.0  # s for the last report
-FORGET: Final = 6.0  # s without the store until the others' holdings no longer count
-BUCKETS: Final = 1000  # per exchange: Redis does nothing else in the meantime
+IDLE: Final = 5.0  # s between two exchanges while all counts are zero
+LAST: Final = 1.0  # s to send the last report
+FORGET: Final = 6.0  # s without the store after which the counts of other gateways are dropped
+BUCKETS: Final = 1000  # buckets per exchange, during which Redis serves no other requests
 PAIRS: Final = 1000  # credentials per exchange
 
-Held = list[tuple[str, str, str, int]]  # what is held, kind of subject, its name, how many
+Held = list[tuple[str, str, str, int]]  # counted things, kind of subject, name of the subject, count
 
 
 class SharedLimits:
-    """The exchange with the other gateways."""
+    """Exchanges counts with the other gateways."""
 
     def __init__(
         self,
@@ -46,16 +46,16 @@ class SharedLimits:
         period: float = PERIOD,
         forget: float = FORGET,
     ) -> None:
-        """Prepare the exchange. `run` performs it.
+        """Prepare the exchange, which `run` performs.
 
         Args:
-            store: Where gateways report.
+            store: The store that the gateways share.
             gateway: The unique name of this gateway.
-            tables: Token buckets, by a name that is equal at all gateways.
-            held: The counts of things that callers hold.
-            guesses: Counts of wrong credentials. None if they are not limited.
+            tables: Token buckets, by a name that is the same at all gateways.
+            held: The limits on things that callers hold, such as connections.
+            guesses: The counts of wrong credentials. None if they are not limited.
             period: Seconds between two exchanges.
-            forget: Seconds without the store until the others' holdings no longer count.
+            forget: Seconds without the store after which the counts of other gateways are dropped.
         """
         self._store = store
         self._gateway = gateway
@@ -76,11 +76,11 @@ class SharedLimits:
             limit.on_held = self._wake.set
 
     async def run(self) -> None:
-        """Exchange reports until cancelled, whenever there is something to report or possibly something to learn."""
+        """Exchange counts until cancelled, when local counts change or other gateways can have reported."""
         try:
             await self._run()
         finally:
-            with suppress(StoreError, TimeoutError):  # clients that move to another gateway only count there
+            with suppress(StoreError, TimeoutError):  # so that clients that reconnect elsewhere count once
                 async with asyncio.timeout(LAST):
                     await self._store.share(self._gateway, b"", [], [], [])
 
@@ -121,10 +121,10 @@ class SharedLimits:
                     self._guesses.know(pair)
         self._count(answer.held)
         if held or answer.held or len(spent) == BUCKETS:
-            self._wake.set()  # the others' holdings may change
+            self._wake.set()  # keep exchanging: other gateways' counts can change
 
     def _spent(self) -> list[tuple[str, str, float, float, float]]:
-        """Return the spending of buckets: table, name, rate, burst and amount."""
+        """Return the spending per bucket: table, name, rate, burst and amount."""
         found: list[tuple[str, str, float, float, float]] = []
         for key, table in self._tables.items():
             for name, amount in table.spent(BUCKETS - len(found)):
@@ -132,7 +132,7 @@ class SharedLimits:
         return found
 
     def _count(self, reports: Sequence[bytes]) -> None:
-        """Record the others' holdings."""
+        """Record the counts of other gateways."""
         others: dict[str, Counter[tuple[str, str]]] = {limit.what: Counter() for limit in self._held}
         for report in reports:
             try:
@@ -146,7 +146,7 @@ class SharedLimits:
             limit.others = others[limit.what]
 
     def _forget(self) -> None:
-        """Forget old holdings of other gateways."""
+        """Drop outdated counts of other gateways."""
         if time.monotonic() - self._answered > self._forget_after:
             self._count([])
 

@@ -1,9 +1,9 @@
-"""The addresses of previews (docs/decisions/0038) and tunnels (docs/decisions/0250). No I/O.
+"""Parses the addresses of previews (docs/decisions/0038) and tunnels (docs/decisions/0250). No I/O.
 
 http://{port}-{sandbox}-{token}.{preview host}/…    with a separate origin
-http://gateway/p/{sandbox}/{token}/…                on the gateway's origin, so its pages get a sandbox
-http://t-{name}.{preview host}/…                    a tunnel with a separate origin
-http://gateway/t/{name}/…                           a tunnel, on the gateway's origin
+http://gateway/p/{sandbox}/{token}/…                on the gateway's origin, with sandboxed pages
+http://t-{name}.{preview host}/…                    a tunnel with a separate origin http://gateway/t/{name}/…
+a tunnel, on the gateway's origin
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from hawse_gateway.auth.access_policy import Headers, header, split_host
 from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
 PREFIX: Final = "/p/"
-MARK: Final = 8  # characters in the prefix of its cookies' names by path, from the preview's token or a digest
+MARK: Final = 8  # characters of a token or digest in the prefix of cookie names
 _PATH = re.compile(
     rb"/p/(?P<sandbox>[A-Za-z0-9][A-Za-z0-9_.-]{0,63})/(?P<token>[a-z0-9]{1,64})(?P<rest>/.*)?", re.DOTALL
 )
@@ -24,14 +24,14 @@ _TUNNEL_LABEL = re.compile(r"t-(?P<name>[a-z0-9-]{1,40})")
 
 
 class PreviewTarget(NamedTuple):
-    """The preview or tunnel that a request is for."""
+    """The preview or tunnel that a request addresses."""
 
     sandbox: str  # empty for tunnels
     token: str  # the token of a preview, or the name of a tunnel
-    path: bytes  # with the query, as the program sees it
-    prefix: str  # of the path, removed for the program; empty for previews by host name
-    port: int | None  # from the host name; None for previews by path
-    host: str  # as the browser sent it, with its port
+    path: bytes  # path and query, as the program sees them
+    prefix: str  # removed from the path for the program; empty for previews by host name
+    port: int | None  # the port in the host name; None for previews by path
+    host: str  # the `Host` header, with the port
     tunnel: bool = False
 
     @property
@@ -40,7 +40,9 @@ class PreviewTarget(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """The prefix of its cookies' names by path. Tunnel names can share a prefix, tokens do not."""
+        """The prefix of cookie names for addresses by path. It contains a digest for tunnels, whose names can share a
+        prefix.
+        """
         if self.tunnel:
             return f"t-{hashlib.sha256(self.token.encode()).hexdigest()[:MARK]}-"
         return f"p-{self.token[:MARK]}-"
@@ -50,14 +52,14 @@ class PreviewAddresses:
     """Recognizes requests for previews and tunnels.
 
     Args:
-        host: The parent domain of the previews' host names. None if previews are by path only.
+        host: The parent domain of the previews' host names. None if previews only have addresses by path.
     """
 
     def __init__(self, host: str | None) -> None:
         self._suffix = f".{host.lower()}" if host else None
 
     def find(self, scope: Any) -> PreviewTarget | None:
-        """Return the target of an HTTP or WebSocket request, or None if it is for the gateway itself."""
+        """Return the target of an HTTP or WebSocket request, or None if the request is for the gateway itself."""
         host = _host(scope["headers"])
         asked = scope["query_string"] or EMPTY_QUERY in scope.get("extensions", ())
         query = b"?" + scope["query_string"] if asked else b""

@@ -1,4 +1,4 @@
-"""Previews, which show programs of sandboxes in the browser, and connections from tunnels to sandbox ports."""
+"""The preview feature: browser access to programs in sandboxes, through previews and tunnels."""
 
 from starlette.middleware import Middleware
 

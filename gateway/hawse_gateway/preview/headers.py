@@ -1,8 +1,9 @@
-"""Translate the headers of requests and responses between a browser and a previewed program. No I/O.
+"""Translates the headers of requests and responses between a browser and a previewed program. No I/O.
 
-The program sees itself at `http://localhost:PORT`, as development servers expect: `Host`, `Origin` and `Referer`
-contain this origin, X-Forwarded-* the public address. A preview by path shares the gateway's origin, so its pages get a
-sandbox (an opaque origin, which cannot read the gateway's storage) and its cookies get separate names.
+The program sees requests for `http://localhost:PORT`, as development servers expect. `Host`, `Origin` and `Referer`
+contain this origin, and X-Forwarded-* contains the public address. A preview by path shares the gateway's origin. Its
+pages are therefore sandboxed, with an opaque origin that cannot read the gateway's storage, and its cookies have
+separate names.
 """
 
 import re
@@ -18,30 +19,30 @@ HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
     b"upgrade".split()
 )
-# Of a request: framing, and headers that only a proxy may set.
+# Request headers that are dropped: framing, and headers that only a proxy may set.
 PROXY_ONLY: Final = frozenset(b"host expect forwarded x-real-ip".split())
-# Of a response: headers that would affect the whole machine, or other previews. Clear-Site-Data removes the cookies of
-# the registrable domain, which all previews share.
+# Response headers that are dropped because they would affect the whole host or other previews. Clear-Site-Data removes
+# the cookies of the registrable domain, which all previews share.
 REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 nel report-to clear-site-data".split())
-# Of a response on the gateway's origin.
+# Response headers that are dropped on the gateway's origin.
 REFUSED_BY_PATH: Final = frozenset([b"service-worker-allowed"])
 SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
-# Without any of these, browsers show their copy of a file for a tenth of its age without a request (RFC 9111, 4.2.2).
-# Previewed files change often.
+# Without these headers, browsers can cache a file for a tenth of its age (RFC 9111, 4.2.2), but previewed files change
+# often.
 CACHING: Final = frozenset(b"cache-control expires pragma".split())
-STATUS_MAX: Final = 599  # of a response (RFC 9110, 15)
-OPAQUE_ORIGIN: Final = b"null"  # the `Origin` of a page in a sandbox (Fetch, 3.2)
+STATUS_MAX: Final = 599  # highest valid status of a response (RFC 9110, 15)
+OPAQUE_ORIGIN: Final = b"null"  # the `Origin` of a sandboxed page (Fetch, 3.2)
 _LOCAL = re.compile(
     r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::([0-9]{1,5}))?(?=[/?#]|$)", re.IGNORECASE
 )
 
 
 class PublicAddress(NamedTuple):
-    """The connection that carried a request, and the port it goes to."""
+    """The connection of a request, and the target port."""
 
     port: int
     scheme: str  # http or https
-    client: str  # an address; empty if unknown
+    client: str  # the client's IP address; empty if unknown
 
 
 def upstream_host(port: int) -> bytes:
@@ -57,10 +58,10 @@ def request_headers(
         given: The headers of the request, with names in lower case.
         target: The preview or tunnel.
         public: The connection that carried the request.
-        access_policy: Knows the gateway's own tokens, which the program must not see.
+        access_policy: Recognizes the gateway's own tokens, which must not reach the program.
 
     Returns:
-        The headers for the program. The caller adds `transfer-encoding` if it frames the body.
+        The headers for the program. The caller adds `transfer-encoding` for a chunked body.
     """
     given = list(given)
     dropped = HOP | PROXY_ONLY | _named(given)
@@ -73,8 +74,8 @@ def request_headers(
         if name == b"authorization" and access_policy.bearer([(name, value)]) is not None:
             continue  # for the gateway
         if name == b"origin" and value == OPAQUE_ORIGIN and _is_own_sandbox(target):
-            # The preview's own page, which is sandboxed. Another sandboxed page does not know the preview's token, and
-            # the browser does not send it cookies restricted to their site.
+            # This is the preview's own sandboxed page, because other sandboxed pages do not know the preview's token.
+            # Browsers do not send the preview's same-site cookies for them either.
             value = _own_origin(public)
         elif name in (b"origin", b"referer"):
             value = _as_the_program_sees_it(value, target, public)
@@ -97,7 +98,7 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
     given = [(name.lower(), value) for name, value in given]
     dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if target.by_path else frozenset())
     if any(name == b"transfer-encoding" for name, _ in given):
-        dropped |= {b"content-length"}  # transfer-encoding overrides it (RFC 9112, 6.3)
+        dropped |= {b"content-length"}  # transfer-encoding overrides content-length (RFC 9112, 6.3)
     result: Pairs = []
     for name, value in given:
         if name in dropped or name == b"referrer-policy":
@@ -107,25 +108,23 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
         elif name == b"set-cookie":
             value = _cookie(value, target)
         elif name == b"access-control-allow-origin" and _is_own_sandbox(target) and value == _own_origin(public):
-            value = OPAQUE_ORIGIN  # the program allows the page whose origin `request_headers` has translated
+            value = OPAQUE_ORIGIN  # the program allows the origin that `request_headers` has substituted for this one
         result.append((name, value))
-    # The address contains the preview's token, so it must not reach other sites.
+    # The address contains the preview's token, so other sites must not receive it in `Referer`.
     result.append((b"referrer-policy", b"same-origin"))
     if not any(name in CACHING for name, _ in result):
-        result.append((b"cache-control", b"no-cache"))  # the browser asks whether its copy is still current
+        result.append((b"cache-control", b"no-cache"))  # the browser has to revalidate its copy
     if target.by_path:
         result.append((b"content-security-policy", SANDBOX))
         if _is_own_sandbox(target) and not any(name == b"access-control-allow-origin" for name, _ in result):
-            result.append(
-                (b"access-control-allow-origin", b"*")
-            )  # the page's own scripts are cross-origin in a sandbox
+            result.append((b"access-control-allow-origin", b"*"))  # requests of a sandboxed page are cross-origin
     return result
 
 
 def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, method: str) -> Pairs | None:
-    """Return the response headers for a CORS preflight of a preview's page by path, or None for any other request.
+    """Return the response headers for a CORS preflight from a preview's page by path, or None for any other request.
 
-    A sandboxed page is cross-origin to its own program, which expects no preflights from its own pages.
+    A sandboxed page is cross-origin to its own program, which does not expect preflights from its own pages.
 
     Args:
         given: The headers of the request, with names in lower case.
@@ -143,9 +142,9 @@ def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarg
 
 
 def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
-    """Replace the preview's own origin with the program's, as in `Host`; servers compare the two against CSRF.
+    """Replace the preview's origin with the program's, to match `Host`. Servers compare them to prevent CSRF.
 
-    The scheme is not compared: behind a proxy that terminates TLS, the browser's is https and the gateway's http.
+    The scheme is ignored: behind a proxy that terminates TLS, the browser uses https and the gateway http.
     """
     scheme, separator, rest = value.partition(b"://")
     authority, slash, path = rest.partition(b"/")
@@ -159,9 +158,9 @@ def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicA
 
 
 def _is_own_sandbox(target: PreviewTarget) -> bool:
-    """Return whether a page with an opaque origin must be the target's own, because only it knows the preview's token.
+    """Return whether only the target's own page can have an opaque origin, because only it knows the preview's token.
 
-    The name of a tunnel can be guessed, so any web site could send requests from a sandboxed page.
+    This does not hold for a tunnel: its name can be guessed, so any site could send requests from a sandboxed page.
     """
     return target.by_path and not target.tunnel
 
@@ -172,13 +171,13 @@ def _own_origin(public: PublicAddress) -> bytes:
 
 
 def _named(pairs: Pairs) -> frozenset[bytes]:
-    """Return the headers listed in `Connection`: they are hop-by-hop, too (RFC 9110, 7.6.1)."""
+    """Return the headers listed in `Connection`, which are hop-by-hop headers (RFC 9110, 7.6.1)."""
     values = b",".join(value for name, value in pairs if name.lower() == b"connection")
     return frozenset(token.strip().lower() for token in values.split(b",")) - {b"host", b"content-length"}
 
 
 def _location(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
-    """Return a redirect target of the program as seen by the browser: relative to the preview's origin and prefix."""
+    """Translate a redirect target of the program for the browser: relative to the preview's origin and prefix."""
     text = value.decode("latin-1")
     local = _LOCAL.match(text)
     own = f"{public.scheme}://{target.host}"
@@ -196,7 +195,7 @@ def _location(value: bytes, target: PreviewTarget, public: PublicAddress) -> byt
 
 
 def _cookie(value: bytes, target: PreviewTarget) -> bytes:
-    """Restrict a cookie to this preview: without `Domain`, and below its prefix for previews by path."""
+    """Restrict a cookie to this preview: remove `Domain` and, for previews by path, add the prefix to its path."""
     first, *attributes = [part.strip() for part in value.split(b";")]
     kept = [part for part in attributes if part.partition(b"=")[0].strip().lower() != b"domain"]
     if target.by_path:

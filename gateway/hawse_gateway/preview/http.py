@@ -1,7 +1,7 @@
-"""Forward an HTTP request to a previewed program and stream its response, both ways at once.
+"""Forwards an HTTP request to a previewed program and streams the response, in both directions at once.
 
-h11 speaks HTTP/1.1 over a separate tunnel for each request: a connection costs one message each way, and nothing of a
-request outlives its tunnel. Nothing is buffered completely: the faster end waits for the slower one.
+Each request uses HTTP/1.1 (h11) over a separate tunnel: a connection costs one message in each direction, and the
+tunnel ends with the request. Bodies are never buffered as a whole: the faster side waits for the slower one.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from hawse_gateway.upstream.port_connection import PortTunnel
 
 log = logging.getLogger(__name__)
 
-HEADERS_SIZE: Final = 64 << 10  # bytes of a response's headers that h11 has not parsed
-STALL_TIME: Final = 120.0  # s for a program to read data from the browser; browsers wait as long for a response
+HEADERS_SIZE: Final = 64 << 10  # bytes of response headers that h11 buffers
+STALL_TIME: Final = 120.0  # s for a program to read data from the browser; browsers use the same limit for a response
 INFORMATIONAL: Final = 16  # 1xx responses before the final response
-EVENTS_PER_TURN: Final = 64  # parts of a response handled before other connections get a turn
+EVENTS_PER_TURN: Final = 64  # parts of a response handled before yielding to other connections
 BODILESS: Final = (204, 304)
-_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # h11 accepts some of these
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # control characters, some of which h11 accepts
 
 
 class BrowserClosedError(Exception):
@@ -41,10 +41,10 @@ async def forward(
     public: PublicAddress,
     access_policy: AccessPolicy,
 ) -> None:
-    """Forward one request. If the program's response breaks off, the browser's is cut short as well.
+    """Forward one request. If the program aborts its response, the response to the browser is aborted as well.
 
     Raises:
-        HawseError: There was no response.
+        HawseError: The program sent no response.
     """
     exchange = HttpExchange(tunnel)
     try:
@@ -64,38 +64,38 @@ async def forward(
         pass
     except* (HawseError, h11.RemoteProtocolError) as errors:
         trouble = _typed(_first(errors))
-    if trouble is not None:  # raised here: Python 3.11.2 (Debian 12) wraps what an `except*` clause raises in a group
+    if trouble is not None:  # not in the `except*` clause, whose exceptions Python 3.11.2 (Debian 12) wraps in a group
         if not exchange.answered:
             raise trouble
         log.info("! a preview's response broke off: %s", trouble)
 
 
 class HttpExchange:
-    """One request and its response. `send` and `receive` are for one task each."""
+    """One request and its response. `send` and `receive` must each be called by only one task."""
 
     def __init__(self, tunnel: PortTunnel) -> None:
-        self.answered = False  # the response headers were sent to the browser
+        self.answered = False  # whether the response headers were sent to the browser
         self._tunnel = tunnel
-        self._events = 0  # received since other connections last had a turn
+        self._events = 0  # number of received events, to yield regularly
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_SIZE)
 
     async def send(self, event: Any) -> None:
         await self._tunnel.write(self._http.send(event) or b"")
 
     async def keep_pace(self) -> None:
-        """Wait as long as the browser's byte rate requires."""
+        """Wait until the visitor's byte rate allows more data."""
         await self._tunnel.keep_pace()
 
     async def receive(self) -> Any:
         """Return the next event of the response.
 
         Raises:
-            h11.RemoteProtocolError: The response is not valid HTTP, or is missing.
+            h11.RemoteProtocolError: The response is missing or is not valid HTTP.
             HawseError: The tunnel is broken.
         """
         self._events += 1
         if self._events % EVENTS_PER_TURN == 0:
-            await asyncio.sleep(0)  # thousands of events may have arrived, which are read without waiting
+            await asyncio.sleep(0)  # yield, because thousands of events can be available without waiting
         while (event := self._http.next_event()) is h11.NEED_DATA:
             data = await self._tunnel.read()
             if not data and self._http.their_state is h11.SEND_RESPONSE:
@@ -113,7 +113,7 @@ def _headers(scope: Scope, target: PreviewTarget, public: PublicAddress, access_
 
 
 async def _upload(receive: Receive, exchange: HttpExchange) -> None:
-    """Forward the body, then wait for the browser to disconnect, which raises `BrowserClosedError`."""
+    """Forward the body, and then wait for the browser to disconnect, which raises `BrowserClosedError`."""
     more = True
     while True:
         await exchange.keep_pace()
@@ -129,18 +129,18 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
                     await exchange.send(h11.Data(data=message["body"]))
                 if not more:
                     await exchange.send(h11.EndOfMessage())
-        except TimeoutError:  # in the meantime, it is unknown whether the browser is still connected
+        except TimeoutError:  # the time is limited because a disconnected browser is not noticed here
             raise HawseError(
                 "interrupted", f"the program read nothing for {STALL_TIME:g} s", admitted="unknown"
             ) from None
         except (HawseError, h11.LocalProtocolError):
-            more = False  # it stopped reading; its response states the reason
+            more = False  # the program stopped reading; its response has the reason
 
 
 async def download(send: Send, exchange: HttpExchange, target: PreviewTarget, public: PublicAddress) -> None:
     for _ in range(INFORMATIONAL + 1):
         if isinstance(event := await exchange.receive(), h11.Response):
-            break  # earlier 1xx responses are for the gateway
+            break  # earlier 1xx responses are not forwarded
     else:
         raise h11.RemoteProtocolError(f"more than {INFORMATIONAL} 1xx responses")
     headers = response_headers(event.headers.raw_items(), target, public)

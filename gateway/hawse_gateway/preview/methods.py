@@ -1,11 +1,11 @@
-"""The gateway's own methods. They run in the same dispatcher as a runtime's (docs/decisions/0054)."""
+"""The gateway's own methods. They use the same dispatcher as the methods of a runtime (docs/decisions/0054)."""
 
 from hawse.api.ports import PreviewHost, PreviewHostResult
 from hawse.rpc import handles
 
 
 class GatewayMethods:
-    """The handlers of methods unrelated to sandboxes and access.
+    """The handlers of methods that are not about sandboxes or access.
 
     Args:
         preview_host: The parent domain of the previews' host names.

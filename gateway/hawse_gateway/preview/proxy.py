@@ -1,8 +1,8 @@
-"""Previews and tunnels: forward requests to a program listening on a port in a sandbox.
+"""Previews and tunnels: forwards requests to a program listening on a port in a sandbox.
 
-The middleware is the outermost: requests for previews and tunnels skip the gateway's own routes, headers and checks;
-all other requests are passed on unchanged. The runtime checks the preview's token for each request
-(docs/decisions/0037); the tunnels are a table of the gateway (docs/decisions/0250).
+The middleware is the outermost one. Requests for previews and tunnels skip the gateway's own routes, headers and
+checks. All other requests pass unchanged. The runtime checks the preview's token of each request (docs/decisions/0037),
+and the gateway has a table of tunnels (docs/decisions/0250).
 """
 
 import html
@@ -30,7 +30,7 @@ from hawse_gateway.tunnels.table import TunnelTable
 log = logging.getLogger(__name__)
 
 AT_ONCE: Final = (
-    512  # concurrent requests of all previews, WebSockets included: each uses a socket and a channel of a link
+    512  # concurrent requests of all previews, including WebSockets; each uses a socket and a channel of a link
 )
 AT_ONCE_EACH: Final = 256  # concurrent requests of one preview
 PAGE: Final = """<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">
@@ -48,7 +48,7 @@ TUNNEL_TITLES: Final = TITLES | {"not_found": "No such address", "stale_handle":
 
 
 class PreviewProxy:
-    """ASGI middleware, the outermost."""
+    """The outermost ASGI middleware, which handles requests for previews and tunnels."""
 
     def __init__(
         self,
@@ -63,8 +63,8 @@ class PreviewProxy:
 
         Args:
             app: The application.
-            access_policy: Knows the gateway's host names.
-            visits: Connects to ports.
+            access_policy: Recognizes the gateway's host names.
+            visits: Connects visitors to ports.
             tunnels: The tunnels.
             addresses: Recognizes requests for previews and tunnels.
         """
@@ -77,7 +77,7 @@ class PreviewProxy:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         target = None if scope["type"] == "lifespan" else self._addresses.find(scope)
-        # The gateway's own host names take precedence over tunnels, whose names users choose.
+        # The gateway's own host names take precedence over tunnels, because users choose the names of tunnels.
         if target is None or (
             (target.by_path or target.tunnel) and self._access_policy.host_allowed(scope["headers"]) != target.by_path
         ):
@@ -97,7 +97,7 @@ class PreviewProxy:
         self._open[key] += 1
         try:
             if scope["type"] == "websocket":
-                await receive()  # websocket.connect, which is sent once, even for refused requests
+                await receive()  # consume websocket.connect, which is sent once for every request
             await self._forward(target, scope, receive, send)
         except HawseError as error:
             log.info(
@@ -129,7 +129,7 @@ class PreviewProxy:
                 await forward(scope, receive, send, tunnel, target, public, self._access_policy)
 
     def _visit(self, target: PreviewTarget) -> Visit:
-        """Return the visit of a target. Raises `HawseError` (`not_found`) if the tunnel does not exist."""
+        """Return the visit for a target. Raises `HawseError` (`not_found`) if the tunnel does not exist."""
         if not target.tunnel:
             return visit_preview(target.sandbox, target.token, target.port)
         record = self._tunnels.find(target.token)
@@ -139,7 +139,9 @@ class PreviewProxy:
 
 
 def _problem(error: HawseError, scope: Scope, titles: Mapping[str, str]) -> Response:
-    """Return the error as a page for browsers, or as JSON for other clients. A port without a listener is 502."""
+    """Return an error as a page for browsers or as JSON for other clients. The status for a port without a listener is
+    502.
+    """
     status = HTTPStatus.BAD_GATEWAY if error.code == "unavailable" and error.details else HTTPStatus(error.status)
     accepts = b",".join(value for name, value in scope["headers"] if name == b"accept")
     if b"text/html" not in accepts:
@@ -158,7 +160,7 @@ def _preflight(headers: Pairs) -> Response:
 
 
 def _plain(response: Response) -> Response:
-    """Add the headers of the gateway's own responses, which can be on a preview's origin."""
+    """Add security headers to a response from the gateway itself, which can be on a preview's origin."""
     response.headers["cache-control"] = "no-store"
     response.headers["content-security-policy"] = (
         f"{SANDBOX.split()[0].decode()}; default-src 'none'; style-src 'unsafe-inline'"

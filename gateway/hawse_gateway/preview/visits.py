@@ -1,6 +1,6 @@
-"""Connections of visitors to ports in sandboxes: their limits, their audit log, and the end of their tunnel.
+"""Connects visitors to ports in sandboxes, with limits and audit entries, and disconnects them when a tunnel ends.
 
-HTTP requests and TCP connections are both visits. A visit does not start a sandbox.
+A visit is an HTTP request or a TCP connection. A visit does not start a sandbox.
 """
 
 import hashlib
@@ -25,14 +25,14 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 
 class VisitAudit(Protocol):
-    """The audit log."""
+    """The part of the audit log that records visitors."""
 
     def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
-        """Record that a visitor has connected to a port. Called for each visit."""
+        """Record that a visitor has connected to a port."""
 
 
 class Visit(NamedTuple):
-    """A request or connection, as seen by limits, the audit log and the runtime.
+    """A request or connection of a visitor.
 
     Attributes:
         visitor: The visitor.
@@ -52,7 +52,7 @@ class Visit(NamedTuple):
 
 
 def visit_preview(sandbox: str, token: str, port: int | None) -> Visit:
-    """Return a visit of a preview. Its token is secret, so the visitor is named by a digest of it."""
+    """Return a visit of a preview. The token is secret, so the id of the visitor contains only a digest."""
     digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return Visit(msgspec.structs.replace(PREVIEW, id=f"preview {digest}"), sandbox, token, PREVIEW, port=port)
 
@@ -69,7 +69,7 @@ def no_tunnel() -> HawseError:
 
 
 class Visits:
-    """Connects visitors."""
+    """Connects visitors to ports in sandboxes."""
 
     def __init__(
         self,
@@ -81,15 +81,15 @@ class Visits:
         connections: HeldLimit | None = None,
         audit: VisitAudit | None = None,
     ) -> None:
-        """Create it.
+        """Create it without connections.
 
         Args:
-            sandboxes: Knows which sandboxes are running.
-            links: The links to them.
+            sandboxes: The sandboxes, to check which of them are running.
+            links: The links to the sandboxes.
             tunnels: The tunnels.
             byte_rates: Slows down visitors that exceed their bytes per second. None disables the limit.
             connections: Limits the visits of each visitor. None disables the limit.
-            audit: Notified of visitors, if given.
+            audit: Notified of visitors. None disables the notification.
         """
         self._sandboxes = sandboxes
         self._links = links
@@ -102,15 +102,15 @@ class Visits:
     async def connected(
         self, visit: Visit, address: str, ended: Callable[[], None] = lambda: None
     ) -> AsyncIterator[PortTunnel]:
-        """Connect to the port of a visit, and close the connection at the end. It breaks if its tunnel ends.
+        """Connect to the port of a visit while the `async with` block runs. If the tunnel ends, the connection breaks.
 
         Args:
             visit: The visit.
             address: The address of the visitor, `HOST:PORT`.
-            ended: Called when the tunnel ends.
+            ended: Called if the tunnel ends.
 
         Raises:
-            HawseError: `not_found`, `stale_handle` if the sandbox is not running, `limit_exceeded`, or as
+            HawseError: `not_found`; `stale_handle` if the sandbox is not running; `limit_exceeded`; or an error of
                 `port.connect`.
         """
         pace = self._byte_rates.pace(visit.visitor, address)
@@ -129,14 +129,14 @@ class Visits:
                 if visit.tunnel is not None:
                     found = self._tunnels.find(visit.tunnel.name)
                     if found is None or not found.leads_where(visit.tunnel):
-                        raise no_tunnel()  # it has ended; another tunnel may have its name
+                        raise no_tunnel()  # the tunnel has ended, even if a new one has its name
                 with nullcontext() if visit.tunnel is None else self._tunnels.hold(visit.tunnel.name, end):
                     if self._audit is not None:
                         self._audit.preview(visit.visitor, address, visit.sandbox, connection.port)
                     yield connection
 
     async def _link(self, visit: Visit) -> SandboxLink:
-        """Return the link of a running sandbox; a visit does not start one. Raises `HawseError`."""
+        """Return the link of a running sandbox, without starting the sandbox. Raises `HawseError`."""
         link = self._links.get(visit.sandbox)
         if link.ready:
             return link
@@ -152,7 +152,7 @@ class Visits:
         return link
 
     async def _check_preview(self, visit: Visit) -> None:
-        """Raise `HawseError` (`not_found`) if a sandbox that does not run has no such preview."""
+        """Raise `HawseError` (`not_found`) if a stopped sandbox has no such preview."""
         if isinstance(visit.place, int):
             return
         previews = await read_previews(self._sandboxes.store, visit.sandbox)

@@ -1,7 +1,7 @@
-"""Relay a WebSocket to a previewed program: messages, subprotocol, close codes and refusals, both ways.
+"""Relays a WebSocket to a previewed program: messages, subprotocols, close codes and refused upgrades.
 
-The sans-I/O `websockets` speaks to the program over the tunnel, uvicorn to the browser. A message is buffered up to a
-limit before it is passed on, since ASGI has no fragments.
+The sans-I/O protocol of `websockets` handles the program's side over the tunnel, and uvicorn the browser's side. Each
+message is buffered as a whole, up to a limit, because ASGI has no fragments.
 """
 
 import asyncio
@@ -24,18 +24,18 @@ from hawse_gateway.preview.headers import STATUS_MAX, Pairs, PublicAddress, requ
 from hawse_gateway.upstream.port_connection import PortTunnel
 
 MESSAGE_SIZE: Final = 4 << 20  # bytes of one message from a program
-FRAGMENTS: Final = 1024  # of one message: empty fragments do not count toward its size
-FRAMES_PER_TURN: Final = 64  # frames handled before other connections get a turn
+FRAGMENTS: Final = 1024  # fragments of one message, because empty fragments do not add to its size
+FRAMES_PER_TURN: Final = 64  # frames handled before yielding to other connections
 HANDSHAKE_TIME: Final = 30.0  # s for a program to respond to an upgrade
 CLOSE_TIME: Final = 5.0  # s for a program to respond to a close
 SWITCHING: Final = 101
-OK: Final = 200  # lower statuses are not final
-SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # codes that are never sent
-OWN: Final = (b"sec-websocket-", b"content-length")  # headers specific to one of the two connections
+OK: Final = 200  # lowest final status
+SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # codes that must not be sent
+OWN: Final = (b"sec-websocket-", b"content-length")  # headers of one connection that are not relayed
 
 
 class WebSocketRelay:
-    """Relays between a browser's WebSocket and a program's. Call `run` once."""
+    """Relays between the WebSockets of a browser and a program. Call `run` once."""
 
     def __init__(
         self,
@@ -57,14 +57,14 @@ class WebSocketRelay:
         offered = [Subprotocol(name) for name in scope["subprotocols"]]
         uri = parse_uri(f"ws://localhost:{public.port}/")
         self._program = ClientProtocol(uri, subprotocols=offered or None, max_size=MESSAGE_SIZE)
-        self._parts: list[bytes] = []  # of the message being received
-        self._text = False  # whether it is text
+        self._parts: list[bytes] = []  # parts of the message being received
+        self._text = False  # whether this message is text
         self._early: list[Frame] = []  # frames that arrived with the response to the upgrade
-        self._left = False  # a close was received from the browser or sent to it
-        self._deadline: asyncio.Timeout  # for the program to respond to a close
+        self._left = False  # whether a close was received from or sent to the browser
+        self._deadline: asyncio.Timeout  # limits the time for the program to respond to a close
 
     async def run(self) -> None:
-        """Relay until either side closes. `websocket.connect` must have been received.
+        """Relay until either side closes. The caller must have received `websocket.connect`.
 
         Raises:
             HawseError: The program did not respond to the upgrade.
@@ -95,7 +95,7 @@ class WebSocketRelay:
     # ---- the handshake
 
     async def _ask(self) -> Response | None:
-        """Do the handshake with the program. Return None if the browser disconnects first."""
+        """Perform the handshake with the program. Return None if the browser disconnects first."""
         response: Response | None = None
         trouble: BaseException | None = None
         try:
@@ -116,13 +116,14 @@ class WebSocketRelay:
         return response
 
     async def _watch(self) -> None:
-        """Raise `OSError` when the browser disconnects: it cannot send messages before the upgrade is accepted."""
+        """Wait until the browser disconnects, and raise `OSError`. It cannot send messages before the upgrade is
+        accepted.
+        """
         await self._receive()
         raise ConnectionResetError
 
     async def _shake_hands(self) -> Response:
-        """Return the program's response. Raises `HawseError` if it is neither a WebSocket upgrade nor an HTTP
-        refusal."""
+        """Return the program's response, which is an upgrade or a refusal. Raises `HawseError` if it is invalid."""
         request = self._program.connect()
         request.path = (self._target.path or b"/").decode("latin-1")
         del request.headers["Host"]
@@ -140,7 +141,7 @@ class WebSocketRelay:
             if isinstance(response, Response):
                 if self._program.handshake_exc is not None and response.status_code == SWITCHING:
                     break
-                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # possibly even a close
+                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # these can include a close
                 return response
             if self._program.handshake_exc is not None:
                 break
@@ -173,12 +174,12 @@ class WebSocketRelay:
     async def _up(self) -> None:
         while (message := await self._receive())["type"] == "websocket.receive":
             if self._program.state is not OPEN:
-                continue  # the program has closed; its earlier messages are still being sent to the browser
+                continue  # the program has closed, but its earlier messages are still being relayed
             if (text := message.get("text")) is not None:
                 self._program.send_text(text.encode())
             else:
                 self._program.send_binary(message["bytes"])
-            with suppress(HawseError):  # the connection is lost: the reader will see the reason
+            with suppress(HawseError):  # `_down` handles the lost connection
                 await self._flush()
             await self._tunnel.keep_pace()
         code, reason = message.get("code", CloseCode.NO_STATUS_RCVD), message.get("reason") or ""
@@ -195,7 +196,9 @@ class WebSocketRelay:
     # ---- program to browser
 
     async def _down(self) -> None:
-        """Pass frames to the browser until the program closes. A connection without a close frame ends with 1011."""
+        """Relay frames to the browser until the program closes. A connection that ends without a close frame is closed
+        with 1011.
+        """
         frames = self._early
         while True:
             for count, frame in enumerate(frames, 1):
@@ -256,7 +259,7 @@ class WebSocketRelay:
     async def _flush(self) -> None:
         """Send pending bytes to the program.
 
-        If the program no longer reads, they are dropped: its own data is still read to the end, which shows why it
+        If the program no longer reads, the bytes are dropped. Data from the program is still read, which shows why it
         closed the connection.
         """
         parts = self._program.data_to_send()
