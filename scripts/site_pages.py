@@ -15,11 +15,14 @@ reference, `<!-- exports: MODULE -->` stands for all public names of the module 
 import ast
 import posixpath
 import re
+import runpy
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
+from pymdownx.slugs import slugify
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md", "web/README.md")
@@ -31,6 +34,8 @@ SYNC = "<!-- sync -->"
 NAMED = re.compile(r"^::: hawse\.[\w.]*?(\w+)$", re.M)
 ANCHOR = re.compile(r"\]\(#([^)]+)\)")
 CODE = re.compile(r"(^```.*?^```$|^ *```.*?^ *```$|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
+
+_anchor = partial(slugify(case="lower"), sep="-")  # as in mkdocs.yml
 
 
 def on_config(config: Any) -> Any:
@@ -50,8 +55,7 @@ def on_files(files: Any, *, config: Any) -> Any:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
     files.append(File.generated(config, MERMAID, abs_src_path=str(ROOT / "build/docs/mermaid.min.js")))
     files.append(File.generated(config, "openapi.json", abs_src_path=str(ROOT / "build/docs/openapi.json")))
-    areas = _areas()[1]
-    pages = {anchor: _anchor(title) for title, text in areas for anchor in _anchors(text)}
+    _, areas, pages = _areas()
     for title, text in areas:
         linked = ANCHOR.sub(lambda match: f"]({pages[match[1]]}.md#{match[1]})", text)
         files.append(
@@ -60,15 +64,15 @@ def on_files(files: Any, *, config: Any) -> Any:
     return files
 
 
-def _areas() -> tuple[str, list[tuple[str, str]]]:
-    """Return the introduction of docs/methods.md, and each area's title and text, with headings one level higher."""
+def _areas() -> tuple[str, list[tuple[str, str]], dict[str, str]]:
+    """Return the introduction of docs/methods.md, each area's title and text, and the page of each anchor in the texts.
+
+    The headings of the texts are one level higher than in the file.
+    """
     introduction, *parts = re.split(r"^## ", (ROOT / "docs" / "methods.md").read_text("utf-8"), flags=re.M)
     areas = [(part.partition("\n")[0], re.sub(r"^##(#+) ", r"\1# ", f"# {part}", flags=re.M)) for part in parts]
-    return introduction, areas
-
-
-def _anchor(title: str) -> str:
-    return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+    pages = {anchor: _anchor(title) for title, text in areas for anchor in _anchors(text)}
+    return introduction, areas, pages
 
 
 def _anchors(text: str) -> list[str]:
@@ -76,8 +80,7 @@ def _anchors(text: str) -> list[str]:
 
 
 def _methods() -> str:
-    introduction, areas = _areas()
-    pages = {anchor: _anchor(title) for title, text in areas for anchor in _anchors(text)}
+    introduction, areas, pages = _areas()
     linked = ANCHOR.sub(lambda match: f"](methods/{pages[match[1]]}.md#{match[1]})", introduction)
     rows = []
     for title, text in areas:
@@ -87,31 +90,28 @@ def _methods() -> str:
     return "\n".join([linked, "| area | methods |", "|---|---|", *rows, ""])
 
 
-def _exported() -> dict[str, list[str]]:
-    """Return the public names of `hawse` by module, read from its source."""
-    for node in ast.parse((ROOT / "hawse" / "__init__.py").read_text("utf-8")).body:
-        if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "EXPORTS" and node.value is not None:
-            return {module: names.split() for module, names in ast.literal_eval(node.value).items()}
-    raise PluginError("hawse/__init__.py has no EXPORTS")
-
-
 def _reference(markdown: str) -> str:
     """Replace the marks in a reference page with the public names that they represent."""
+    exports = runpy.run_path(str(ROOT / "hawse" / "__init__.py"))["EXPORTS"]
     pages = (ROOT / "docs" / "reference").glob("*.md")
     named = {name for page in pages for name in NAMED.findall(page.read_text("utf-8"))}
 
     def names(match: re.Match[str]) -> str:
-        modules = {
-            module: found
-            for module, found in _exported().items()
+        return "\n\n".join(
+            f"::: {module}.{name}"
+            for module, found in exports.items()
             if any(f"{module}.".startswith(f"{prefix}.") for prefix in match[1].split())
-        }
-        lines = [f"::: {module}.{name}" for module, found in modules.items() for name in found if name not in named]
-        return "\n\n".join(lines)
+            for name in found.split()
+            if name not in named
+        )
 
-    classes = ast.parse((ROOT / "hawse" / "sync" / "__init__.pyi").read_text("utf-8")).body
-    sync = [f"::: hawse.sync.{node.name}" for node in classes if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
-    return EXPORTS.sub(names, markdown).replace(SYNC, "\n\n".join(sync))
+    return EXPORTS.sub(names, markdown)
+
+
+def _sync_classes() -> str:
+    """Return the reference of the classes of `hawse.sync`, whose source is their stub."""
+    body = ast.parse((ROOT / "hawse" / "sync" / "__init__.pyi").read_text("utf-8")).body
+    return "\n\n".join(f"::: hawse.sync.{node.name}" for node in body if isinstance(node, ast.ClassDef))
 
 
 def on_page_content(html: str, *, page: Any, config: Any, files: Any) -> str:
@@ -129,7 +129,9 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> st
         return markdown
     if source == "methods.md":
         return _methods()
-    if source.startswith("reference/"):
+    if source == "reference/sync.md":
+        markdown = markdown.replace(SYNC, _sync_classes())
+    elif source.startswith("reference/"):
         markdown = _reference(markdown)
     if source.startswith("decisions/0"):
         page.meta["search"] = {"exclude": True}
