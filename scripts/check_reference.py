@@ -3,11 +3,12 @@
 `make docs` runs it after the build. The exit code is 1 if a class, function or member has no anchor.
 """
 
+import inspect
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Final
 
 import hawse
@@ -25,17 +26,11 @@ def members(name: str, value: object) -> Iterator[str]:
     yield name
     if not isinstance(value, type):
         return
-    for member in dir(value):
-        owner = next((base for base in value.__mro__ if member in vars(base)), None)
-        if (
-            member.startswith("_")
-            or member in getattr(value, "__dataclass_fields__", ())
-            or owner is None
-            or not owner.__module__.startswith("hawse")
-        ):
-            continue
-        if isinstance(vars(owner)[member], (FunctionType, classmethod, staticmethod, property)):
-            yield f"{name}.{member}"
+    fields = getattr(value, "__dataclass_fields__", ())  # the default of one can be a function
+    for member in inspect.classify_class_attrs(value):
+        ours = member.defining_class.__module__.startswith("hawse") and member.name not in fields
+        if ours and member.kind != "data" and not member.name.startswith("_"):
+            yield f"{name}.{member.name}"
 
 
 def anchors(*pages: str) -> set[str]:
