@@ -164,8 +164,9 @@ def _check(spec: Spec) -> None:
         raise ValueError(f"the parameters of {name} are named {params.__name__}, not {expected}")
     if unknown := set(spec.raises) - ERRORS.keys():
         raise ValueError(f"{name} raises unknown errors: {sorted(unknown)}")
-    for parameter in (spec.terminal, spec.target, spec.names):
-        if parameter not in (None, SELECTED, *params.__struct_fields__):
+    terminal = None if spec.terminal == SELECTED else spec.terminal
+    for parameter in (terminal, spec.target, spec.names):
+        if parameter not in (None, *params.__struct_fields__):
             raise ValueError(f"{name} has no parameter {parameter!r}")
 
 

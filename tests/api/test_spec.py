@@ -9,7 +9,7 @@ import pytest
 from hawse.api import GATEWAY, METHODS, Nothing, Params, Spec, method, spec_of
 from hawse.api.files import FileChmod
 from hawse.api.rights import ROLES
-from hawse.api.spec import EVERY_CALL
+from hawse.api.spec import EVERY_CALL, SELECTED
 from tests.support.packages import PACKAGES
 
 WIRE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text("utf-8")
@@ -76,6 +76,11 @@ def test_a_declaration_that_contradicts_itself_is_refused() -> None:
         method("file.ask")(Ask)
     with pytest.raises(ValueError, match="unknown errors: \\['no_such_code'\\]"):
         method("ask", raises=("no_such_code",))(Ask)
+    for place in ("terminal", "target", "names"):
+        with pytest.raises(ValueError, match="ask has no parameter 'id'"):
+            method("ask", **{place: "id"})(Ask)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"ask has no parameter '\*'"):
+        method("ask", target=SELECTED)(Ask)
     with pytest.raises(ValueError, match="not derived from Params"):
         method("plain")(Plain)  # type: ignore[type-var]
     assert not {"file.ask", "ask", "plain"} & ALL.keys()
