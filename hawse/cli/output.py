@@ -6,7 +6,7 @@ import errno
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TextIO
+from typing import Any, Final, Self, TextIO
 
 import click
 import msgspec
@@ -67,6 +67,24 @@ def write_bytes(data: bytes, stream: TextIO | None = None) -> None:
     buffer = stream.buffer
     buffer.write(data)
     buffer.flush()
+
+
+class ProgressLine:
+    """Shows progress on one line of stderr, if it is a terminal. Leaving the `with` block erases the line."""
+
+    def __init__(self, *, hidden: bool) -> None:
+        self._visible = is_terminal(sys.stderr) and not hidden
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.show("")
+
+    def show(self, text: str) -> None:
+        """Replace the text of the line."""
+        if self._visible:
+            click.echo(f"\r{text}\x1b[K", err=True, nl=False)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

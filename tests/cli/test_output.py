@@ -6,7 +6,7 @@ import click
 import pexpect
 import pytest
 
-from hawse.cli.output import duration, encoded, examples, print_json, print_table, printable, size
+from hawse.cli.output import ProgressLine, duration, encoded, examples, print_json, print_table, printable, size
 
 
 def test_examples_keep_their_lines_in_the_help() -> None:
@@ -17,6 +17,28 @@ def test_examples_keep_their_lines_in_the_help() -> None:
 def test_a_table_in_a_pipe_has_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(["ID", "STATE"], [["a", "running"], ["longer", None]])
     assert capsys.readouterr().out == "ID      STATE\na       running\nlonger\n"
+
+
+PROGRESS = """
+from hawse.cli.output import ProgressLine
+for hidden in (True, False):
+    with ProgressLine(hidden=hidden) as line:
+        line.show(f"1 of 2, {hidden}")
+        line.show(f"2 of 2, {hidden}")
+"""
+
+
+def test_progress_is_one_line_of_a_terminal_and_is_erased_at_the_end() -> None:
+    terminal = pexpect.spawn(sys.executable, ["-c", PROGRESS], encoding="utf-8", timeout=60)
+    terminal.expect(pexpect.EOF)
+    assert terminal.before == "\r1 of 2, False\x1b[K\r2 of 2, False\x1b[K\r\x1b[K"
+    terminal.close()
+
+
+def test_progress_is_not_written_to_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressLine(hidden=False) as line:
+        line.show("1 of 2")
+    assert capsys.readouterr().err == ""
 
 
 def test_no_cell_is_cut_on_a_narrow_terminal() -> None:

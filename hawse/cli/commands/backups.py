@@ -1,6 +1,5 @@
 """`hawse backup`: create, list, restore and delete backups of directories."""
 
-import sys
 import time
 
 import click
@@ -10,28 +9,9 @@ from hawse.cli.candidates import backups as stored, offer
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.each import for_each
 from hawse.cli.group import Group
-from hawse.cli.output import examples, is_terminal, listed, print_json, print_table, printable, size
+from hawse.cli.output import ProgressLine, examples, listed, print_json, print_table, printable, size
 from hawse.cli.target import Target, gateway_options, target_options
 from hawse.client import BackupInfo, BackupProgress, BackupRestoreResult, BackupUsageResult, Client, Sandbox
-
-
-class _ProgressLine:
-    """Shows the progress on one line of stderr, if it is a terminal. Use it in `with`."""
-
-    def __init__(self, target: Target) -> None:
-        self._visible = is_terminal(sys.stderr) and not target.as_json
-
-    def __enter__(self) -> "_ProgressLine":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._visible:
-            click.echo("\r\x1b[K", err=True, nl=False)
-
-    def show(self, progress: BackupProgress) -> None:
-        if self._visible:
-            entries = f"{progress.entries:,} entries, " if progress.entries else ""
-            click.echo(f"\r{progress.phase}: {entries}{size(progress.bytes)}\x1b[K", err=True, nl=False)
 
 
 @click.group(cls=Group)
@@ -74,10 +54,10 @@ def create(
             gitignore=gitignore,
             compression=compression,  # type: ignore[arg-type]  # one of the choices
             overlay=overlay,
-            on_progress=line.show,
+            on_progress=lambda progress: line.show(_described(progress)),
         )
 
-    with _ProgressLine(target) as line:
+    with ProgressLine(hidden=target.as_json) as line:
         made = target.run(work)
     if target.as_json:
         print_json(made)
@@ -138,9 +118,11 @@ def restore(target: Target, backup: str, path: str | None, mode: RestoreMode, ye
         confirm(f"{question} Its current content is removed.", yes=yes)
 
     async def work(client: Client, box: Sandbox) -> BackupRestoreResult:
-        return await box.backups.restore(backup, path=path, mode=mode, on_progress=line.show)
+        return await box.backups.restore(
+            backup, path=path, mode=mode, on_progress=lambda progress: line.show(_described(progress))
+        )
 
-    with _ProgressLine(target) as line:
+    with ProgressLine(hidden=target.as_json) as line:
         done = target.run(work)
     if target.as_json:
         print_json(done)
@@ -188,3 +170,8 @@ def rm(target: Target, backups: tuple[str, ...], yes: bool) -> int:
 
 def _date(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def _described(progress: BackupProgress) -> str:
+    entries = f"{progress.entries:,} entries, " if progress.entries else ""
+    return f"{progress.phase}: {entries}{size(progress.bytes)}"

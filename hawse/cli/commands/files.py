@@ -4,7 +4,6 @@ import asyncio
 import os
 import shlex
 import stat
-import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -15,7 +14,7 @@ import click
 
 from hawse.api.files import FileEntry
 from hawse.cli.each import for_each
-from hawse.cli.output import examples, is_terminal, print_json, print_table, printable, size, write_bytes
+from hawse.cli.output import ProgressLine, examples, print_json, print_table, printable, size, write_bytes
 from hawse.cli.target import SandboxPath, Target, target_options
 from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
 from hawse.wire import HawseError
@@ -166,11 +165,9 @@ def extract(
 
     Nothing is written outside DIRECTORY. After Ctrl-C, unpacked files remain.
     """
-    visible = is_terminal(sys.stderr) and not target.as_json
 
     def show(progress: FileExtractProgress) -> None:
-        if visible:
-            click.echo(f"\r{progress.entries:,} entries, {size(progress.bytes)}\x1b[K", err=True, nl=False)
+        line.show(f"{progress.entries:,} entries, {size(progress.bytes)}")
 
     async def work(client: Client, box: Sandbox) -> FileExtractResult:
         return await box.files.extract(
@@ -183,11 +180,8 @@ def extract(
             on_progress=show,
         )
 
-    try:
+    with ProgressLine(hidden=target.as_json) as line:
         done = target.run(work)
-    finally:
-        if visible:
-            click.echo("\r\x1b[K", err=True, nl=False)
     if target.as_json:
         print_json(done)
     else:
