@@ -34,8 +34,8 @@ settings.load_profile("hawse")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def default_signals() -> None:
-    """Restore what `nohup` and a shell's `&` make programs ignore: those that the tests start would ignore it, too."""
+def restore_signal_handlers() -> None:
+    """Restore signals that `nohup` or a shell's `&` set to be ignored. Programs that tests start would inherit that."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -124,7 +124,7 @@ def _time_limit(item: pytest.Item) -> float:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A shell ignores SIGINT in what it runs in the background, and that is inherited: Ctrl-C would reach no program.
+    # A shell makes background programs ignore SIGINT. Those that tests start would inherit that, and ignore Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(FailuresAtOnce(config))
