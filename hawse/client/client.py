@@ -5,7 +5,6 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from hawse.api.ports import PreviewHost
 from hawse.client.base.options import Options
 from hawse.client.base.results import ConnectionState
 from hawse.client.calls.call import ClientCall
@@ -165,6 +164,8 @@ class Client:
 
     async def preview_host(self) -> str | None:
         """Return the parent domain of the previews' host names; None if previews are only reached by path."""
+        from hawse.api.ports import PreviewHost
+
         return (await self._calls.request(PreviewHost(), sandbox=None)).host
 
     async def call(
