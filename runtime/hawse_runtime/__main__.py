@@ -1,11 +1,11 @@
-"""`python -m hawse_runtime`: serve one sandbox on a Unix socket (or TCP with a token) until TERM.
+"""`python -m hawse_runtime`: serves one sandbox on a Unix socket (or on TCP, with a token) until SIGTERM.
 
-Exit codes: 0 asked to stop, 2 bad arguments, 3 another runtime uses the same files, 4 the inner sandbox failed.
+Exit codes: 0 after SIGTERM, 2 bad arguments, 3 another runtime uses the same files, 4 no inner sandbox.
 """
 
 import gc
 
-gc.disable()  # imports create no garbage; looking for it would take a tenth of the start-up time
+gc.disable()  # imports create no garbage; searching for it takes a tenth of the start-up time
 
 import argparse
 import asyncio
@@ -42,11 +42,11 @@ from hawse_runtime.settings import RuntimeLimits, RuntimeSettings
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-gc.freeze()  # imported objects stay; otherwise the first collection would examine them for 25 ms
+gc.freeze()  # imported objects are never freed; without this, the first collection examines them for 25 ms
 gc.enable()
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
-CERTIFICATE_VARIABLE = "HAWSE_RUNTIME_CERTIFICATE"  # key and certificate of a TCP server, in PEM
+CERTIFICATE_VARIABLE = "HAWSE_RUNTIME_CERTIFICATE"  # private key and certificate for TCP, as PEM
 TOKEN_FILE = "token"  # in the private directory
 LOCK_FILE = "runtime.lock"
 BAD_ARGUMENTS = 2
@@ -65,7 +65,7 @@ def main() -> None:
     token = os.environ.pop(TOKEN_VARIABLE, None)
     certificate = os.environ.pop(CERTIFICATE_VARIABLE, None)
     if args.listen is not None and not token:
-        print(f"--listen needs a token in {TOKEN_VARIABLE}", file=sys.stderr)
+        print(f"--listen requires a token in {TOKEN_VARIABLE}", file=sys.stderr)
         sys.exit(BAD_ARGUMENTS)
     context = _context(certificate) if args.listen is not None and certificate else None
     listener = socket.socket(fileno=args.listener) if args.listener is not None else None
@@ -77,7 +77,7 @@ def main() -> None:
         token = _token(private) or token
     proxied = egress.listen(args.egress) if args.egress is not None else None
     if args.socket is not None and listener is None:
-        args.socket.unlink(missing_ok=True)  # left by a runtime that was killed
+        args.socket.unlink(missing_ok=True)  # a killed runtime left the socket behind
     inner = _enter(args) if args.inner else None
     if proxied is not None and private is not None:
         _lend(proxied, args, private)
@@ -91,8 +91,8 @@ def _arguments() -> argparse.Namespace:
     _add_program_options(parser)
     _add_isolation_options(parser)
     _add_limits(parser)
-    parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
-    parser.add_argument("--id", metavar="ID", type=_runtime_id, help="the id of this runtime: 16 hexadecimal digits")
+    parser.add_argument("--sandbox", default="local", help="id of the sandbox, shown in the process list")
+    parser.add_argument("--id", metavar="ID", type=_runtime_id, help="id of this runtime, 16 hexadecimal digits")
     parser.add_argument("--log-format", choices=FORMS, default="text", help="format of the log on stderr")
     args = parser.parse_args()
     try:
@@ -104,69 +104,67 @@ def _arguments() -> argparse.Namespace:
 
 def _add_connection_options(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--socket", type=Path, help="path of the Unix socket to create")
-    where.add_argument("--listener", type=int, metavar="FD", help="an inherited, bound Unix socket")
-    parser.add_argument("--ready", type=int, metavar="FD", help="a pipe that receives a byte once the runtime listens")
+    where.add_argument("--socket", type=Path, help="path of a Unix socket to create")
+    where.add_argument("--listener", type=int, metavar="FD", help="descriptor of an inherited, bound Unix socket")
+    parser.add_argument("--ready", type=int, metavar="FD", help="descriptor of a pipe; receives a byte once listening")
     parser.add_argument(
-        "--until", type=int, metavar="FD", help="a pipe: the runtime exits when the other end is closed"
+        "--until", type=int, metavar="FD", help="descriptor of a pipe; exit when its other end is closed"
     )
     where.add_argument(
         "--listen",
         metavar="HOST:PORT",
         type=_address,
-        help=f"TCP address; reads the token from {TOKEN_VARIABLE}, an optional certificate from {CERTIFICATE_VARIABLE}",
+        help=f"TCP address; needs a token in {TOKEN_VARIABLE}, optionally a certificate in {CERTIFICATE_VARIABLE}",
     )
 
 
 def _add_program_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workspace", type=Path, required=True, help="the directory where programs start")
+    parser.add_argument("--workspace", type=Path, required=True, help="directory where programs start")
     parser.add_argument(
         "--private",
         type=Path,
         metavar="DIR",
-        help="directory for the runtime's own files (default: the socket's directory)",
+        help="directory for the runtime's private files (default: the socket's directory)",
     )
     parser.add_argument(
-        "--python", metavar="JSON", type=json.loads, default=OWN_PYTHON, help="the command that runs a Python module"
+        "--python", metavar="JSON", type=json.loads, default=OWN_PYTHON, help="command that runs a Python module"
     )
-    parser.add_argument("--root", type=Path, metavar="DIR", help="the directory that confines the file methods")
+    parser.add_argument("--root", type=Path, metavar="DIR", help="directory that confines the file methods")
     parser.add_argument(
         "--command",
         metavar="JSON",
         type=_command,
-        help="a program to start first: parameters of process.start",
+        help="program to start first, as parameters of process.start",
     )
 
 
 def _add_isolation_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--inner", action="store_true", help="run programs in a sandbox that separates them from the runtime"
+        "--inner", action="store_true", help="run programs in an inner sandbox, separate from the runtime"
     )
     parser.add_argument(
         "--users",
         type=two_users.Users.parse,
         metavar="RUNTIME:PROGRAMS",
-        help="in a container: two user ids; requires --socket, --private and the capabilities CHOWN, SETGID and SETUID",
+        help="two user ids, in a container; needs --socket, --private and the capabilities CHOWN, SETGID, SETUID",
     )
     parser.add_argument(
-        "--wrapper", metavar="JSON", type=json.loads, default=[], help="with --users: the command of setpriv"
+        "--wrapper", metavar="JSON", type=json.loads, default=[], help="with --users: command that runs setpriv"
     )
     parser.add_argument(
         "--unknown-peers", action="store_true", help="with --users: the kernel does not identify peers, as in gVisor"
     )
     parser.add_argument("--no-network", action="store_true", help="with --inner: programs have no network interface")
-    parser.add_argument("--shared-user", action="store_true", help="with --inner: other sandboxes have the same user")
-    parser.add_argument(
-        "--egress", type=int, metavar="PORT", help="port on 127.0.0.1 where programs reach the egress proxy"
-    )
+    parser.add_argument("--shared-user", action="store_true", help="with --inner: other sandboxes run as the same user")
+    parser.add_argument("--egress", type=int, metavar="PORT", help="port on 127.0.0.1 of the egress proxy")
     for of in ("thread", "programs"):
-        option, text = f"--cgroup-of-{of}", f"with --inner: a cgroup file that receives the ids of its {of}"
+        option, text = f"--cgroup-of-{of}", f"with --inner: descriptor of a cgroup file that lists its {of}"
         parser.add_argument(option, type=int, metavar="FD", action="append", default=[], help=text)
-    parser.add_argument("--oom-kills", type=int, metavar="FD", help="the file where the kernel counts OOM kills")
+    parser.add_argument("--oom-kills", type=int, metavar="FD", help="descriptor of the kernel's counter of OOM kills")
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they can store there, or in the workspace")
+    parser.add_argument("--quota", type=int, metavar="BYTES", help="most bytes stored in --root or the workspace")
     keep = RuntimeLimits().processes
     parser.add_argument(
         "--keep-ended", metavar="N", type=int, default=keep.count, help="number of ended processes to keep"
@@ -175,13 +173,13 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         "--keep-seconds", metavar="S", type=float, default=keep.age, help="seconds to keep an ended process"
     )
     parser.add_argument(
-        "--max-contexts", metavar="N", type=int, help="maximum code contexts of each language (unlimited)"
+        "--max-contexts", metavar="N", type=int, help="maximum code contexts per language (default: no limit)"
     )
     parser.add_argument(
-        "--terminals-of-each", metavar="N", type=int, help="maximum running terminals of each user (1024 in total)"
+        "--terminals-of-each", metavar="N", type=int, help="maximum running terminals per user (1024 in total)"
     )
     parser.add_argument(
-        "--code-pool", metavar=FORM, action="append", default=[], help="executors kept ready for new contexts"
+        "--code-pool", metavar=FORM, action="append", default=[], help="executors to keep ready for new contexts"
     )
 
 
@@ -214,13 +212,13 @@ def _context(certificate: str) -> "SSLContext":
 
 
 def _become(args: argparse.Namespace) -> socket.socket:
-    """Separate the users, and return the listening socket."""
+    """Switch to the two users, and return the listening socket."""
     try:
         thread, listener = two_users.separate(
             args.users, private=args.private, socket_path=args.socket, workspace=args.workspace
         )
     except OSError as error:
-        print(f"user code cannot be separated from the runtime: {error}", file=sys.stderr)
+        print(f"cannot separate user code from the runtime: {error}", file=sys.stderr)
         sys.exit(NOT_SEPARATED)
     wrapper = [*args.wrapper, "--reuid", str(args.users.programs), "--"]
     spawn_in(thread, wrapper=wrapper, numbered=False)
@@ -228,23 +226,23 @@ def _become(args: argparse.Namespace) -> socket.socket:
 
 
 def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> None:
-    """Hand out the egress proxy's listening socket, through a path that programs cannot reach."""
+    """Pass the egress proxy's listening socket to the proxy, through a path that programs cannot access."""
     if args.users is None:
         egress.lend(proxied, egress.SOCKET_NAME, partial(egress.in_directory, private.descriptor()))
-    else:  # the private directory is a volume that the proxy cannot see
+    else:  # the private directory is a volume that the proxy cannot access
         path = args.socket.with_name(egress.SOCKET_NAME)
         egress.lend(proxied, str(path), partial(two_users.use_files_of_runtime, args.users))
 
 
 def _default_signals() -> None:
-    """Restore signals that a shell's `&` or nohup set to be ignored, so that our children do not inherit that."""
+    """Restore the default action of signals that nohup or a shell's `&` set to be ignored. Children inherit it."""
     for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)
 
 
 def _private(args: argparse.Namespace) -> Folder | None:
-    """Return the directory of the runtime's own files, opened before a mount may cover it."""
+    """Return the directory of the runtime's private files. It is opened before a mount covers it."""
     path = args.private or (args.socket and args.socket.parent)
     if path is None:
         return None
@@ -252,17 +250,17 @@ def _private(args: argparse.Namespace) -> Folder | None:
 
 
 def _lock(private: Folder) -> None:
-    """Lock these files against other runtimes until this process exits."""
+    """Lock the private directory against other runtimes until this process exits."""
     fd = private.open(LOCK_FILE, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        print("another runtime uses the same directory for its files", file=sys.stderr)
+        print("another runtime is using the same private directory", file=sys.stderr)
         sys.exit(ALREADY_RUNNING)
 
 
 def _token(private: Folder) -> str | None:
-    """Return the secret that the provider stored for this start."""
+    """Return the token that the provider stored for this start."""
     try:
         return private.read(TOKEN_FILE).decode().strip() or None
     except FileNotFoundError:
@@ -279,23 +277,23 @@ def _enter(args: argparse.Namespace) -> inner_sandbox.InnerSandbox:
     try:
         inner = inner_sandbox.enter(options)
     except OSError as error:
-        print(f"user code cannot be separated from the runtime: {error}", file=sys.stderr)
+        print(f"cannot separate user code from the runtime: {error}", file=sys.stderr)
         sys.exit(NOT_SEPARATED)
     spawn_in(inner.thread, tuple(args.cgroup_of_programs))
     return inner
 
 
 def _report(ready: int) -> None:
-    """Tell the program at the other end of a pipe that links are accepted."""
-    with suppress(OSError), open(ready, "wb", buffering=0) as pipe:  # it may have stopped waiting
+    """Write a byte to a pipe to report that the runtime accepts connections."""
+    with suppress(OSError), open(ready, "wb", buffering=0) as pipe:  # the reader may have closed the pipe
         pipe.write(b"1")
 
 
 def _stop_at_end(loop: asyncio.AbstractEventLoop, pipe: int, stop: asyncio.Event) -> None:
-    """Set `stop` when the other end of a pipe is closed. Nothing is written to the pipe."""
+    """Set `stop` when the other end of a pipe is closed. Nothing is ever written to the pipe."""
 
     def ended() -> None:
-        loop.remove_reader(pipe)  # it stays readable and would keep the event loop busy
+        loop.remove_reader(pipe)  # the pipe stays readable and would keep the event loop busy
         stop.set()
 
     loop.add_reader(pipe, ended)
@@ -315,7 +313,7 @@ async def _serve(
         loop.add_signal_handler(signum, stop.set)
     args.workspace.mkdir(parents=True, exist_ok=True)
     if inner is not None:
-        loop.add_reader(inner.init, stop.set)  # no program can run without it
+        loop.add_reader(inner.init, stop.set)  # when it ends, no program can run
     if args.until is not None:
         _stop_at_end(loop, args.until, stop)
     pool, pools = args.code_pool
@@ -340,7 +338,7 @@ async def _serve(
         if listener is not None:
             server = await loop.create_unix_server(runtime.server.accept, sock=listener)
         elif args.socket is not None:
-            before = os.umask(0o177)  # only this user may connect
+            before = os.umask(0o177)  # only this user can connect
             with socket_address(args.socket) as path:
                 server = await loop.create_unix_server(runtime.server.accept, path)
             os.umask(before)
@@ -352,10 +350,10 @@ async def _serve(
         logging.info("= runtime %s of sandbox %s, pid %d", runtime.id, args.sandbox, os.getpid(), extra=known)
         await stop.wait()
         if listener is not None:
-            listener.shutdown(socket.SHUT_RDWR)  # other processes have inherited it; refuse connections now
+            listener.shutdown(socket.SHUT_RDWR)  # refuse connections now; other processes have inherited the socket
         server.close()
         if args.socket is not None:
-            with suppress(OSError):  # with separate users, the directory belongs to another one
+            with suppress(OSError):  # with separate users, the directory belongs to another user
                 args.socket.unlink()
 
 

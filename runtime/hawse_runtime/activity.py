@@ -1,7 +1,7 @@
-"""Activity in a sandbox: decides whether it can sleep, and rejects calls once it is about to.
+"""Tracks activity in a sandbox, to decide whether it can sleep. Rejects calls once it is about to sleep.
 
-Activity is an open call (unless it only watches), a running process or command, and a terminal with a viewer or with
-new output. An idle shell in a terminal or session without a client is not activity, because shells stay open forever.
+Activity is an open call (unless the call is passive), a running process or command, or a terminal that has a viewer or
+new output. An idle shell without a client is not activity, because shells stay open indefinitely.
 """
 
 import asyncio
@@ -14,25 +14,25 @@ from hawse.rpc import handles
 from hawse.rpc.dispatcher import ServedCall
 from hawse.wire import HawseError
 
-BUSY_MAX = 16  # entries of `busy`, which is meant for people
+BUSY_MAX = 16  # maximum entries of `busy`, which is meant for users
 
-# Returns descriptions of running work, and the loop time when the latest such work ended.
+# Returns descriptions of running work, and the loop time when such work last ended.
 Source = Callable[[], tuple[Iterable[str], float | None]]
 
 
 class Printing(Protocol):
-    """Counts printed bytes."""
+    """An object that counts printed bytes."""
 
     @property
     def output(self) -> int: ...
 
 
 class TerminalOutput:
-    """A source: terminals that have printed something since the previous query."""
+    """A source of activity: terminals that have printed output since the previous query."""
 
     def __init__(self, terminals: Printing) -> None:
         self._terminals = terminals
-        self._output = 0  # bytes at the previous query
+        self._output = 0  # bytes printed at the previous query
 
     def __call__(self) -> tuple[list[str], None]:
         before, self._output = self._output, self._terminals.output
@@ -40,20 +40,20 @@ class TerminalOutput:
 
 
 class ActivityMethods:
-    """Tracks calls, and queries `sources` for all other activity when the gateway asks."""
+    """Tracks open calls, and queries `sources` for other activity when the gateway asks."""
 
     def __init__(self, sources: Iterable[Source], previews: Callable[[], list[str]] = list) -> None:
         self._sources = list(sources)
-        self._previews = previews  # returns the digests of the previews' tokens
+        self._previews = previews  # returns digests of the tokens of previews
         self._clock = asyncio.get_running_loop().time
         self._last = self._clock()  # when a call last started or ended, or activity was last seen
-        self._open = 0  # open calls, except those that only watch
+        self._open = 0  # number of open calls, except passive ones
         self._asleep = False
 
     def note_call(self, call: ServedCall, spec: Spec) -> None:
-        """Count a call while it is open. Raises `HawseError` (`unavailable`) if the runtime is about to be stopped."""
+        """Count a call while it is open. Raises `HawseError` (`unavailable`) if the sandbox is about to sleep."""
         if self._asleep and spec.params is not RuntimeActivity:
-            raise HawseError("unavailable", "the sandbox is going to sleep")
+            raise HawseError("unavailable", "the sandbox is about to sleep")
         if not spec.passive:
             self._open += 1
             self._last = self._clock()

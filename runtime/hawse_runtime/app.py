@@ -1,4 +1,4 @@
-"""The composition root of a sandbox's runtime: its terminals, processes and files behind one server."""
+"""The composition root of a sandbox's runtime: assembles terminals, processes and files into one server."""
 
 import asyncio
 import logging
@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 
 class _Shared:
-    """The objects that several methods of a runtime share."""
+    """The objects shared by several groups of methods."""
 
     def __init__(self, settings: RuntimeSettings, runtime_id: str, tasks: Tasks, pools: ThreadPools) -> None:
         limits = settings.limits
@@ -77,7 +77,7 @@ class _Shared:
 
 
 class Runtime:
-    """The parts of a runtime, and the server in front of them. `id` identifies this incarnation."""
+    """The parts of a runtime, and the server that exposes them. `id` identifies this run of the runtime."""
 
     def __init__(self, settings: RuntimeSettings, tasks: Tasks, pools: ThreadPools) -> None:
         workspace, limits, private = settings.workspace, settings.limits, settings.private
@@ -85,7 +85,7 @@ class Runtime:
         self.id = settings.id or secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
-        self._revision = 0  # of the configuration
+        self._revision = 0  # revision of the configuration
         self._command = settings.command
         self._id_file = RuntimeIdFile(private) if private is not None else None
         shared = _Shared(settings, self.id, tasks, pools)
@@ -130,7 +130,7 @@ class Runtime:
         self.server = self._serve(settings, tasks, shared)
 
     def _serve(self, settings: RuntimeSettings, tasks: Tasks, shared: _Shared) -> Server:
-        """Return a server of all methods, whose calls count as activity."""
+        """Return a server for all methods. Its calls count as activity."""
         sources: list[Source] = [self._programs, self._viewers, TerminalOutput(self.terminals)]
         activity = ActivityMethods(sources, lambda: self.previews.digests)
         dispatcher = Dispatcher(tasks.start, shared.idempotency, stop_delay=settings.limits.stop_delay)
@@ -166,7 +166,7 @@ class Runtime:
         return Nothing()
 
     def _programs(self) -> tuple[list[str], float | None]:
-        """A source of activity: processes, commands, and sessions running a command."""
+        """A source of activity: processes, commands, and sessions that run a command."""
         processes, commands = self.processes.records, self.execs.registry
         running = [f"process {process.id}" for process in processes.running]
         running += [f"command {command.id}" for command in commands.running]
@@ -175,11 +175,11 @@ class Runtime:
         return running, max(ends, default=None)
 
     def _viewers(self) -> tuple[list[str], None]:
-        """A source of activity: terminals with a viewer."""
+        """A source of activity: terminals with viewers."""
         return [f"terminal {terminal.id}" for terminal in self.terminals if len(terminal.viewers)], None
 
     def info(self) -> dict[str, Any]:
-        """Return the result of `runtime.info`; `memory` is the resident size in bytes."""
+        """Return the result of `runtime.info`. `memory` is the resident size in bytes."""
         return {
             "runtime": self.id,
             "pid": os.getpid(),
@@ -194,7 +194,7 @@ class Runtime:
         }
 
     def metrics(self) -> RuntimeMetricsResult:
-        """Return gauges and counters. O(number of viewers); intended for periodic scraping."""
+        """Return gauges and counters, in O(number of viewers). Intended for periodic scraping."""
         terminals = self.terminals
         lags = [viewer.lag for terminal in terminals for viewer in terminal.viewers]
         return RuntimeMetricsResult(
@@ -217,7 +217,7 @@ class Runtime:
         )
 
     async def begin(self) -> None:
-        """End processes left by a killed runtime with the same state directory, and start the first program."""
+        """End the processes of a killed runtime with the same state directory, and start the first program."""
         if self._id_file is not None:
             if (earlier := self._id_file.read()) is not None:
                 await end_stale_processes(self.trees, earlier)
@@ -226,8 +226,8 @@ class Runtime:
         if self._command is not None:
             try:
                 self.processes.start(self._command)
-            except HawseError as error:  # the sandbox is usable without it
-                log.error("! the command of the image was not started: %s", error)
+            except HawseError as error:  # the sandbox is usable without the command
+                log.error("! cannot start the image's command: %s", error)
 
     async def close(self) -> None:
         """End all programs and calls, and remove temporary files."""
@@ -237,7 +237,7 @@ class Runtime:
             *(self.watches.close(), self.terminals.close(), self.sessions.close(), self.git.close()),
             *(self.code.close(), self.desktops.close()),
         )
-        await self.processes.close()  # including processes that the others left running
+        await self.processes.close()  # also ends processes left behind by the parts above
         self.orphaned_pipes.close()
         await self.recordings.close()
         await self.screens.close()
@@ -247,7 +247,7 @@ class Runtime:
 
 
 def _memory() -> int:
-    """Resident bytes."""
+    """Return the resident memory in bytes."""
     return int(read_proc("self/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -257,7 +257,7 @@ def _open_fds() -> int:
 
 @asynccontextmanager
 async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
-    """Run a runtime with its task group and its threads. On exit, everything it started has ended."""
+    """Run a runtime with its task group and threads. On exit, everything that it has started has ended."""
     pools = ThreadPools()
     try:
         async with asyncio.TaskGroup() as group:

@@ -1,8 +1,8 @@
-"""Hands the egress proxy's listening socket out of the sandbox (docs/decisions/0210).
+"""Passes the listening socket of the egress proxy out of the sandbox (docs/decisions/0210).
 
 The socket belongs to the sandbox's network namespace, so programs connect to it on their loopback interface. The proxy
-that accepts their connections runs outside. It received the socket over a connection to this process, and exits when
-that connection ends. If the proxy itself exits, its successor receives the socket again.
+that accepts the connections runs outside. It receives the socket over a connection to this process, and exits when that
+connection ends. If the proxy exits first, its successor receives the socket again.
 """
 
 import os
@@ -15,33 +15,33 @@ from typing import Final
 from hawse_runtime.posix import linux
 
 HOST: Final = "127.0.0.1"
-SOCKET_NAME: Final = "egress.sock"  # in a directory where no program can connect
-BACKLOG: Final = 128  # connections waiting for a proxy
-RETRY: Final = 0.2  # seconds between attempts to connect: a new proxy does not announce itself
+SOCKET_NAME: Final = "egress.sock"  # in a directory where programs cannot connect
+BACKLOG: Final = 128  # pending connections to a proxy
+RETRY: Final = 0.2  # seconds between connection attempts; a new proxy is detected only by connecting
 
 
 def listen(port: int) -> socket.socket:
-    """Return the listening socket. Called before any program runs that could take the port. Raises `OSError`."""
+    """Return the listening socket. Call this before any program could take the port. Raises `OSError`."""
     return socket.create_server((HOST, port), backlog=BACKLOG)
 
 
 def in_directory(directory: int) -> None:
-    """Change the working directory of this thread only. The directory may have no path in this namespace.
+    """Change the working directory of this thread only. In this namespace, the directory may have no path.
 
     Args:
-        directory: Its descriptor.
+        directory: The descriptor of the directory.
     """
     linux.unshare(linux.CLONE_FS)
     os.fchdir(directory)
 
 
 def lend(listener: socket.socket, path: str, prepare: Callable[[], object]) -> None:
-    """Hand the socket to each proxy that listens at a path, one after another, until this process exits.
+    """Pass the socket to each proxy that listens at a path, one after another, until this process exits.
 
     Args:
-        listener: The socket from `listen`. It stays open, so that connections wait while no proxy is running.
+        listener: The socket from `listen`. It stays open, so that connections queue while no proxy is running.
         path: The path of the Unix socket.
-        prepare: Called in the connecting thread, to make the path reachable.
+        prepare: Called in the connecting thread, to make `path` reachable.
     """
 
     def work() -> None:
@@ -51,7 +51,7 @@ def lend(listener: socket.socket, path: str, prepare: Callable[[], object]) -> N
                 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as proxy:
                     proxy.connect(path)
                     socket.send_fds(proxy, [b"1"], [listener.fileno()])
-                    proxy.recv(1)  # until the proxy exits
+                    proxy.recv(1)  # returns when the proxy exits
             except OSError:
                 pass
             time.sleep(RETRY)

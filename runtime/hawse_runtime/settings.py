@@ -1,4 +1,4 @@
-"""Settings of a runtime. `python -m hawse_runtime` fills them from the command line; tests set them directly."""
+"""The settings of a runtime. `python -m hawse_runtime` sets them from the command line, tests set them directly."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,19 +25,19 @@ from hawse_runtime.watch.methods import WatchLimits
 class RuntimeLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of a runtime."""
 
-    journals: JournalLimits = msgspec.field(default_factory=JournalLimits)  # output in memory
-    spill: SpillLimits = msgspec.field(default_factory=SpillLimits)  # output of processes on disk
-    # Ended processes.
+    journals: JournalLimits = msgspec.field(default_factory=JournalLimits)  # output held in memory
+    spill: SpillLimits = msgspec.field(default_factory=SpillLimits)  # process output stored on disk
+    # Retention of ended processes.
     processes: Retention = msgspec.field(default_factory=lambda: Retention(count=256, age=24 * 3600.0))
     programs: ProcessLimits = msgspec.field(default_factory=ProcessLimits)  # running processes and commands of `exec`
     uploads: UploadLimits = msgspec.field(default_factory=UploadLimits)
     git: GitLimits = msgspec.field(default_factory=GitLimits)
     sessions: SessionLimits = msgspec.field(default_factory=SessionLimits)
-    terminals_of_each: int | None = None  # running terminals created by each caller that lacks some rights
+    terminals_of_each: int | None = None  # maximum running terminals per caller, for callers without full rights
     code: CodeLimits = msgspec.field(default_factory=CodeLimits)
     watches: WatchLimits = msgspec.field(default_factory=WatchLimits)
-    idempotency: IdempotencyLimits = msgspec.field(default_factory=IdempotencyLimits)  # outcomes of keyed calls
-    links: ServerLimits = msgspec.field(default_factory=ServerLimits)  # connections of gateways
+    idempotency: IdempotencyLimits = msgspec.field(default_factory=IdempotencyLimits)  # outcomes of calls with a key
+    links: ServerLimits = msgspec.field(default_factory=ServerLimits)  # connections from gateways
     stop_delay: float = STOP_DELAY  # seconds that stoppable keyed work continues without a call
 
 
@@ -45,16 +45,16 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A runtime's directories, its token and its limits."""
 
     workspace: Path  # the directory where programs start
-    id: str | None = None  # the runtime's id, 16 hexadecimal digits; None: random
-    outside_only: bool = False  # accept only clients in another PID namespace, which excludes the runtime's programs
-    token: str | None = None  # required in a client's `hello`; None: any client can connect
-    # The directory for recordings, output spilled from memory, and the running runtime's id. None stores recordings
-    # below the workspace, and output in a temporary directory.
+    id: str | None = None  # 16 hexadecimal digits; None for a random id
+    outside_only: bool = False  # accept only clients in another PID namespace, to exclude the runtime's programs
+    token: str | None = None  # clients must send it in `hello`; None lets any client connect
+    # The directory for recordings, output spilled from memory, and the id of the running runtime. If None, recordings
+    # are stored below the workspace, and output in a temporary directory.
     private: Folder | None = None
-    root: Path | None = None  # the directory that confines the file methods; None: any path
+    root: Path | None = None  # the directory that confines the file methods; None for no confinement
     quota: int | None = None  # bytes that the file methods can store in `root`, or in the workspace
-    # A descriptor of the file where the kernel counts OOM kills. None: the file of the runtime's own control group.
+    # A descriptor of the file where the kernel counts OOM kills. None for the file of the runtime's control group.
     oom_kills: int | None = None
-    command: ProcessStart | None = None  # a program to start first
-    python: Sequence[str] = OWN_PYTHON  # the command that runs a module of this interpreter; the module's name follows
+    command: ProcessStart | None = None  # the program to start first
+    python: Sequence[str] = OWN_PYTHON  # the command that runs a Python module; the module name is appended
     limits: RuntimeLimits = msgspec.field(default_factory=RuntimeLimits)

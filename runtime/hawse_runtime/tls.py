@@ -1,21 +1,21 @@
-"""TLS for a runtime that listens on TCP. Its certificate is created for one start, and gateways trust no other."""
+"""TLS for a runtime that listens on TCP. Each start has a new certificate, the only one that gateways trust."""
 
 import os
 import ssl
 
 
 def server_context(pem: str) -> ssl.SSLContext:
-    """Return the context of a server.
+    """Return the SSL context for a server.
 
     Args:
-        pem: Its key and its certificate.
+        pem: The private key and the certificate.
 
     Raises:
-        ValueError: The text is not a key with its certificate.
+        ValueError: `pem` is not a private key with its certificate.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
-    fd = os.memfd_create("certificate")  # OpenSSL reads files only, and the key must not be in a file of the sandbox
+    fd = os.memfd_create("certificate")  # OpenSSL reads only files, and the key must not be in a file of the sandbox
     try:
         with open(fd, "wb", closefd=False) as file:
             file.write(pem.encode())

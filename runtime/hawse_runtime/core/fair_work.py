@@ -1,6 +1,6 @@
-"""Long work on the event loop in short steps. Callers take turns, and other work of the loop runs between the steps.
+"""Runs long work on the event loop in short steps. Callers take turns, and the loop runs other work between steps.
 
-For work that cannot run in a thread because it reads state changed by the event loop.
+Use it for work that cannot run in a thread because it reads state that the event loop changes.
 """
 
 import asyncio
@@ -9,18 +9,18 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-SLICE: Final = 0.002  # seconds of steps before the event loop does other work
+SLICE: Final = 0.002  # seconds of steps before the event loop runs other work
 
 
 class FairWork:
-    """Runs the steps of all callers in turn."""
+    """A queue of steps for each caller. The callers take turns."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, deque[Callable[[], object]]] = {}  # by caller, in the order of their turns
+        self._steps: dict[str, deque[Callable[[], object]]] = {}  # steps by caller, the next caller first
         self._scheduled = False
 
     def submit(self, caller: str, step: Callable[[], object]) -> None:
-        """Call `step` once, when it is the turn of `caller`. A step should take at most a few milliseconds."""
+        """Schedule `step` to be called once, in the caller's turn. A step should take a few milliseconds at most."""
         self._steps.setdefault(caller, deque()).append(step)
         self._schedule()
 
@@ -30,7 +30,7 @@ class FairWork:
             asyncio.get_running_loop().call_soon(self._take_turns)
 
     def _take_turns(self) -> None:
-        """Run steps for `SLICE` seconds. An exception goes to the event loop's handler; other steps still run."""
+        """Run steps for `SLICE` seconds. The event loop handles exceptions; the remaining steps still run."""
         end = time.perf_counter() + SLICE
         try:
             while self._steps:
@@ -38,7 +38,7 @@ class FairWork:
                 step = steps.popleft()
                 del self._steps[caller]
                 if steps:
-                    self._steps[caller] = steps  # behind all other callers
+                    self._steps[caller] = steps  # the caller moves behind all others
                 step()
                 if time.perf_counter() >= end:
                     return

@@ -1,7 +1,7 @@
-"""A directory of the runtime's own files. Its path can be relative to an open descriptor.
+"""A directory for the runtime's private files. Its path can be relative to an open descriptor.
 
-A runtime in an isolated sandbox reaches its recordings and spilled output only through a descriptor. Their directory
-is not mounted where programs run, and the runtime resolves paths like programs do (docs/decisions/0085).
+In an isolated sandbox, recordings and spilled output are stored in a directory that is not mounted where programs run.
+The runtime resolves paths like the programs, so it accesses that directory through a descriptor (docs/decisions/0085).
 """
 
 import os
@@ -13,15 +13,15 @@ from hawse_runtime.core.remove_tree import remove_tree
 
 
 class Folder:
-    """A directory, which need not exist yet. All methods block on disk I/O and raise `OSError`."""
+    """A directory that may not exist yet. All methods block on disk I/O and raise `OSError`."""
 
     def __init__(self, path: str | Path, base: int | None = None) -> None:
-        """Name a directory.
+        """Refer to a directory without opening it.
 
         Args:
-            path: Its path.
-            base: The descriptor of the directory that `path` is relative to; the caller keeps it. None: resolve `path`
-            as usual.
+            path: The path of the directory.
+            base: The descriptor of the directory that `path` is relative to, owned by the caller. None resolves `path`
+                as usual.
         """
         self._path = os.fspath(path)
         self._base = base
@@ -30,7 +30,7 @@ class Folder:
         return self._path
 
     def make(self) -> None:
-        """Create the directory with mode 0700, if it does not exist."""
+        """Create the directory with mode 0700 unless it exists."""
         if self._base is None:
             os.makedirs(self._path, mode=0o700, exist_ok=True)
         else:
@@ -38,7 +38,7 @@ class Folder:
                 os.mkdir(self._path, mode=0o700, dir_fd=self._base)
 
     def folder(self, name: str) -> "Folder":
-        """Return the directory `name` in this one."""
+        """Return the subdirectory `name`."""
         return Folder(self._join(name), self._base)
 
     def open(self, name: str, flags: int, mode: int = 0o600) -> int:
@@ -46,7 +46,7 @@ class Folder:
         return os.open(self._join(name), flags | os.O_CLOEXEC | os.O_NOFOLLOW, mode, dir_fd=self._base)
 
     def names(self) -> list[str]:
-        """Return the names in the directory, sorted; none if it does not exist."""
+        """Return the sorted names in the directory; an empty list if it does not exist."""
         try:
             fd = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._base)
         except FileNotFoundError:
@@ -57,7 +57,7 @@ class Folder:
             os.close(fd)
 
     def descriptor(self) -> int:
-        """Open the directory, for fchdir(2), and return its descriptor."""
+        """Open the directory for fchdir(2) and return the descriptor."""
         return os.open(self._path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._base)
 
     def read(self, name: str) -> bytes:
@@ -65,9 +65,9 @@ class Folder:
             return file.read()
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace the content of `name` atomically: after a crash, the file is either the old one or the new one."""
+        """Replace the contents of `name` atomically. After a crash, the file is either the old or the new one."""
         new = f".{name}.new"
-        self.unlink(new)  # any leftover: opening a FIFO would wait for a reader
+        self.unlink(new)  # remove any leftover: opening a FIFO would block
         with open(self.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             file.write(data)
         os.replace(self._join(new), self._join(name), src_dir_fd=self._base, dst_dir_fd=self._base)
@@ -76,12 +76,12 @@ class Folder:
         return os.stat(self._join(name), dir_fd=self._base, follow_symlinks=False).st_size
 
     def unlink(self, name: str) -> None:
-        """Remove the file `name`, if it exists."""
+        """Remove the file `name` if it exists."""
         with suppress(FileNotFoundError):
             os.unlink(self._join(name), dir_fd=self._base)
 
     def remove(self) -> None:
-        """Remove the directory with its contents. Entries that cannot be removed stay; nothing is raised."""
+        """Remove the directory and its contents. Entries that cannot be removed are left in place; never raises."""
         if self._base is None:
             remove_tree(self._path)
         else:

@@ -1,4 +1,6 @@
-"""Messages on a byte stream, each preceded by its length: `length u32 | body` (big-endian). Does no I/O."""
+"""Length-prefixed messages on a byte stream: `length u32
+body` (big-endian). Sans-I/O.
+"""
 
 import struct
 from collections.abc import Callable, Generator
@@ -10,43 +12,43 @@ LENGTH = struct.Struct(">I")
 
 
 class ProtocolError(Exception):
-    """The peer sent bytes that are not a valid message."""
+    """Raised when the peer has sent bytes that are not a valid message."""
 
 
 def frame(*parts: bytes | memoryview) -> bytes:
-    """Return the message whose body is the concatenation of `parts`."""
+    """Return a message whose body is the concatenation of `parts`."""
     return b"".join((LENGTH.pack(sum(map(len, parts))), *parts))
 
 
 def decoded(decode: Callable[[bytes], T], body: bytes) -> T:
-    """Return `decode(body)` for the body of an untrusted message. Raises `ProtocolError` if it cannot be decoded."""
+    """Return `decode(body)` for the body of an untrusted message. Raises `ProtocolError` if decoding fails."""
     try:
         return decode(body)
-    except (ValueError, RecursionError) as error:  # msgspec raises UnicodeDecodeError, too, for invalid UTF-8
+    except (ValueError, RecursionError) as error:  # for invalid UTF-8, msgspec raises UnicodeDecodeError
         raise ProtocolError(str(error)) from None
 
 
 class FrameDecoder:
-    """Splits a byte stream into the bodies of its messages.
+    """Splits a byte stream into message bodies.
 
-    Buffers one incomplete message, and complete ones that the caller of `feed` has not consumed.
+    Buffers one incomplete message, and the complete messages that the caller of `feed` has not consumed.
     """
 
     def __init__(self, limit: int) -> None:
-        """`limit`: the maximum size of a body in bytes."""
+        """Create a decoder. `limit` is the maximum size of a body in bytes."""
         self._limit = limit
         self._buffer = bytearray()
 
     @property
     def pending(self) -> bool:
-        """Whether the buffer holds a complete or an invalid message; `feed(b"")` then continues with it."""
+        """Whether the buffer contains a complete or invalid message. If so, call `feed(b"")` to continue."""
         if len(self._buffer) < LENGTH.size:
             return False
         size: int = LENGTH.unpack_from(self._buffer)[0]
         return size > self._limit or len(self._buffer) - LENGTH.size >= size
 
     def feed(self, data: bytes) -> Generator[bytes, None, None]:
-        """Yield the body of each message that `data` completes. Closing the generator early keeps the others.
+        """Yield the body of each message that `data` completes. Closing the generator early keeps the other messages.
 
         Raises:
             ProtocolError: A body is empty or exceeds the limit.
@@ -57,7 +59,7 @@ class FrameDecoder:
             while len(self._buffer) - position >= LENGTH.size:
                 (size,) = LENGTH.unpack_from(self._buffer, position)
                 if not 0 < size <= self._limit:
-                    raise ProtocolError(f"message of {size} bytes; must be 1 to {self._limit}")
+                    raise ProtocolError(f"message of {size} bytes; expected 1 to {self._limit} bytes")
                 start = position + LENGTH.size
                 if len(self._buffer) - start < size:
                     return

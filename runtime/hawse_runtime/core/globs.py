@@ -1,6 +1,6 @@
-"""Globs for paths, matched in linear time: `*`, `?`, `[…]` within a name, `**` for any number of directories.
+"""Glob patterns for paths, matched in linear time: `*`, `?` and `[…]` within a name, `**` for any directories.
 
-A pattern with a slash matches the whole path from the root; one without a slash matches a name at any depth.
+A pattern with a slash matches the whole path from the root. A pattern without a slash matches a name at any depth.
 """
 
 import re
@@ -14,15 +14,15 @@ _Part = re.Pattern[str] | None
 
 
 class Glob:
-    """One compiled pattern."""
+    """A compiled pattern."""
 
     def __init__(self, pattern: str) -> None:
-        """Raises `invalid_params`."""
+        """Compile a pattern. Raises `invalid_params`."""
         anchored = "/" in pattern.rstrip("/")
         names = [name for name in pattern.split("/") if name not in ("", ".")]
         if not names or ".." in names:
             raise HawseError(
-                "invalid_params", f"the glob {pattern!r} matches nothing", details={"glob": to_text(pattern)}
+                "invalid_params", f"the glob {pattern!r} cannot match any path", details={"glob": to_text(pattern)}
             )
         parts: list[_Part] = [] if anchored else [_ANY]
         for name in names:
@@ -32,14 +32,14 @@ class Glob:
         self._parts = parts
 
     def matches(self, names: Sequence[str]) -> bool:
-        """Return whether the pattern matches a path, given as its names."""
+        """Return whether the pattern matches a path, given as a sequence of names."""
         places = self._begin()
         for name in names:
             places = self._step(places, name)
         return len(self._parts) in places
 
     def covers(self, names: Sequence[str]) -> bool:
-        """Return whether the pattern matches a path or a directory above it."""
+        """Return whether the pattern matches the path or one of its parent directories."""
         places = self._begin()
         for name in names:
             places = self._step(places, name)
@@ -51,7 +51,7 @@ class Glob:
         return self._skipping({0})
 
     def _step(self, places: set[int], name: str) -> set[int]:
-        """Return the positions in the pattern after one more name. The automaton never backtracks."""
+        """Return the positions in the pattern after matching one more name. The automaton never backtracks."""
         after = set()
         for place in places:
             if place < len(self._parts):
@@ -65,21 +65,21 @@ class Glob:
         return self._skipping(after)
 
     def _skipping(self, places: set[int]) -> set[int]:
-        """Also skip a `**`, which may match no name, except at the end: `a/**` does not match `a`."""
+        """Add the positions after a `**`, which can match no name. At the end it cannot: `a/**` does not match `a`."""
         last = len(self._parts) - 1
         return places | {place + 1 for place in places if place < last and self._parts[place] is _ANY}
 
 
 class Filter:
-    """Selects the paths that an `include` matches, or all paths without `include`, and that no `exclude` covers."""
+    """Selects paths that match an `include` pattern (or all paths, without one) and are not covered by `exclude`."""
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
-        """Raises `invalid_params`."""
+        """Compile the patterns. Raises `invalid_params`."""
         self._include = [Glob(pattern) for pattern in include]
         self._exclude = [Glob(pattern) for pattern in exclude]
 
     def excludes(self, names: Sequence[str]) -> bool:
-        """Return whether neither this path nor any path below it is selected."""
+        """Return whether neither the path nor anything below it can be selected."""
         return any(glob.covers(names) for glob in self._exclude)
 
     def wants(self, names: Sequence[str]) -> bool:
@@ -117,7 +117,7 @@ def _compile(name: str) -> re.Pattern[str]:
 
 
 def _class_end(name: str, at: int) -> int | None:
-    """Return the end of the character class that starts at `at`. A `]` in first position belongs to the class."""
+    """Return the end of the character class that starts at `at`. A `]` in first position is part of the class."""
     begin = at + 1 if name[at : at + 1] in ("!", "^") else at
     end = name.find("]", begin + 1)
     return None if end < 0 else end

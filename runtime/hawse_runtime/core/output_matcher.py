@@ -1,4 +1,4 @@
-"""Search for patterns in output without its escape sequences, in linear time and bounded memory.
+"""Searches output for patterns, ignoring escape sequences, in linear time and bounded memory.
 
 RE2 never backtracks (docs/decisions/0011). A match spans at most WINDOW bytes of text.
 """
@@ -12,15 +12,15 @@ import re2
 
 from hawse.wire import HawseError
 
-WINDOW = 64 << 10  # bytes of text to keep, where a match can continue
-CARRY = 4096  # bytes to keep of an incomplete escape sequence
-PROGRAM_LIMIT = 1000  # instructions of a compiled pattern, which limits the work for each byte of text
+WINDOW = 64 << 10  # bytes of text kept because a match could continue in later output
+CARRY = 4096  # bytes kept of an incomplete escape sequence
+PROGRAM_LIMIT = 1000  # instructions of a compiled pattern; limits the work per byte of text
 GROUPS_LIMIT = 32
-GROUP_LIMIT = 4096  # bytes of a group that a match reports
-_MEMORY = 1 << 20  # bytes of memory for RE2 for each pattern
+GROUP_LIMIT = 4096  # bytes of each group that a match reports
+_MEMORY = 1 << 20  # bytes of memory that RE2 can use per pattern
 
-# Everything except text (ECMA-48): CSI, the strings OSC, DCS, SOS, PM, APC, other escapes, controls. `tail` is an
-# incomplete sequence. The expression starts with a set of bytes, because that makes the search fast.
+# All bytes that are not text (ECMA-48): CSI sequences, the strings OSC, DCS, SOS, PM and APC, other escapes, and
+# controls. `tail` is an incomplete sequence. The expression starts with a set of bytes, which makes the search fast.
 _NOISE = re.compile(
     rb"""
     [\x00-\x08\x0b-\x1f\x7f]
@@ -46,7 +46,7 @@ Hidden = Callable[[int, int], Sequence[tuple[int, int]]]
 
 
 class MatchSpan(NamedTuple):
-    """A match. `start` and `end` are offsets in the output; `truncated` means that part of its text was omitted."""
+    """A match from `start` to `end`, offsets in the output. `truncated` is set if part of its text was omitted."""
 
     start: int
     end: int
@@ -57,27 +57,26 @@ class MatchSpan(NamedTuple):
 
 
 class Stripper:
-    """Removes escape sequences and control characters from output. CR LF becomes LF, several CR become one.
+    """Removes escape sequences and control characters from output. CR LF becomes LF, and repeated CRs become one.
 
-    A CR at the start of a line is removed, because bash prints one before the output of a command, and ^ should match
-    there.
+    A CR at the start of a line is also removed: bash prints one before a command's output, where ^ must match.
     """
 
     def __init__(self) -> None:
         self._carry = b""
-        self._in_string = False  # inside a string longer than CARRY
+        self._in_string = False  # whether the output is inside a string longer than CARRY
         self._last = b"\n"  # the last byte of the text
 
     @property
     def held(self) -> int:
-        """The number of bytes kept until the next `feed`."""
+        """The number of bytes buffered until the next `feed`."""
         return len(self._carry)
 
     def feed(self, offset: int, data: bytes) -> list[tuple[bytes, int]]:
-        """Return the pieces of text in `data`, each with its offset.
+        """Return the pieces of text in `data`, each with its output offset.
 
         Args:
-            offset: The offset of `data` in the output: the end of the data before it.
+            offset: The output offset of `data`, which is the end of the previous data.
             data: The next output.
         """
         data, offset = self._carry + data, offset - len(self._carry)
@@ -119,15 +118,15 @@ class Stripper:
 
 
 class Matcher:
-    """Searches output that arrives in pieces, and maps matches to offsets in the output."""
+    """Searches output that arrives in chunks, and maps matches to output offsets."""
 
     def __init__(self, pattern: str, *, literal: bool = False, hidden: Hidden | None = None) -> None:
         """Compile a pattern.
 
         Args:
-            pattern: RE2's syntax, with ^ and $ at every line.
-            literal: Whether it is plain text rather than an expression.
-            hidden: Returns the parts of the output between two offsets to exclude from the search, if any.
+            pattern: The expression in RE2 syntax, where ^ and $ match at every line.
+            literal: Whether `pattern` is plain text instead of an expression.
+            hidden: Returns the parts of the output between two offsets that the search must ignore, if any.
 
         Raises:
             HawseError: `invalid_params`, `too_large`.
@@ -136,13 +135,13 @@ class Matcher:
         self._hidden = hidden
         self._stripper = Stripper()
         self._text = b""
-        self._from = 0  # 1 if the first byte only shows whether a line starts after it
-        self._places: list[int] = []  # the start of each piece in the text; `_offsets` has its start in the output
+        self._from = 0  # 1 if the first byte is context only: it decides whether ^ matches after it
+        self._places: list[int] = []  # the index of each piece in the text; `_offsets` has its output offset
         self._offsets: list[int] = []
 
     @property
     def size(self) -> int:
-        """The number of bytes of text that a search examines."""
+        """The number of bytes of text to search."""
         return len(self._text)
 
     def work(self, size: int) -> int:
@@ -150,7 +149,7 @@ class Matcher:
         return size * int(self._regexp.programsize)
 
     def feed(self, offset: int, data: bytes) -> bool:
-        """Add the output at `offset`; return whether it contains text."""
+        """Add the output at `offset`. Return whether it contains text."""
         pieces = self._stripper.feed(offset, data)
         if self._hidden is not None and pieces:
             last, at = pieces[-1]
@@ -168,28 +167,28 @@ class Matcher:
         return True
 
     def restart(self) -> None:
-        """Discard the text: the next output does not follow the previous one."""
+        """Discard the text, because the next output does not follow it."""
         self._stripper, self._text, self._from = Stripper(), b"", 0
         self._places, self._offsets = [], []
 
     def search(self) -> MatchSpan | None:
-        """Return the first match in the text. Can run in another thread as long as `feed` is not called."""
+        """Return the first match in the text. It can run in another thread unless `feed` is called in the meantime."""
         match = self._regexp.search(self._text, self._from)
         return None if match is None else _found(match, self._offset)
 
     def search_in(self, text: str, offset: int) -> MatchSpan | None:
-        """Return the first match in `text` instead. Both its offsets are `offset`."""
+        """Return the first match in `text` instead of the output. Both offsets of the match are `offset`."""
         match = self._regexp.search(text.encode())
         return None if match is None else _found(match, lambda place: offset)._replace(end=offset)
 
     def _offset(self, place: int) -> int:
-        """Return the offset in the output of a byte of the text."""
+        """Return the output offset of the text's byte at index `place`."""
         index = max(bisect_right(self._places, place) - 1, 0)
         return self._offsets[index] + place - self._places[index]
 
     def _trim(self) -> None:
         extra = len(self._text) - WINDOW
-        if extra > WINDOW:  # only at twice the size, so that bytes are rarely moved
+        if extra > WINDOW:  # trim only at twice the size, so that bytes are rarely moved
             first = bisect_right(self._places, extra) - 1
             self._offsets = self._offsets[first:]
             self._offsets[0] += extra - self._places[first]
@@ -198,7 +197,7 @@ class Matcher:
 
 
 def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = False) -> Any:
-    """Compile an RE2 expression for bytes, with ^ and $ at every line. Raises `invalid_params`, `too_large`."""
+    """Compile an RE2 expression for bytes. ^ and $ match at every line. Raises `invalid_params` and `too_large`."""
     options = re2.Options()
     options.max_mem, options.log_errors = _MEMORY, False
     pattern = re2.escape(pattern) if literal else pattern
@@ -210,13 +209,13 @@ def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = 
         raise HawseError("invalid_params", f"pattern: {text}", details={"path": "$.pattern"}) from None
     if regexp.programsize > PROGRAM_LIMIT or regexp.groups > GROUPS_LIMIT:
         size = f"{regexp.programsize} instructions and {regexp.groups} groups"
-        message = f"pattern is too complex: {size}; {PROGRAM_LIMIT} and {GROUPS_LIMIT} are allowed"
+        message = f"pattern is too complex: {size}; the limits are {PROGRAM_LIMIT} and {GROUPS_LIMIT}"
         raise HawseError("too_large", message, details={"path": "$.pattern"})
     return regexp
 
 
 def _shown(text: bytes, offset: int, hidden: Sequence[tuple[int, int]]) -> Iterator[tuple[bytes, int]]:
-    """Return the pieces of `text` outside the parts `hidden`, each with its offset."""
+    """Yield the pieces of `text` that are outside the `hidden` parts, each with its output offset."""
     at = 0
     for start, end in hidden:
         if start - offset >= len(text):
@@ -234,7 +233,7 @@ def _found(match: Any, offset: Any) -> MatchSpan:
     named = {name.decode(): texts[number] for name, number in match.re.groupindex.items()}
     start, end = spans[0]
     truncated = any(stop - begin > GROUP_LIMIT for begin, stop in spans)
-    last = offset(start) if start == end else offset(end - 1) + 1  # without the bytes that follow its text
+    last = offset(start) if start == end else offset(end - 1) + 1  # exclude the escape sequences after the match
     return MatchSpan(offset(start), last, texts[0] or "", texts[1:], named, truncated)
 
 

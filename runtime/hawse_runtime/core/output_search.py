@@ -1,4 +1,4 @@
-"""Search arriving output for a pattern, in steps that take turns with other callers."""
+"""Searches arriving output for a pattern, in steps that alternate with the steps of other callers."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,34 +8,34 @@ from hawse_runtime.core.fair_work import FairWork
 from hawse_runtime.core.output_matcher import Matcher, MatchSpan
 from hawse_runtime.core.thread_pool import ThreadPool
 
-STEP = 32 << 10  # bytes of output searched in one step: up to 15 ms if they consist of escape sequences
-LONG = 1_000_000  # units of `Matcher.work`, about 5 ms: a longer search runs in a thread
+STEP = 32 << 10  # bytes searched in one step; these take up to 15 ms if they consist of escape sequences
+LONG = 1_000_000  # units of `Matcher.work`, about 5 ms; longer searches run in a thread
 
 
 class SearchContext(NamedTuple):
-    """Where searches run."""
+    """The resources that a search uses."""
 
     threads: ThreadPool  # runs long searches
-    work: FairWork  # runs short searches, in the event loop
-    caller: str = ""  # the principal whose turns they take
+    work: FairWork  # runs short searches on the event loop
+    caller: str = ""  # the id of the principal, for fair turns
 
 
 class OutputCursor(Protocol):
-    """The position of a search in output that is still being written."""
+    """The position of a search in output that is still growing."""
 
-    offset: int  # of the next byte
+    offset: int  # the offset of the next byte
 
     @property
     def at_end(self) -> bool:
-        """Whether all output has been taken."""
+        """Whether all output has been consumed."""
         ...
 
     def lost(self) -> bool:
-        """Skip bytes that are no longer kept; return whether some were skipped."""
+        """Skip bytes that have been dropped. Return whether any were skipped."""
         ...
 
     def look(self, size: int) -> bytes | memoryview:
-        """Return up to `size` bytes, or none while they are being read from disk; the search is then woken."""
+        """Return up to `size` bytes. Empty while they are being read from disk; the search is woken afterwards."""
         ...
 
     def take(self, size: int) -> None:
@@ -55,21 +55,21 @@ class OutputSearch:
         found: Callable[[MatchSpan], object],
         searched: Callable[[], object],
     ) -> None:
-        """Create a search, which starts with the first `wake`.
+        """Create a search. It starts with the first `wake`.
 
         Args:
-            cursor: Where the search starts. The caller has called `lost`.
-            matcher: The pattern.
-            context: Where it runs.
-            found: Called with the first match; must close the search.
-            searched: Called after each search without a match.
+            cursor: The start position. The caller must have called `lost`.
+            matcher: The pattern to search for.
+            context: The resources to use.
+            found: Called with the first match. Must close the search.
+            searched: Called after each search that found no match.
         """
         self.cursor = cursor
         self.matcher = matcher
         self._context = context
         self._found = found
         self._searched = searched
-        self._busy = False  # a search is running in a thread, or the next step is scheduled
+        self._busy = False  # whether a search is running in a thread or a step is scheduled
         self._closed = False
 
     @property
@@ -78,23 +78,23 @@ class OutputSearch:
         return not self._busy and self.cursor.at_end
 
     def wake(self) -> None:
-        """Search new output. A busy search ignores this, because it looks for new output after each step."""
+        """Search new output. Does nothing while a step is running or scheduled, because each step checks for more."""
         if not self._busy and not self._closed:
             self._continue()
 
     def close(self) -> None:
-        """End the search: `found` and `searched` are no longer called."""
+        """End the search. `found` and `searched` are not called afterwards."""
         self._closed = True
 
     def search_next(self) -> None:
-        """Take output from the cursor and search it with `run`."""
+        """Read output from the cursor and pass it to `run`."""
         if self.cursor.lost():
             self.matcher.restart()
         data = bytes(self.cursor.look(STEP))
         if not data:
             if self.cursor.at_end:
                 self._report(None)
-            return  # otherwise the cursor wakes the search when the bytes have been read from disk
+            return  # the cursor wakes the search when bytes have been read from disk
         has_text = self.matcher.feed(self.cursor.offset, data)
         self.cursor.take(len(data))
         if has_text:
@@ -103,21 +103,21 @@ class OutputSearch:
             self._report(None)
 
     def hold(self) -> None:
-        """Start nothing until `resume`, because the text to search is not available yet."""
+        """Delay new steps until `resume`, because the text to search is not available yet."""
         self._busy = True
 
     def resume(self, search: Callable[[], MatchSpan | None], work: int) -> None:
-        """End `hold`, and `run` the search unless it has been closed."""
+        """End the delay, and `run` the search unless it has been closed."""
         self._busy = False
         if not self._closed:
             self.run(search, work)
 
     def run(self, search: Callable[[], MatchSpan | None], work: int) -> None:
-        """Run one search: here, or in a thread if it is long.
+        """Run one search, on the event loop or, if it is long, in a thread.
 
         Args:
             search: Returns the first match.
-            work: Its maximum cost, in units of `Matcher.work`.
+            work: The maximum cost, in units of `Matcher.work`.
         """
         if work <= LONG:
             self._report(search())

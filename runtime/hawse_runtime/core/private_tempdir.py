@@ -1,7 +1,7 @@
-"""A private temporary directory, in memory where the system provides such a file system.
+"""A private temporary directory, in memory if the system has a file system for that.
 
-A killed runtime leaves its directory behind, and the next one removes it. A lock (flock(2)) marks the directory of a
-live runtime, because process ids have no meaning between sandboxes that share the file system.
+A killed runtime leaves its directory behind, and the next runtime removes it. A lock (flock(2)) marks the directory of
+a live runtime: process ids are not comparable between sandboxes that share the file system.
 """
 
 import fcntl
@@ -12,16 +12,16 @@ from pathlib import Path
 
 from hawse_runtime.core.remove_tree import remove_tree
 
-MEMORY = Path("/dev/shm")  # not on a disk, and no other program cleans up there
-PREFIX = ".hawse-own-"  # only for our directories: an unlocked directory with this prefix is removed
-YOUNG = 60.0  # seconds; a younger directory may not be locked yet
+MEMORY = Path("/dev/shm")  # in memory, and no other program cleans up there
+PREFIX = ".hawse-own-"  # only for runtimes: an unlocked directory with this prefix is removed
+YOUNG = 60.0  # seconds; a younger directory may not have been locked yet
 
 
 class PrivateTempDir:
-    """A directory that only this user can read. `close` removes it. Raises `OSError`."""
+    """A directory that only this user can access. `close` removes it."""
 
     def __init__(self, where: Path | None = None) -> None:
-        """`where`: the parent directory; by default /dev/shm, or the directory for temporary files."""
+        """Create the directory in `where`, by default in /dev/shm or the system's directory. Raises `OSError`."""
         if where is None:
             where = MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
         for left in where.glob(f"{PREFIX}*"):
@@ -36,7 +36,7 @@ class PrivateTempDir:
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove the directory of a dead runtime. A directory that cannot be opened belongs to another user."""
+    """Remove the directory of a runtime that has ended. Directories that cannot be opened belong to other users."""
     try:
         if time.time() - folder.lstat().st_mtime < YOUNG:
             return

@@ -1,6 +1,6 @@
-"""A registry of items with an id and an instance. Ended items are retained for a while.
+"""A registry of items that have an id and an instance. Ended items are retained for a while.
 
-Items implement `Registrable`. docs/decisions/0055 lists the tables that are not registries, with reasons.
+Items implement `Registrable`. docs/decisions/0055 lists the tables that are not registries, and the reasons.
 """
 
 import asyncio
@@ -18,26 +18,26 @@ log = logging.getLogger(__name__)
 
 
 class Registrable(Protocol):
-    """`id` is chosen by the caller or generated; `instance` is new each time an item is started under that id."""
+    """An item. `id` is chosen by the caller or generated; `instance` changes at each start of an item with that id."""
 
     id: str
     instance: str
 
 
 class Retention(msgspec.Struct, frozen=True):
-    """Retention of ended items: until `count` later ones have ended, and at most `age` seconds."""
+    """Determines how long ended items are kept: until `count` more items have ended, and for at most `age` seconds."""
 
     count: int = 256
-    age: float | None = None  # None: unlimited
+    age: float | None = None  # None for no limit
 
 
 T = TypeVar("T", bound=Registrable)
 
 
 class Registry(Generic[T]):
-    """At most one item for each id, running or ended, in insertion order.
+    """A set of items in insertion order, with at most one item per id, running or ended.
 
-    Adding, ending and dropping an item take constant time.
+    Adding, ending and dropping an item takes constant time.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class Registry(Generic[T]):
         retention: Retention = Retention(),
         on_drop: Callable[[T], object] | None = None,
     ) -> None:
-        """Create an empty registry. Requires a running event loop only if `retention.age` is set.
+        """Create an empty registry. A running event loop is needed only if `retention.age` is set.
 
         Args:
             kind: The noun for an item in error messages, for example "terminal".
-            limit: The maximum number of running items, including reserved ids; None: unlimited.
-            retention: How long to keep ended items.
+            limit: The maximum number of running items and reserved ids; None for no limit.
+            retention: Determines how long ended items are kept.
             on_drop: Called with each item that can no longer be found.
         """
         self.retention = retention
@@ -61,16 +61,16 @@ class Registry(Generic[T]):
         self.limit = limit
         self._on_drop = on_drop
         self._items: OrderedDict[str, T] = OrderedDict()
-        self._ended: OrderedDict[str, float] = OrderedDict()  # end time by id, by the loop's clock; the oldest first
+        self._ended: OrderedDict[str, float] = OrderedDict()  # end times by id (loop time), oldest first
         self._reserved: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
-        """The number of items, running and ended."""
+        """The number of items, running or ended."""
         return len(self._items)
 
     def __iter__(self) -> Iterator[T]:
-        """Iterate over a copy: items can be added and dropped in the meantime."""
+        """Iterate over a copy, so that items can be added and dropped during the iteration."""
         return iter(list(self._items.values()))
 
     @property
@@ -85,34 +85,34 @@ class Registry(Generic[T]):
 
     @property
     def last_end(self) -> float | None:
-        """The end time of the latest ended item, by the loop's clock; None without ended items."""
+        """When the latest item ended (loop time), or None if no item has ended."""
         return next(reversed(self._ended.values()), None)
 
     def find(self, item_id: str) -> T | None:
-        """Return the item with that id, running or ended, or None."""
+        """Return the item with this id, running or ended; None if there is no such item."""
         return self._items.get(item_id)
 
     def get(self, item_id: str, instance: str | None = None) -> T:
-        """Return the item with that id. `instance`: the expected instance; None: any.
+        """Return the item with this id. `instance` is the expected instance; None accepts any.
 
         Raises:
-            HawseError: `not_found` for an unknown id, `stale_handle` if the id has another instance.
+            HawseError: `not_found` if the id is unknown, `stale_handle` if the item has another instance.
         """
         item = self._items.get(item_id)
         if item is None:
             raise HawseError("not_found", f"{self._kind} {item_id} does not exist")
         if instance is not None and instance != item.instance:
             raise HawseError(
-                "stale_handle", f"{self._kind} {item_id} was started again: instance {instance} no longer exists"
+                "stale_handle", f"{self._kind} {item_id} was restarted; instance {instance} no longer exists"
             )
         return item
 
     @contextmanager
     def reserve(self, item_id: str) -> Iterator[None]:
-        """Reserve `item_id` while its item is being started.
+        """Reserve `item_id` during the `with` block, while the item is being started.
 
         Raises:
-            HawseError: `conflict` if the id is running or starting, `limit_exceeded` if too many items are running.
+            HawseError: `conflict` if an item with this id is running or starting, `limit_exceeded` at the limit.
         """
         item = self._items.get(item_id)
         if item is not None and item_id not in self._ended:
@@ -122,7 +122,7 @@ class Registry(Generic[T]):
         if item_id in self._reserved:
             raise HawseError("conflict", f"{self._kind} {item_id} is already being started")
         if self.limit is not None and self.running_count + len(self._reserved) >= self.limit:
-            raise HawseError("limit_exceeded", f"{self._kind} limit reached: {self.limit} are running")
+            raise HawseError("limit_exceeded", f"{self._kind} limit reached: {self.limit} are running or starting")
         self._reserved.add(item_id)
         try:
             yield
@@ -130,7 +130,7 @@ class Registry(Generic[T]):
             self._reserved.discard(item_id)
 
     def add(self, item: T) -> None:
-        """Add a running item. It replaces an ended item with the same id; replacing a running one is a bug."""
+        """Add a running item. It replaces an ended item with the same id, but must not replace a running one."""
         assert item.id not in self._items or item.id in self._ended, f"{self._kind} {item.id} is running"
         earlier = self._items.get(item.id)
         if earlier is not None:
@@ -139,23 +139,23 @@ class Registry(Generic[T]):
         self._reserved.discard(item.id)
 
     def end(self, item: T) -> None:
-        """Note that `item` has ended, so that retention applies. Ignored if it was dropped or has already ended."""
+        """Record that `item` has ended, which starts its retention. Does nothing if it was dropped or has ended."""
         if self._items.get(item.id) is item and item.id not in self._ended:
             self._ended[item.id] = self._now()
             self._trim()
 
     def resume(self, item: T) -> None:
-        """Note that `item` is running or in use again, so that retention no longer applies."""
+        """Record that `item` is running or in use again, which ends its retention."""
         if self._items.get(item.id) is item:
             self._ended.pop(item.id, None)
 
     def drop(self, item: T) -> None:
-        """Remove `item` immediately, running or ended, and call `on_drop`. Does nothing if it was removed before."""
+        """Remove `item` immediately and call `on_drop`. Does nothing if the item was removed before."""
         if self.remove(item) and self._on_drop is not None:
             self._on_drop(item)
 
     def remove(self, item: T) -> bool:
-        """Remove `item` without calling `on_drop`, as the caller still uses it. Return whether it was present."""
+        """Remove `item` without calling `on_drop`, for a caller that still uses it. Return whether it was present."""
         if self._items.get(item.id) is not item:
             return False
         del self._items[item.id]
@@ -163,7 +163,7 @@ class Registry(Generic[T]):
         return True
 
     def drop_oldest_ended(self) -> bool:
-        """Remove the item that ended first. Return whether one was removed."""
+        """Drop the item that ended first. Return whether there was one."""
         if not self._ended:
             return False
         self.drop(self._items[next(iter(self._ended))])
@@ -173,13 +173,13 @@ class Registry(Generic[T]):
         """End all running items concurrently, then drop all items.
 
         Args:
-            end: Ends one item, within the caller's grace time. Errors are logged.
+            end: Ends one item within the caller's grace period. Errors are logged.
         """
         running = self.running if end is not None else []
         results = await asyncio.gather(*(end(item) for item in running if end is not None), return_exceptions=True)
         for item, result in zip(running, results, strict=True):
             if isinstance(result, BaseException):
-                log.error("! %s %s was not ended: %s", self._kind, item.id, result)
+                log.error("! cannot end %s %s: %s", self._kind, item.id, result)
         for item in self:
             self.drop(item)
         self._stop_timer()
@@ -187,7 +187,7 @@ class Registry(Generic[T]):
     # ---- retention
 
     def _trim(self) -> None:
-        """Drop surplus and expired items, and set a timer for the next expiry."""
+        """Drop surplus and expired items, and start a timer for the next expiry."""
         self._stop_timer()
         count, age = self.retention.count, self.retention.age
         while len(self._ended) > count or (self._ended and age is not None and self._oldest() <= self._now() - age):

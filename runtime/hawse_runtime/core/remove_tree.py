@@ -1,4 +1,4 @@
-"""Remove a directory of the runtime that user programs may have written to."""
+"""Removes a directory of the runtime whose contents may come from user programs."""
 
 import os
 import shutil
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def remove_tree(folder: str | Path) -> None:
-    """Remove `folder`. Files that cannot be removed stay; nothing is raised.
+    """Remove `folder`. Files that cannot be removed are left in place; no error is raised.
 
-    `shutil.rmtree` recurses and opens a descriptor at each level, so it fails in deep trees. `rm` does not.
+    `shutil.rmtree` recurses and opens a descriptor per level, so it fails for deep trees. `rm` does not.
     """
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if os.path.lexists(folder):
-        with suppress(OSError):  # no free descriptor or process
+        with suppress(OSError):  # no descriptor or process is available
             subprocess.run(["rm", "-rf", "--", os.fspath(folder)], check=False, stderr=subprocess.DEVNULL)

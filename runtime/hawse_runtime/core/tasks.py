@@ -1,4 +1,4 @@
-"""Tasks of the runtime. A failed task is a bug: it is logged, and other tasks continue."""
+"""The tasks of a runtime. An exception in a task is a bug: it is logged, and the other tasks continue."""
 
 import asyncio
 import logging
@@ -9,13 +9,13 @@ log = logging.getLogger(__name__)
 
 
 class Tasks:
-    """A task group that tolerates failures. In a plain one, the first failure would cancel the whole runtime."""
+    """A task group that tolerates exceptions. In a plain one, the first exception would cancel the whole runtime."""
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Start a task of the group. It can be cancelled."""
+        """Start a task in the group. The caller can cancel it."""
         return self._group.create_task(_guarded(work))
 
 

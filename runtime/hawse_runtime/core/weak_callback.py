@@ -1,7 +1,7 @@
-"""Callbacks that do not keep their object alive.
+"""Callbacks that do not keep their objects alive.
 
-The parts of a terminal or a process call it back. Strong references would form cycles and keep its journals in memory
-until the garbage collector runs, thousands of objects later.
+The components of a terminal or a process call its methods. Strong references would form cycles, and journals would stay
+in memory until the garbage collector runs, after thousands of new objects.
 """
 
 import weakref
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class WeakCallback(Generic[P, T]):
-    """A weakly bound method. After its object is deleted, a call does nothing."""
+    """A weak reference to a bound method. After the method's object is deleted, calls do nothing."""
 
     __slots__ = ("_default", "_function", "_owner")
 
     def __init__(self, method: Callable[P, T], default: Any = None) -> None:
-        """`default`: the result of a call after the object is deleted."""
+        """Wrap `method`. `default` is the result of calls after the object is deleted."""
         bound: Any = method
-        self._owner = weakref.ref(bound.__self__)  # half the size and time of a `WeakMethod`
+        self._owner = weakref.ref(bound.__self__)  # half the size of a `WeakMethod`, and twice as fast
         self._function: Callable[..., T] = bound.__func__
         self._default: T = default
 

@@ -29,7 +29,7 @@ def main() -> None:
         inner = inner_sandbox.enter(options)
         status, names, interfaces = inner.thread.run(look).split("\n\n")
     except (OSError, ValueError) as error:
-        print(f"user code cannot be separated from the runtime: {error}", file=sys.stderr)
+        print(f"cannot separate user code from the runtime: {error}", file=sys.stderr)
         sys.exit(NOT_SEPARATED)
     fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
     found = {

@@ -1,4 +1,4 @@
-"""Commands and processes with separate streams: `exec`, `process.*`, their logs, waits and kills.
+"""Commands and processes with separate output streams: `exec`, `process.*`, their logs, waits and kills.
 
-PTYs and sessions are unknown here.
+This package knows neither PTYs nor sessions.
 """

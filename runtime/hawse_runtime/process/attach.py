@@ -1,4 +1,4 @@
-"""Serves one reader of a process: its two streams from given offsets, its exit, and its stdin."""
+"""Serves one reader of a process: sends both output streams from given offsets and the exit, and forwards stdin."""
 
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,7 +18,7 @@ STREAMS: tuple[tuple[Kind, StreamName], ...] = ((Kind.OUTPUT, "stdout"), (Kind.S
 
 
 class ProcessStdin(Protocol):
-    """Accepts input, like `FdWriter`."""
+    """Accepts input in the same way as `FdWriter`."""
 
     ended: bool
 
@@ -50,15 +50,15 @@ R = TypeVar("R", bound=ReadableProcess)
 
 
 class AttachOptions(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
-    """How one call reads a process and writes to its stdin."""
+    """Options for reading a process and writing to its stdin in one call."""
 
-    since: StreamOffsets  # the start offsets
-    result: Callable[[R, bool], Any]  # builds the result at the end; True: there was more output than `limit`
-    exit_event: bool  # whether to send an event `exit` before the result
-    limit: int | None = None  # maximum bytes to read of each stream; None: all
-    input_id: str | None = None  # the id of the call's input stream; None without input
-    hold_id: str | None = None  # identifies the reader, to hold its position for a while after a lost connection
-    stdin_timeout: float | None = None  # seconds from the end of the last such call until stdin is closed; None: never
+    since: StreamOffsets  # the start offset of each stream
+    result: Callable[[R, bool], Any]  # builds the result at the end; the flag is set if output exceeded `limit`
+    exit_event: bool  # whether to send an `exit` event before the result
+    limit: int | None = None  # maximum bytes to read from each stream; None for no limit
+    input_id: str | None = None  # identifies the call's input stream; None if the call has no input
+    hold_id: str | None = None  # identifies the reader, whose position is held for a while after a lost connection
+    stdin_timeout: float | None = None  # seconds without such a call until stdin is closed; None to keep it open
 
 
 class ProcessAttachStream(Generic[R]):
@@ -68,7 +68,7 @@ class ProcessAttachStream(Generic[R]):
         """Create the stream of a call.
 
         Args:
-            process: The process, or the command of a session, to read.
+            process: The process or session command to read.
             call: The call to serve.
             options: How the call reads and writes.
         """
@@ -76,7 +76,7 @@ class ProcessAttachStream(Generic[R]):
         self._call = call
         self._input_id = options.input_id
         self._result = options.result
-        self._exit_due = options.exit_event  # the event `exit` has not been sent
+        self._exit_due = options.exit_event  # whether the `exit` event still has to be sent
         self._stdin_timeout = options.stdin_timeout
         self._opened = False
         self._turn = 0
@@ -96,7 +96,7 @@ class ProcessAttachStream(Generic[R]):
         ended = self._opened and self._process.exit is not None and all(cursor.at_end for cursor in self._cursors)
         if ended and not self._exit_due:
             cut = any(cursor.cut for cursor in self._cursors)
-            self._call.result(self._result(self._process, cut))  # a result costs no credit
+            self._call.result(self._result(self._process, cut))  # a result needs no credit
             return False
         if connection.window(ch) <= 0:
             return False
@@ -114,7 +114,7 @@ class ProcessAttachStream(Generic[R]):
     def receive_input(self, offset: int, payload: memoryview) -> None:
         process, input_id = self._process, self._input_id
         if input_id is None or process.stdin is None:
-            raise HawseError("protocol_error", "this call takes no input")
+            raise HawseError("protocol_error", "this call does not accept input")
         new = process.inputs.new_part(input_id, offset, payload)
         applied = {"applied": process.inputs.applied(input_id)}
         if new and process.stdin.ended:
@@ -142,7 +142,7 @@ class ProcessAttachStream(Generic[R]):
         self._call.wake()
 
     def _open(self, connection: Connection, ch: int) -> None:
-        """Send `opened` with the start offsets, which are above `since` where bytes are no longer kept."""
+        """Send `opened` with the start offsets. They are greater than `since` if output has been dropped."""
         for cursor in self._cursors:
             cursor.lost()
         out, err = self._cursors
@@ -151,7 +151,7 @@ class ProcessAttachStream(Generic[R]):
         connection.send_event(ch, "opened", self._process.opened(start, applied))
 
     def _send(self, connection: Connection, ch: int, number: int, size: int) -> bool:
-        """Send the next bytes of one stream; return whether something was sent."""
+        """Send the next bytes of one stream. Return whether anything was sent."""
         cursor = self._cursors[number]
         if cursor.at_end:
             return False
@@ -167,7 +167,7 @@ class ProcessAttachStream(Generic[R]):
 
 
 def beginning(process: ReadableProcess, since: Since | None) -> StreamOffsets:
-    """Return a reader's start offsets. Raises `invalid_params` for an offset beyond the end of the output."""
+    """Return the start offsets of a reader. Raises `invalid_params` if an offset is beyond the end of the output."""
     offsets = StreamOffsets(stdout=(since and since.stdout) or 0, stderr=(since and since.stderr) or 0)
     for name, offset, stream in (
         ("stdout", offsets.stdout, process.stdout),

@@ -1,4 +1,4 @@
-"""`exec`: run one command to completion, with its output on the call's channel. Repeating a keyed call resumes it."""
+"""`exec`: runs one command to completion and sends its output on the call's channel. Repeated keyed calls resume it."""
 
 import secrets
 
@@ -15,27 +15,27 @@ from hawse_runtime.process.process import Process
 
 
 class ExecMethods:
-    """Running commands, also visible to `process.*`, and ended ones whose key can be repeated.
+    """Running commands, which `process.*` can access, and ended commands with a key, whose calls can be repeated.
 
-    The most recently ended ones keep all their output.
+    The most recently ended commands retain all their output.
     """
 
     def __init__(self, launcher: Launcher, idempotency: IdempotencyTable) -> None:
-        """Create the method. `idempotency`: the outcomes of commands with a key."""
+        """Create the methods. `idempotency` stores the outcomes of commands with a key."""
         self._limits = launcher.context.limits
         self.registry: Registry[Process] = Registry(
             "command", retention=Retention(count=self._limits.ended_execs), on_drop=Process.shrink
         )
         self._launcher = launcher
         self._idempotency = idempotency
-        self._count = 0  # commands started
+        self._count = 0  # number of commands started
 
     def __len__(self) -> int:
         """The number of running commands."""
         return self.registry.running_count
 
     def find_running(self, command_id: str) -> Process | None:
-        """Return the running command with that id. `process.*` does not find ended commands."""
+        """Return the running command with this id. Ended commands cannot be accessed by `process.*`."""
         process = self.registry.find(command_id)
         return process if process is not None and process.exit is None else None
 
@@ -56,7 +56,7 @@ class ExecMethods:
 
     def _start(self, params: Exec, outcome: Outcome) -> Process:
         if params.since is not None and (params.since.stdout or params.since.stderr):
-            message = "`since` must be 0: the command has not been run yet, so it has no output"
+            message = "`since` must be 0, because the command has not run yet and has no output"
             raise HawseError("invalid_params", message, details={"path": "$.since"})
         self._count += 1
         process = self._launcher.spawn(
@@ -68,7 +68,7 @@ class ExecMethods:
     def _end(self, process: Process, outcome: Outcome) -> None:
         outcome.succeed()
         if outcome.key is None:
-            self.registry.remove(process)  # no call can join it now, but its own call may still read its output
+            self.registry.remove(process)  # no other call can attach to it, but its own call may still be reading
         else:
             self.registry.end(process)
 

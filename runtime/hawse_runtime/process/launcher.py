@@ -1,4 +1,4 @@
-"""Starts the programs of `exec` and `process.start`, up to a maximum number."""
+"""Starts the programs of `exec` and `process.start`, and limits their number."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,13 +13,13 @@ SHELLS = ("/bin/bash", "/bin/sh")  # the first executable one runs commands
 
 
 class Launcher:
-    """Starts processes. `running` is the number of running ones."""
+    """Starts processes. `running` is their current number."""
 
     def __init__(self, environment: Environment, context: ProcessContext) -> None:
-        """Create the launcher. `environment`: the variables and directories that programs start with."""
+        """Create the launcher. `environment` provides the variables and directories of new programs."""
         self.running = 0
         self.context = context
-        self.mark = environment.mark  # of all programs of this runtime, including terminals
+        self.mark = environment.mark  # marks all programs of this runtime, including terminals
         self._environment = environment
 
     def spawn(
@@ -33,18 +33,18 @@ class Launcher:
         """Start a process.
 
         Args:
-            process_id: Its id.
+            process_id: The id of the process.
             params: The program, its environment, directory, stdin and timeout.
             on_exit: Called once when the process has ended.
-            store: Keeps output on disk that exceeds the memory limit; without a store, it is lost.
-            session: The id of the session that starts it, if any.
+            store: Stores the output that exceeds the memory limit on disk. Without a store, that output is lost.
+            session: The id of the session that starts the process, if any.
 
         Raises:
             HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
         """
         limit = self.context.limits.running
         if self.running >= limit:
-            raise HawseError("limit_exceeded", f"process limit reached: {limit} are running")
+            raise HawseError("limit_exceeded", f"process limit reached: {limit} processes are running")
 
         def ended(process: Process) -> None:
             self.running -= 1
@@ -66,19 +66,19 @@ class Launcher:
 
 
 def command_shell(shells: Sequence[str] = SHELLS) -> str:
-    """Return the shell that runs commands: the first executable one of `shells`, otherwise the last."""
+    """Return the shell that runs commands: the first executable one in `shells`, or the last if none is executable."""
     return next(path for path in shells if path == shells[-1] or os.access(path, os.X_OK, effective_ids=True))
 
 
 def program_argv(
     argv: Sequence[str] | None, command: str | None, shell_argv: Callable[[str], list[str]] | None = None
 ) -> list[str]:
-    """Return the argv for the parameters of a call.
+    """Return the argv that the parameters of a call describe.
 
     Args:
         argv: The program and its arguments.
-        command: A command for a shell.
-        shell_argv: Returns the argv of a shell that runs a command; by default, `command_shell`.
+        command: A command line for a shell.
+        shell_argv: Returns the argv of a shell that runs a command line; by default, `command_shell` is used.
 
     Raises:
         HawseError: `invalid_params` unless exactly one of `argv` and `command` is given.
@@ -87,4 +87,4 @@ def program_argv(
         return list(argv)
     if command is not None and argv is None:
         return shell_argv(command) if shell_argv is not None else [command_shell(), "-c", command]
-    raise HawseError("invalid_params", "give either `argv` or `command`")
+    raise HawseError("invalid_params", "specify either `argv` or `command`")

@@ -1,4 +1,4 @@
-"""The processes of a sandbox, and the `process.*` methods."""
+"""The processes of a sandbox and the `process.*` methods."""
 
 import asyncio
 import logging
@@ -40,12 +40,12 @@ from hawse_runtime.rpc.handle_checks import check_running, signal_number
 
 log = logging.getLogger(__name__)
 
-LISTED = 1000  # processes of one page, unless the call sets a limit
-CLOSING_GRACE = 0.5  # seconds from TERM to KILL when the runtime ends
+LISTED = 1000  # processes per page, unless the call sets a limit
+CLOSING_GRACE = 0.5  # seconds from SIGTERM to SIGKILL when the runtime shuts down
 
 
 class ProcessMethods:
-    """Running and ended processes. `close` also ends the commands of `exec`."""
+    """The running and ended processes. `close` also ends the commands of `exec`."""
 
     def __init__(
         self, launcher: Launcher, execs: ExecMethods, store: SpillStore, search: SearchContext, retention: Retention
@@ -54,10 +54,10 @@ class ProcessMethods:
 
         Args:
             launcher: Starts the processes.
-            execs: The commands of `exec`, which can also be read and ended by id.
-            store: Keeps output on disk that exceeds the memory limit.
-            search: Runs searches in output.
-            retention: How long to keep ended processes.
+            execs: The commands of `exec`, which `process.*` can also read and end by id.
+            store: Stores the output that exceeds the memory limit on disk.
+            search: Runs searches in the output.
+            retention: Determines how long ended processes are kept.
         """
         self.records = ProcessRegistry(retention)
         self._launcher = launcher
@@ -69,11 +69,11 @@ class ProcessMethods:
         return len(self.records)
 
     async def close(self) -> None:
-        """End all processes with their trees, including trees left by ended processes."""
+        """End all processes and their trees, including the trees of processes that have ended before."""
         ends = [process.end(signals.SIGTERM, CLOSING_GRACE) for process in self._running()]
         for error in await asyncio.gather(*ends, self._end_the_rest(), return_exceptions=True):
             if isinstance(error, BaseException):
-                log.error("! a process was not ended: %s", error)
+                log.error("! cannot end a process: %s", error)
         await self.records.close()
         await self._store.close()
 
@@ -86,7 +86,7 @@ class ProcessMethods:
         )
 
     def _get_process(self, process_id: str, instance: str | None = None) -> Process:
-        """Return a process, or a running command of `exec`. Raises `not_found`, `stale_handle`."""
+        """Return a process or a running command of `exec`. Raises `not_found` and `stale_handle`."""
         registry = self.records if self._execs.find_running(process_id) is None else self._execs.registry
         return registry.get(process_id, instance)
 
@@ -95,7 +95,7 @@ class ProcessMethods:
         return self.start(params)
 
     def start(self, params: ProcessStart, session: str | None = None) -> ProcessInfo:
-        """Start a process. `session`: the id of the session that starts it, if any."""
+        """Start a process. `session` is the id of the session that starts it, if any."""
         process_id = params.id or f"p-{secrets.token_hex(4)}"
         with self.records.reserve(process_id):
             process = self._launcher.spawn(process_id, params, self.records.end, self._store, session)
@@ -146,13 +146,13 @@ class ProcessMethods:
         signum, grace = self._ending(params)
         chosen = [process for process in self._running() if params.session in (None, process.session)]
         results = await asyncio.gather(*(process.end(signum, grace) for process in chosen), return_exceptions=True)
-        for error in results:  # raised after all others have ended
+        for error in results:  # raise an error only after all processes have been handled
             if isinstance(error, BaseException):
                 raise error
         return ProcessKillallResult(killed=len(chosen))
 
     def _ending(self, params: ProcessKill | ProcessKillall) -> tuple[int, float]:
-        """Return the first signal, and the seconds until KILL."""
+        """Return the first signal and the seconds until SIGKILL."""
         grace = self._launcher.context.limits.kill_grace if params.grace is None else params.grace
         return signal_number("TERM" if params.signal is None else params.signal), grace
 
@@ -163,7 +163,7 @@ class ProcessMethods:
         else:
             process = self._get_process(params.id, params.instance)
             if process.exit is None:
-                raise HawseError("conflict", f"process {params.id} runs: end it first", admitted="yes")
+                raise HawseError("conflict", f"process {params.id} is running; end it first", admitted="yes")
             ended = [process]
         for each in ended:
             self.records.drop(each)

@@ -1,4 +1,4 @@
-"""One output stream of a process: its pipe, the bytes kept in memory and on disk, and cursors on them."""
+"""One output stream of a process: a pipe, the bytes kept in memory and on disk, and the cursors of its readers."""
 
 from collections.abc import Callable
 
@@ -10,11 +10,11 @@ from hawse_runtime.journal.spill import Spill, SpillStore
 from hawse_runtime.posix.fd_streams import FdReader
 from hawse_runtime.posix.orphaned_pipes import OrphanedPipes
 
-DRAIN_LIMIT = 1 << 20  # bytes read after the program has ended: the capacity of a pipe
+DRAIN_LIMIT = 1 << 20  # bytes read after the program has ended; the capacity of a pipe
 
 
 class KeptStream:
-    """The output of one stream in memory and, with a `store`, on disk. The owner appends to `journal`."""
+    """The output of one stream, kept in memory and optionally on disk. The owner appends to `journal`."""
 
     def __init__(
         self,
@@ -23,16 +23,16 @@ class KeptStream:
         resume: Callable[[], None],
         store: SpillStore | None = None,
     ) -> None:
-        """Keep the output appended to `journal`.
+        """Create a stream for the output that is appended to `journal`.
 
         Args:
-            journal: Keeps the latest bytes in memory.
-            pause: Pauses the output when its readers or the disk are behind.
-            resume: Resumes the output.
-            store: Keeps older bytes on disk; without one they are lost.
+            journal: Holds the latest bytes in memory.
+            pause: Pauses the output when the readers or the disk fall behind.
+            resume: Resumes the output after `pause`.
+            store: Stores older bytes on disk. Without a store, they are lost.
         """
         self.journal = journal
-        # With a store, a reconnected client reads older bytes from disk.
+        # Hold the positions of disconnected readers for less output: with a store, they can continue from disk.
         hold_room = store.limits.each // 2 if store is not None else None
         self.pacer = Backpressure(journal, pause, resume, hold_room)
         self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None
@@ -55,26 +55,26 @@ class KeptStream:
         return KeptRange(start=self.first_at(0), offset=self.end)
 
     def appended(self) -> None:
-        """Handle new bytes in the journal: move old ones to the disk, and pause the output if needed."""
+        """Handle new bytes in the journal: move old bytes to disk, and pause the output if necessary."""
         if self.spill is not None:
             self.spill.update()
         self.pacer.update()
 
     def finish(self) -> None:
-        """Note the end of the output."""
+        """Record the end of the output."""
         self.pacer.close()
         if self.spill is not None:
             self.spill.finish()
         self.journal.seal()
 
     def forget(self) -> None:
-        """Delete the bytes on disk. Readers must not be added afterwards."""
+        """Delete the bytes on disk. No readers can be added afterwards."""
         if self.spill is not None:
             self.spill.close()
 
 
 class OutputStream(KeptStream):
-    """stdout or stderr of a process, read from a pipe."""
+    """The stdout or stderr of a process, read from a pipe."""
 
     def __init__(
         self,
@@ -84,14 +84,14 @@ class OutputStream(KeptStream):
         store: SpillStore | None = None,
         orphaned_pipes: OrphanedPipes | None = None,
     ) -> None:
-        """Read a pipe into a journal.
+        """Start reading a pipe into a journal.
 
         Args:
-            fd: The reading end of the pipe, which this object closes.
-            journal: Keeps the latest bytes in memory.
-            changed: Called after new output and at the end of the pipe.
-            store: Keeps older bytes on disk; without a store, they are lost.
-            orphaned_pipes: Drains the pipe if background children outlive the program; without it, the pipe is closed.
+            fd: The read end of the pipe. This object closes it.
+            journal: Holds the latest bytes in memory.
+            changed: Called after new output and at the end of the output.
+            store: Stores older bytes on disk. Without a store, they are lost.
+            orphaned_pipes: Drains the pipe if background children outlive the program. None closes the pipe instead.
         """
         self._inlet = FdReader(fd, WeakCallback(self._read), changed, journal.portion, journal.keystrokes)
         super().__init__(journal, self._inlet.pause, self._inlet.resume, store)
@@ -99,7 +99,7 @@ class OutputStream(KeptStream):
         self._orphaned_pipes = orphaned_pipes
 
     def finish(self) -> None:
-        """Read the remaining output from the pipe, then close it or hand it to `orphaned_pipes`."""
+        """Read the remaining output from the pipe. Then close the pipe or pass it to `orphaned_pipes`."""
         self._inlet.drain(DRAIN_LIMIT)
         if not self._inlet.ended and self._orphaned_pipes is not None:
             self._orphaned_pipes.take(self._inlet.fd)
@@ -113,26 +113,26 @@ class OutputStream(KeptStream):
 
 
 class StreamCursor:
-    """The position of a reader in a stream. `arrived`: called when bytes have been read from disk."""
+    """A reader's position in a stream. `arrived` is called when bytes have been read from disk."""
 
     lossless = True
 
     def __init__(
         self, stream: KeptStream, since: int, arrived: Callable[[], None], *, limit: int | None = None
     ) -> None:
-        """`limit`: the end offset of reading; bytes after it do not slow down the program."""
+        """Create a cursor. `limit` is the end offset for this reader; later output does not wait for it."""
         self.stream = stream
-        self.offset = since  # offset of the next byte
+        self.offset = since  # the offset of the next byte
         self._limit = limit
         self._arrived = arrived
-        self._block = b""  # bytes from disk, starting at `_block_at`
+        self._block = b""  # bytes read from disk, starting at offset `_block_at`
         self._block_at = 0
         self._fetching = False
         self._closed = False
 
     @property
     def cursor(self) -> int | None:
-        """The offset for backpressure. A reader of the disk only slows down the program to keep its bytes."""
+        """The offset for backpressure. While reading from disk, it is set only if the bytes would soon be deleted."""
         if self.full:
             return self.stream.end
         spill = self.stream.spill
@@ -142,7 +142,7 @@ class StreamCursor:
 
     @property
     def full(self) -> bool:
-        """Whether it has reached its limit and more bytes exist."""
+        """Whether the cursor has reached its limit."""
         return self._limit is not None and self.offset >= self._limit
 
     @property
@@ -151,11 +151,11 @@ class StreamCursor:
 
     @property
     def cut(self) -> bool:
-        """Whether bytes beyond its limit exist."""
+        """Whether the output extends beyond the cursor's limit."""
         return self._limit is not None and self.stream.end > self._limit
 
     def lost(self) -> bool:
-        """Skip bytes that are no longer kept; return whether some were skipped."""
+        """Skip bytes that have been dropped. Return whether any were skipped."""
         if self.full:
             return False
         first = self.stream.first_at(self.offset)
@@ -164,7 +164,7 @@ class StreamCursor:
         return lost
 
     def look(self, size: int) -> bytes | memoryview:
-        """Return up to `size` bytes, valid until more output arrives; none while they are being read from disk."""
+        """Return up to `size` bytes, valid until more output arrives. Empty while they are being read from disk."""
         if self._limit is not None:
             size = min(size, self._limit - self.offset)
         if self.offset >= self.stream.journal.start:

@@ -1,27 +1,27 @@
-"""Waits until a local port accepts connections, with repeated attempts."""
+"""Waits until a local port accepts connections, by connecting repeatedly."""
 
 import asyncio
 import contextlib
 
-HOSTS = ("127.0.0.1", "::1")  # a server may listen on only one of them
-ATTEMPT_TIMEOUT = 2.0  # seconds for one attempt
-LINE_LIMIT = 4096  # bytes of a status line
-PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between attempts; the last one is repeated
+HOSTS = ("127.0.0.1", "::1")  # servers may listen on only one of them
+ATTEMPT_TIMEOUT = 2.0  # seconds per attempt
+LINE_LIMIT = 4096  # maximum bytes of a status line
+PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between attempts; the last value repeats
 
 
 async def until_open(
     port: int, path: str | None, status: tuple[int, int], *, attempt_timeout: float = ATTEMPT_TIMEOUT
 ) -> int | None:
-    """Wait until a program listens on a port, or answers a request.
+    """Wait until a program listens on a port or, with `path`, answers an HTTP request.
 
     Args:
-        port: The TCP port on a loopback address.
-        path: The target of a GET request; None: only wait for a listener.
-        status: The lowest and highest accepted status of a response.
+        port: The TCP port on the loopback addresses.
+        path: The target of a GET request; None only waits for a listener.
+        status: The lowest and the highest accepted status code.
         attempt_timeout: Seconds for one attempt.
 
     Returns:
-        The status of the response; None without `path`.
+        The status code of the response; None without `path`.
     """
     look = 0
     while True:
@@ -36,7 +36,7 @@ async def until_open(
 
 
 async def _look(host: str, port: int, path: str | None) -> int | None:
-    """Return the status of the response, None without `path`. Raises `OSError`, or `ValueError` if it is not HTTP."""
+    """Return the response's status code; None without `path`. Raises `OSError`, or `ValueError` if it is not HTTP."""
     reader, writer = await asyncio.open_connection(host, port, limit=LINE_LIMIT)
     try:
         if path is None:

@@ -1,4 +1,4 @@
-"""A process: a program on pipes, and its two output streams."""
+"""A process: a program on pipes with two output streams."""
 
 import asyncio
 import secrets
@@ -27,27 +27,27 @@ from hawse_runtime.posix.process_tree import ProcessTrees
 from hawse_runtime.posix.spawn import spawn_pipes
 from hawse_runtime.process.output_stream import OutputStream
 
-TIMED_OUT = 124  # the exit code of timeout(1)
-SHRUNK = 4096  # bytes of each stream kept of an old command
+TIMED_OUT = 124  # the same exit code as timeout(1)
+SHRUNK = 4096  # bytes kept of each output stream of an old command
 
 
 class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of programs started by `exec` and `process.start`."""
+    """Limits of the programs started by `exec` and `process.start`."""
 
-    running: int = 4096  # concurrent programs
-    kill_grace: float = 5.0  # seconds from TERM to KILL, after a timeout and by default
-    ended_execs: int = 256  # ended keyed commands that keep all their output
+    running: int = 4096  # number of concurrent programs
+    kill_grace: float = 5.0  # seconds from SIGTERM to SIGKILL, after a timeout and by default
+    ended_execs: int = 256  # number of ended keyed commands that retain all their output
     stdin_timeout: float = 300.0  # seconds without a client until the stdin of a keyed command is closed
 
 
 class ProcessContext(msgspec.Struct, frozen=True, kw_only=True):
     """The objects that all processes of a runtime share."""
 
-    tasks: Tasks  # owns the work of ending process trees
+    tasks: Tasks  # owns the tasks that end process trees
     trees: ProcessTrees  # reads the process table and ends process trees
-    disk: ThreadPool  # the threads that read small files
-    journal: Callable[[], Journal]  # creates a journal, one for each output stream
-    orphaned_pipes: OrphanedPipes  # drains the pipes that background children keep open
+    disk: ThreadPool  # runs reads of small files
+    journal: Callable[[], Journal]  # creates a journal for each output stream
+    orphaned_pipes: OrphanedPipes  # drains pipes that background children keep open
     oom: OomCounter  # counts OOM kills
     limits: ProcessLimits = msgspec.field(default_factory=ProcessLimits)
 
@@ -57,21 +57,21 @@ class ProcessOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     argv: Sequence[str]
     cwd: str
-    env: Mapping[str, str]  # its whole environment
-    stdin: bool = False  # whether its stdin is a pipe; otherwise /dev/null
-    timeout: float | None = None  # time limit of the whole tree in seconds; None: no limit
-    session: str | None = None  # the id of the session that starts it
-    store: SpillStore | None = None  # keeps output on disk that exceeds the memory limit; without a store, it is lost
+    env: Mapping[str, str]  # its complete environment
+    stdin: bool = False  # whether stdin is a pipe; otherwise, it is /dev/null
+    timeout: float | None = None  # time limit of the whole process tree in seconds; None for no limit
+    session: str | None = None  # the id of the session that starts the process
+    store: SpillStore | None = None  # stores output above the memory limit on disk; without a store, it is lost
 
 
 class ProcessSubscriber(Protocol):
-    """A reader to wake on new output and at the end."""
+    """A reader that is woken by new output and by the process's end."""
 
     def wake(self) -> None: ...
 
 
 class Process:
-    """One program, from its start until its output is dropped."""
+    """One program, from its start until its output is deleted."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Process:
         Args:
             process_id: The id of the process.
             options: The program, its environment, directory, stdin and timeout.
-            context: The objects that it shares with the other processes.
+            context: The objects shared with other processes.
             on_exit: Called once when the process has ended.
 
         Raises:
@@ -98,7 +98,7 @@ class Process:
         self.session = options.session
         self.started = time.time()
         self.ended: float | None = None  # seconds since 1970
-        self.duration: float | None = None  # seconds; set at its end
+        self.duration: float | None = None  # in seconds; set when the process ends
         self._begun_at = time.monotonic()
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
@@ -107,8 +107,8 @@ class Process:
         self._mark = f"{PROCESS_MARK}={self.instance}"
         self._on_exit = on_exit
         self._timed_out = False
-        self._sent_kill = False  # the runtime may have sent SIGKILL, so it does not count as an OOM kill
-        self._oom_kills = context.oom.kills()  # at the start
+        self._sent_kill = False  # whether the runtime may have sent SIGKILL, which rules out an OOM kill
+        self._oom_kills = context.oom.kills()  # number of OOM kills at the start
         journals = context.journal(), context.journal()
         self.writers = InputStreams()
         env = {**options.env, PROCESS_MARK: self.instance}
@@ -143,7 +143,7 @@ class Process:
         )
 
     def opened(self, start: StreamOffsets, input_offset: int) -> ProcessOpened:
-        """Return the event `opened` for a reader that starts at `start`."""
+        """Return the `opened` event for a reader that starts at `start`."""
         return ProcessOpened(**msgspec.structs.asdict(self.describe()), start=start, input_offset=input_offset)
 
     def signal(self, signum: int) -> None:
@@ -151,20 +151,20 @@ class Process:
         self._child.signal_group(signum)
 
     async def end(self, signum: int, grace: float) -> None:
-        """Send `signum` to the whole tree, and KILL after `grace` seconds. Return when no process is left.
+        """Send `signum` to the process tree, and SIGKILL after `grace` seconds. Return when all processes have ended.
 
-        If the process has already ended, this ends its remaining children.
+        If the process itself has ended, this ends its remaining children.
         """
         self._sent_kill = True
         await self._context.trees.end(self.pid, signum, grace, lambda: self.exit is not None, mark=self._mark)
 
     def shrink(self) -> None:
-        """Keep only the last SHRUNK bytes of each stream."""
+        """Keep only the last SHRUNK bytes of each output stream."""
         for stream in (self.stdout, self.stderr):
             stream.journal.limit(SHRUNK)
 
     def forget(self) -> None:
-        """Delete the output, because the process can no longer be found."""
+        """Delete the output. Called when the process can no longer be found."""
         for stream in (self.stdout, self.stderr):
             stream.forget()
 

@@ -1,4 +1,4 @@
-"""The registry of processes: running ones, and the most recently ended ones."""
+"""A registry of running processes and of the most recently ended ones."""
 
 import itertools
 import re
@@ -10,11 +10,11 @@ from hawse.api.processes import ProcessInfo, ProcessListResult
 from hawse_runtime.core.registry import Registry, Retention
 from hawse_runtime.process.process import Process
 
-ARGV_LISTED = 256  # characters of an argv in a list, which must fit into one message
+ARGV_LISTED = 256  # characters of an argv in a list; the list must fit into one message
 
 
 class ProcessRegistry(Registry[Process]):
-    """Dropping a process deletes its output, including output on disk."""
+    """The registry. Dropping a process deletes its output, including output on disk."""
 
     def __init__(self, retention: Retention) -> None:
         super().__init__("process", retention=retention, on_drop=Process.forget)
@@ -22,14 +22,14 @@ class ProcessRegistry(Registry[Process]):
     def list(
         self, after: str | None, limit: int, execs: Iterable[Process] = (), session: str | None = None
     ) -> ProcessListResult:
-        """Return one page of the list: processes in start order, then the commands of `exec`.
+        """Return one page of the list: processes in start order, then the running commands of `exec`.
 
         Args:
-            after: The id of the last process of the previous page; None: the first page. If that process no longer
-            exists, the page starts after its number for a command of `exec`, otherwise the list starts over.
-            limit: The maximum number of processes of a page.
+            after: The id of the last process on the previous page; None for the first page. If that process no longer
+                exists, the list starts over; after a command of `exec`, it continues with later commands.
+            limit: The maximum number of processes per page.
             execs: The running commands of `exec`, in start order.
-            session: Only processes started by this session; None: all.
+            session: List only processes started by this session; None for all.
         """
         processes: Iterator[Process] = itertools.chain(self, execs)
         if after is not None and self.find(after) is not None:
@@ -42,13 +42,13 @@ class ProcessRegistry(Registry[Process]):
 
 
 def _exec_number(process_id: str) -> int:
-    """Return the number in the id of a command of `exec`; 0 for any other id."""
+    """Return the number in the id of a command of `exec`; 0 for other ids."""
     match = re.fullmatch(r"exec-([1-9]\d*)-[0-9a-f]{8}", process_id)
     return int(match[1]) if match else 0
 
 
 def _short(info: ProcessInfo) -> ProcessInfo:
-    """Return `info` with at most ARGV_LISTED characters of its argv."""
+    """Return `info` with argv shortened to ARGV_LISTED characters."""
     left = ARGV_LISTED
     argv = []
     for argument in info.argv:

@@ -1,6 +1,6 @@
 """`process.wait`: waits for the exit of a process, a match in its output, an open port, or the timeout.
 
-Like any lossless reader, it also reads from disk and slows down the program so that no output is missed.
+Like a lossless reader, a wait can read from disk and slows down the program, so no output is missed.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ from hawse_runtime.process.port_probe import until_open
 from hawse_runtime.process.process import Process
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-LAST_LINE = 400  # bytes of output in the error for an ended process
+LAST_LINE = 400  # bytes of output quoted in the error for an ended process
 
 
 class LogSearch(OutputSearch):
-    """Searches one stream, and slows down its program so that no output is missed."""
+    """Searches one output stream, and slows down the program so that no output is missed."""
 
     def __init__(
         self,
@@ -44,11 +44,11 @@ class LogSearch(OutputSearch):
         found: Callable[[LogMatch], object],
         searched: Callable[[], object],
     ) -> None:
-        """Create a search, which starts with the first `wake`. For the other arguments see `OutputSearch`.
+        """Create a search. It starts with the first `wake`. `OutputSearch` describes the other arguments.
 
         Args:
-            name: The name of the stream.
-            stream: The stream.
+            name: The name of the output stream.
+            stream: The output stream.
             since: The start offset of the search.
         """
         self._stream_cursor = StreamCursor(stream, since, self.wake)
@@ -65,32 +65,32 @@ class LogSearch(OutputSearch):
         stream.pacer.add(self._stream_cursor)
 
     def close(self) -> None:
-        """End the search, which no longer slows down the program."""
+        """End the search. It no longer slows down the program."""
         super().close()
         self._stream_cursor.stream.pacer.remove(self._stream_cursor)
         self._stream_cursor.close()
 
 
 class ProcessWaitStream(OutputOnlyStream):
-    """Serves one `process.wait` call. Sends no bytes."""
+    """Serves one `process.wait` call, which returns no output bytes."""
 
     def __init__(
         self, process: Process, call: ServerCall, params: ProcessWait, context: SearchContext, tasks: Tasks
     ) -> None:
-        """Create the stream. `begin` starts to wait.
+        """Create the stream. Call `begin` to start waiting.
 
         Args:
-            process: The process.
+            process: The process to observe.
             call: The call to serve.
             params: The conditions to wait for.
-            context: Runs searches.
-            tasks: Owns the work of probing the port.
+            context: Runs the searches.
+            tasks: Owns the task that probes the port.
 
         Raises:
             HawseError: `invalid_params`, `too_large`.
         """
         if not (params.exit or params.log or params.port):
-            raise HawseError("invalid_params", "missing parameter: one of `exit`, `log` and `port`")
+            raise HawseError("invalid_params", "at least one of `exit`, `log` and `port` is required")
         super().__init__(call)
         self._process = process
         self._exit_wanted = bool(params.exit)
@@ -104,7 +104,7 @@ class ProcessWaitStream(OutputOnlyStream):
         process.readers[self] = None
 
     def begin(self) -> None:
-        """Check the conditions for the first time. Call it once `call.serve` has returned."""
+        """Check the conditions for the first time. Call this after `call.serve` has returned."""
         if self._port is not None and self._process.exit is None:
             self._probe = self._tasks.start(self._look(self._port))
         self.wake()
@@ -118,7 +118,7 @@ class ProcessWaitStream(OutputOnlyStream):
         return False
 
     def detach(self) -> None:
-        """Stop waiting, because the call has closed."""
+        """Stop waiting. Called when the call has closed."""
         self._over = True
         self._timer.cancel()
         self._process.readers.pop(self, None)
@@ -130,13 +130,13 @@ class ProcessWaitStream(OutputOnlyStream):
     # ---- watching
 
     def wake(self) -> None:
-        """Handle new output, or the end of the process."""
+        """Handle new output or the end of the process."""
         for search in self._searches:
             search.wake()
         self._check_end()
 
     def _check_end(self) -> None:
-        """Complete the call if the process has ended and all its output has been searched."""
+        """End the call if the process has ended and all its output has been searched."""
         exit = self._process.exit
         if self._over or exit is None or not all(search.at_end for search in self._searches):
             return
@@ -165,7 +165,7 @@ class ProcessWaitStream(OutputOnlyStream):
         if log is None:
             return []
         if (log.text is None) == (log.pattern is None):
-            raise HawseError("invalid_params", "give either `text` or `pattern`", details={"path": "$.log"})
+            raise HawseError("invalid_params", "specify either `text` or `pattern`", details={"path": "$.log"})
         since = beginning(self._process, log.since)
         literal = log.text is not None
         try:
@@ -188,14 +188,14 @@ class ProcessWaitStream(OutputOnlyStream):
 
 
 def how_it_ended(process: Process, exit: Exit) -> str:
-    """Describe the unexpected end of a process, with its last line."""
+    """Describe the unexpected end of a process, and quote its last line of output."""
     how = f"by {exit.signal}" if exit.code is None else f"with exit code {exit.code}"
     for stream in (process.stderr.journal, process.stdout.journal):
         end = stream.copy(max(stream.start, stream.end - LAST_LINE), stream.end)
         if lines := end.decode(errors="replace").split("\n") if end.strip() else []:
             line = next(line for line in reversed(lines) if line.strip()).strip()
-            return f"the process ended first, {how}: {line}"
-    return f"the process ended first, {how}"
+            return f"the process ended before the condition was met, {how}: {line}"
+    return f"the process ended before the condition was met, {how}"
 
 
 def _names(stream: StreamName | None) -> tuple[StreamName, ...]:

@@ -1,4 +1,4 @@
-"""Streams fed by a generator or a connection, and checks of handles.
+"""Streams whose source is a generator or a connection, and checks of handles.
 
-Methods are unknown here: the packages that handle methods import this one, never the reverse.
+This package knows no methods: the packages that implement methods import it, never the reverse.
 """

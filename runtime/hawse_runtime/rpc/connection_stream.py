@@ -1,4 +1,4 @@
-"""A stream that forwards a connection to a program: bytes both ways, each direction at its reader's pace."""
+"""A stream that forwards a connection to a program. Each direction is paced by its reader."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -9,39 +9,37 @@ from hawse.rpc import typed
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Kind
 
-READ_AHEAD: Final = 64 << 10  # bytes waiting for credit; beyond it, reading pauses (one read can overshoot)
-WRITE_BUFFER: Final = 64 << 10  # bytes waiting for the program; beyond it, input is not acknowledged
+READ_AHEAD: Final = 64 << 10  # bytes that wait for credit; above this, reading pauses (one read can exceed it)
+WRITE_BUFFER: Final = 64 << 10  # bytes that wait for the program; above this, input is not acknowledged
 
 
 class ConnectionStream(asyncio.Protocol, ABC):
-    """A `Stream`, and the protocol of the connection. Subclasses start `connect` once."""
+    """A `Stream` that is also the protocol of the connection. Subclasses start `connect` once."""
 
     def __init__(self, call: ServerCall) -> None:
         self._call = call
         self._transport: asyncio.Transport | None = None
-        self._detached = False  # the channel is closed
-        self._lost = False  # the connection is closed
-        self._failure: Exception | None = None  # why the connection was lost; None if it was closed
-        self._opened_sent = False  # the event `opened` was sent
-        self._chunks: deque[memoryview] = deque()  # from the program
-        self._held = 0  # bytes in `_chunks`
+        self._detached = False  # whether the channel is closed
+        self._lost = False  # whether the connection is closed
+        self._failure: Exception | None = None  # the error that closed the connection; None if it was closed normally
+        self._opened_sent = False  # whether the `opened` event was sent
+        self._chunks: deque[memoryview] = deque()  # data from the program
+        self._held = 0  # total bytes in `_chunks`
         self._reading = True
-        self._received = 0  # bytes from the program that were forwarded
+        self._received = 0  # bytes from the program forwarded to the caller
         self._sent = 0  # bytes accepted from the caller
-        self._ended = False  # the caller has ended its input
-        self._early: list[
-            bytes
-        ] = []  # input received before the connection was established; bounded by the input window
+        self._ended = False  # whether the caller has ended its input
+        self._early: list[bytes] = []  # input received before the connection was open; limited by the input window
         self._writable = True
-        self._owed = 0  # bytes accepted while the program did not read, to acknowledge when it does
+        self._owed = 0  # bytes accepted while the program was not reading, to be acknowledged when it reads
 
     async def connect(self) -> None:
-        """Open the connection; end the call with an error if that fails."""
+        """Open the connection. If that fails, end the call with an error."""
         try:
             await self._dial()
         except HawseError as error:
             self._call.error(error)
-        except OSError as error:  # includes TimeoutError
+        except OSError as error:  # TimeoutError is a subclass
             reason = "does not answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
             self._call.error(self._connect_error(reason))
 
@@ -49,30 +47,30 @@ class ConnectionStream(asyncio.Protocol, ABC):
 
     @abstractmethod
     async def _dial(self) -> None:
-        """Open the connection with this object as its protocol. Raises `OSError`, `HawseError`."""
+        """Open the connection with this object as its protocol. Raises `OSError` and `HawseError`."""
 
     @abstractmethod
     def _connect_error(self, reason: str) -> HawseError:
-        """Return the error of the call for an `OSError` of `_dial`."""
+        """Return the error that ends the call when `_dial` raises `OSError`."""
 
     @abstractmethod
     def _opened(self) -> Any:
-        """Return the value of `opened`, the first event. Raises `HawseError`, which ends the call."""
+        """Return the value of the first event, `opened`. Raises `HawseError` to end the call."""
 
     @abstractmethod
     def _send_event(self, connection: Connection, ch: int) -> bool:
-        """Send a pending event, if any; return whether one was sent. Called with credit, after `opened`."""
+        """Send a pending event, if any. Return whether one was sent. Called with credit available, after `opened`."""
 
     @abstractmethod
     def _end_input(self, transport: asyncio.Transport) -> None:
-        """Handle the end of the caller's input: end that direction of the connection, or all of it."""
+        """Handle the end of the caller's input by closing that direction of the connection, or both."""
 
     @abstractmethod
     def _result(self) -> Any:
-        """Return the result, after the connection was closed and all bytes were sent. Raises `HawseError`."""
+        """Return the result. Called when the connection is closed and all bytes are sent. Raises `HawseError`."""
 
     def _allowed(self, data: bytes | memoryview) -> bytes:
-        """Return the part of the input that the program can receive. Raises `HawseError`, which ends the call."""
+        """Return the part of the input that the program may receive. Raises `HawseError` to end the call."""
         return bytes(data)
 
     # ---- Stream
@@ -117,7 +115,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
     # ---- asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's classes are not subclasses of asyncio.Transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports do not subclass asyncio.Transport
         if self._detached:
             self._transport.abort()
             return
@@ -180,7 +178,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
             self._transport.resume_reading()
 
     def _write(self, data: bytes | memoryview) -> None:
-        """Forward the allowed input. It is dropped after the connection has closed; the result reports that."""
+        """Forward the allowed input. Input after the end of the connection is dropped; the result reports the end."""
         assert self._transport is not None
         allowed = self._allowed(data)
         if allowed and not self._lost:
@@ -197,6 +195,6 @@ class ConnectionStream(asyncio.Protocol, ABC):
             self._call.error(error)
 
     def _raise_failure(self) -> None:
-        """Raise a `HawseError` if the connection was lost rather than closed."""
+        """Raise a `HawseError` unless the connection was closed normally."""
         if self._failure is not None:
             raise typed(self._failure)

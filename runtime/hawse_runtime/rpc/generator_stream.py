@@ -1,4 +1,4 @@
-"""Serves a call from a generator in a thread, which yields events and bytes, at most one item ahead of the reader."""
+"""Serves a call from a generator in a thread. The generator is at most one event or block ahead of the reader."""
 
 from collections.abc import Generator
 from typing import Any, NamedTuple
@@ -13,19 +13,20 @@ from hawse_runtime.rpc.stream_slots import StreamSlots
 
 
 class StreamEvent(NamedTuple):
-    """An event to send."""
+    """An event to send to the caller."""
 
     name: str
     value: Any
 
 
-# It yields an event, bytes of output (as many as it is allowed to hold), or None to let other work run, and returns the
-# result. However the call ends, the generator is closed, so that its `finally` can release resources.
+# The generator yields an event, a block of output (as large as its slot allows), or None to let other work run. It
+# returns the call's result. Whatever ends the call, the generator is closed, so that its `finally` blocks release
+# resources.
 Work = Generator[StreamEvent | bytes | None, None, Any]
 
 
 class GeneratorStream(OutputOnlyStream):
-    """Sends the items of a generator and ends with its return value."""
+    """Sends the items that a generator yields, and ends the call with its return value."""
 
     def __init__(
         self,
@@ -38,27 +39,27 @@ class GeneratorStream(OutputOnlyStream):
         offset: int = 0,
         subject: str | None = None,
     ) -> None:
-        """Create the stream, which starts when a slot is free.
+        """Create the stream. The generator starts when a slot is free.
 
         Args:
             call: The call to serve.
-            work: The generator.
+            work: The generator to run.
             disk: The threads that run the generator.
-            tasks: Owns the work.
+            tasks: Owns the tasks that wait for the threads.
             slots: Limits the number of open generators.
             offset: The offset of the first byte of output.
-            subject: The object of the call, for error messages: see `hawse.rpc.typed`.
+            subject: The object of the call, for error messages (see `hawse.rpc.typed`).
         """
         super().__init__(call)
         self.principal = call.principal
-        self.busy = False  # a step of the generator is running
+        self.busy = False  # whether a step of the generator is running
         self._work = work
         self._disk = disk
         self._tasks = tasks
         self._slots = slots
         self._offset = offset
         self._subject = subject
-        self._event: StreamEvent | None = None  # one of the two is held until there is credit for it
+        self._event: StreamEvent | None = None  # an event or a block that waits for credit
         self._block = memoryview(b"")
         self._over = False
         self._detached = False
@@ -66,16 +67,16 @@ class GeneratorStream(OutputOnlyStream):
         slots.enter(self)
 
     def begin(self) -> None:
-        """Run the generator up to its first item, now that it has a slot."""
+        """Run the generator up to its first item. Called when the stream has a slot."""
         self._advance()
 
     def give_up(self) -> None:
-        """End the call, because others are waiting for its slot and its client is not reading."""
-        self._call.error(HawseError("limit_exceeded", "too many streams are open, and this one was not read"))
+        """End the call. Called when another stream needs the slot and this stream's client is not reading."""
+        self._call.error(HawseError("limit_exceeded", "too many streams are open, and this one is not being read"))
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if self._over:
-            self._call.result(self._value)  # a result costs no credit
+            self._call.result(self._value)  # a result needs no credit
         elif self.busy or connection.window(ch) <= 0:
             return False
         elif self._event is not None:
@@ -119,7 +120,7 @@ class GeneratorStream(OutputOnlyStream):
             self._call.wake()
 
     async def _close(self) -> None:
-        """Close the generator, then free its slot."""
+        """Close the generator, then release its slot."""
         try:
             await self._disk.run(self._work.close)
         finally:

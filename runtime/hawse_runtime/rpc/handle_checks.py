@@ -1,4 +1,4 @@
-"""Common checks of calls on terminals and processes."""
+"""Checks that the calls on terminals and processes share."""
 
 import signal as signals
 from typing import Any, Protocol
@@ -7,20 +7,20 @@ from hawse.wire import HawseError
 
 
 class Started(Protocol):
-    """A terminal or a process. `exit` is None while it is running."""
+    """A terminal or a process. `exit` is None while the program is running."""
 
     id: str
     exit: Any
 
 
 def check_running(kind: str, thing: Started) -> None:
-    """Raise `exited` if it has ended. `kind`: the noun for it in the message."""
+    """Raise `exited` if the terminal or process has ended. `kind` is the noun used in the message."""
     if thing.exit is not None:
         raise HawseError("exited", f"{kind} {thing.id} has ended")
 
 
 def signal_number(signal: str | int) -> int:
-    """Return the number of a signal, given by number or name, with or without SIG. Raises `invalid_params`."""
+    """Return the number of a signal, given as a number or a name with or without SIG. Raises `invalid_params`."""
     try:
         if isinstance(signal, int):
             return int(signals.Signals(signal))
@@ -28,5 +28,5 @@ def signal_number(signal: str | int) -> int:
         return int(signals.Signals[name if name.startswith("SIG") else f"SIG{name}"])
     except (ValueError, KeyError):
         raise HawseError(
-            "invalid_params", f"{signal!r} is not a signal's number or name", details={"path": "$.signal"}
+            "invalid_params", f"{signal!r} is not a valid signal number or name", details={"path": "$.signal"}
         ) from None

@@ -1,7 +1,7 @@
-"""Limits the number of open stream generators, which hold a descriptor and a block of output in memory.
+"""Limits the number of open stream generators. Each one holds a descriptor and a block of output in memory.
 
-Beyond the limit, streams wait for their turn. A stream whose client is not reading gives its slot to a waiting one, so
-that a client cannot block others by opening many streams without reading them.
+Streams above the limit wait for a slot. A stream whose client is not reading loses its slot to a waiting one. A client
+therefore cannot block other clients by opening many streams without reading them.
 """
 
 import asyncio
@@ -13,68 +13,68 @@ from hawse.api.rights import ALL
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 
-SLOTS: Final = 512  # half the usual soft limit of open files, 1,024
-STALLED: Final = 2.0  # seconds without progress until a stream gives its slot to a waiting one
-MEMORY: Final = 32 << 20  # approximate bytes of all blocks: with many open streams, blocks are smaller
-BLOCK: Final = 256 << 10  # bytes of a block with few open streams
+SLOTS: Final = 512  # half the usual soft limit on open files, 1,024
+STALLED: Final = 2.0  # seconds without progress until a stream can lose its slot to a waiting one
+MEMORY: Final = 32 << 20  # approximate bytes of all blocks; with many open streams, blocks are smaller
+BLOCK: Final = 256 << 10  # bytes per block while few streams are open
 BLOCK_MIN: Final = 16 << 10
 
 
 class SlotUser(Protocol):
-    """A stream that needs a slot."""
+    """A stream that needs a slot to run."""
 
     @property
     def principal(self) -> Principal:
-        """The caller."""
+        """The principal that opened the stream."""
         ...
 
     @property
     def busy(self) -> bool:
-        """Whether it is working for its client, and therefore not stalled."""
+        """Whether the stream is producing output. A busy stream is not stalled."""
         ...
 
     def begin(self) -> None:
-        """Start to work, with a slot."""
+        """Start the stream. Called when it has a slot."""
         ...
 
     def give_up(self) -> None:
-        """End, because another stream needs the slot. Calls `StreamSlots.leave`, now or later."""
+        """End the stream, because another one needs its slot. The stream calls `StreamSlots.leave` now or later."""
         ...
 
 
 class OpenSlot(NamedTuple):
     """A slot in use."""
 
-    progress: float  # loop time of the last progress of its stream
-    release: Callable[[], None]  # returns it to the principal's share
+    progress: float  # the loop time when the stream last made progress
+    release: Callable[[], None]  # releases the slot from the principal's share
 
 
 class StreamSlots:
-    """The slots of one runtime. Principals take turns, and a share is reserved for the owner."""
+    """The slots of one runtime. Principals take turns, and a share of the slots is reserved for the owner."""
 
     def __init__(self, slots: int = SLOTS) -> None:
         self._shares = Shares(slots, "streams")
         self._open: dict[SlotUser, OpenSlot] = {}
-        self._waiting: dict[str, dict[SlotUser, None]] = {}  # by the principal's id, in the order of their turns
+        self._waiting: dict[str, dict[SlotUser, None]] = {}  # by principal id, the next principal first
         self._timer: asyncio.TimerHandle | None = None  # set while streams are waiting
         self._clock: Callable[[], float] = asyncio.get_running_loop().time
 
     def block_size(self) -> int:
-        """Return the number of bytes that a stream can hold in memory."""
+        """Return the number of bytes that each stream can hold in memory."""
         return max(BLOCK_MIN, min(BLOCK, MEMORY // max(1, len(self._open))))
 
     def enter(self, user: SlotUser) -> None:
-        """Call `user.begin` when a slot is free, possibly immediately."""
+        """Call `user.begin` when a slot is free, possibly before this method returns."""
         self._waiting.setdefault(user.principal.id, {})[user] = None
         self._fill()
 
     def progress(self, user: SlotUser) -> None:
-        """Note that the client of `user` has read something."""
+        """Record that the client of `user` has read data."""
         if (slot := self._open.get(user)) is not None:
             self._open[user] = slot._replace(progress=self._clock())
 
     def leave(self, user: SlotUser) -> None:
-        """Free the slot of `user`, or its place in the queue. Idempotent."""
+        """Release the slot of `user`, or remove it from the queue. Idempotent."""
         waiting = self._waiting.get(user.principal.id, {})
         if waiting.pop(user, user) is None and not waiting:
             del self._waiting[user.principal.id]
@@ -83,9 +83,9 @@ class StreamSlots:
         self._fill()
 
     def reclaim(self) -> None:
-        """Take as many slots as needed from stalled streams. Called while streams are waiting.
+        """End stalled streams to free slots for waiting ones. Called while streams are waiting.
 
-        Guests' streams are ended for any principal, others only for the owner.
+        Any principal can end stalled streams of guests. Only the owner can end the owner's streams.
         """
         self._timer = None
         waiting = [next(iter(users)).principal for users in self._waiting.values()]
@@ -101,7 +101,7 @@ class StreamSlots:
         self._fill()
 
     def _fill(self) -> None:
-        """Give slots to waiting streams, one for each principal in turn."""
+        """Assign free slots to waiting streams, one per principal in turn."""
         taken = True
         while taken:
             taken = False
@@ -114,7 +114,7 @@ class StreamSlots:
             self._timer = None
 
     def _take(self, waiting: dict[SlotUser, None]) -> bool:
-        """Give a slot to the first waiting stream of a principal; return whether one was free."""
+        """Assign a slot to the first waiting stream of a principal. Return whether a slot was free."""
         user = next(iter(waiting))
         held = ExitStack()
         try:
@@ -123,7 +123,7 @@ class StreamSlots:
             return False
         del waiting[user], self._waiting[user.principal.id]
         if waiting:
-            self._waiting[user.principal.id] = waiting  # behind all other principals
+            self._waiting[user.principal.id] = waiting  # the principal moves behind all others
         self._open[user] = OpenSlot(self._clock(), held.close)
         user.begin()
         return True

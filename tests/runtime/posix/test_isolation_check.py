@@ -21,4 +21,4 @@ def test_it_prints_what_a_program_inside_has() -> None:
 def test_it_fails_with_the_reason() -> None:
     run = run_python("-m", MODULE, capabilities=False)
     assert run.returncode == 4
-    assert run.stderr == "user code cannot be separated from the runtime: [Errno 1] unshare: Operation not permitted\n"
+    assert run.stderr == "cannot separate user code from the runtime: [Errno 1] unshare: Operation not permitted\n"

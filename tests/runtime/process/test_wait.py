@@ -93,7 +93,7 @@ async def test_an_exit_before_the_line_or_the_port_is_an_error_with_the_exit(cli
     assert error.details["stdout"] == 6
     error = await client.refused("process.wait", id="p", port={"port": free_port()})
     assert (error.code, error.details["exit"]["code"]) == ("exited", 3)
-    assert error.message == "the process ended first, with exit code 3: hello"
+    assert error.message == "the process ended before the condition was met, with exit code 3: hello"
     ended = await wait(client, log={"text": "never"}, exit=True)
     assert ended["event"] == "exit"
     last = await wait(client, log={"text": "hello"}, exit=True)
