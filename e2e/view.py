@@ -143,11 +143,15 @@ class View(TerminalView):
         """Swipe with one finger from `start` to `end` (CSS pixels). The context needs touch."""
         finger = await self.page.context.new_cdp_session(self.page)
         steps = [(start[0] + (end[0] - start[0]) * n / 10, start[1] + (end[1] - start[1]) * n / 10) for n in range(11)]
-        for kind, points in [
-            ("touchStart", steps[:1]),
-            *(("touchMove", [step]) for step in steps[1:]),
-            ("touchEnd", []),
-        ]:
-            touches = [{"x": x, "y": y} for x, y in points]
-            await finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+        events = [("touchStart", steps[:1]), *(("touchMove", [step]) for step in steps[1:]), ("touchEnd", [])]
+        # Sent without waiting for each: on a busy machine, the first would otherwise become a long press.
+        await asyncio.gather(
+            *(
+                finger.send(
+                    "Input.dispatchTouchEvent",
+                    {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]},
+                )
+                for kind, points in events
+            )
+        )
         await finger.detach()
