@@ -127,6 +127,7 @@ RULES = {
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.build": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.referable": Rule(ours=(), others=(), not_stdlib=WAITING),
+    "hawse.code_pool": Rule(ours=(), others=("msgspec",), not_stdlib=WAITING),
     "hawse.holes": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link.sockets": Rule(ours=(), others=(), not_stdlib=WAITING - {"socket"}),
     "hawse.zstd": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
@@ -136,6 +137,7 @@ RULES = {
         ours=(
             "hawse.wire",
             "hawse.api",
+            "hawse.code_pool",
             "hawse.holes",
             "hawse.link.keystrokes",
             "hawse.link",
@@ -200,6 +202,7 @@ RULES = {
             "hawse_runtime.journal",
             "hawse_runtime.process",
             "hawse_runtime.code",
+            "hawse.code_pool",
         ),
         others=("msgspec",),  # what speaks with kernels is loaded by the host process only
         never=("hawse_runtime.code.host",),
@@ -252,7 +255,7 @@ RULES = {
             *("hawse.wire", "hawse.api", "hawse.link.keystrokes", "hawse.link", "hawse.logs", "hawse.referable"),
             *("hawse.rpc", "hawse.link.sockets", "hawse.zstd", "hawse_gateway"),
         ),
-        exactly=("hawse", "hawse.build"),
+        exactly=("hawse", "hawse.build", "hawse.code_pool"),
     ),
     "hawse_gateway.core": gateway_rule("core", also=("hawse.logs", "hawse.wire")),
     "hawse_gateway.auth": gateway_rule("auth", "limits", "store", also=("hawse.wire", "hawse.api")),

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from hawse.api.code_pool import parse_pools
 from hawse.api.sandboxes import Network
+from hawse.code_pool import parse_pools
 from hawse.logs import FORMS, Form
 from hawse.wire import Limits
 from hawse_gateway.auth.access_policy import split_host, split_origin
@@ -126,7 +126,7 @@ class Settings:
         idle_timeout: The default number of seconds without activity after which a sandbox sleeps.
         start_timeout: Seconds within which a runtime must accept connections. None: the provider's default.
         max_contexts: The maximum number of code contexts per language in a sandbox. None: unlimited.
-        code_pool: How many idle executors each sandbox keeps ready (`hawse.api.code_pool`).
+        code_pool: How many idle executors each sandbox keeps ready (`hawse.code_pool`).
         otel: Whether to export spans of calls (OpenTelemetry).
         log_format: The log format of the gateway and the runtimes.
         limits: The limits that `welcome` announces.

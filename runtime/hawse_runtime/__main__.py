@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import uvloop
 
-from hawse.api.code_pool import FORM, parse_pools
 from hawse.api.processes import ProcessStart
+from hawse.code_pool import FORM, parse_pools
 from hawse.link.sockets import socket_address
 from hawse.logs import FORMS, handler
 from hawse_runtime import egress

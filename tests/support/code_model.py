@@ -20,7 +20,7 @@ import uvloop
 from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from hawse.api.code_pool import PoolLimits
+from hawse.code_pool import PoolLimits
 from hawse.wire import HawseError
 from hawse_runtime.code.limits import CodeLimits
 from hawse_runtime.settings import RuntimeLimits

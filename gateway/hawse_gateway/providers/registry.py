@@ -33,7 +33,7 @@ class ProviderOptions:
         oci_runtime: The Docker Engine's name for the OCI runtime. None: its default.
         max_contexts: The maximum number of code contexts per language in a sandbox. None: unlimited.
         max_terminals: The maximum number of running terminals created by each user in a sandbox. None: unlimited.
-        code_pool: Executors kept ready for code contexts (`hawse.api.code_pool`).
+        code_pool: Executors kept ready for code contexts (`hawse.code_pool`).
         kubernetes: The file with the settings of the Kubernetes provider, if given.
         egress: The operator's settings for filtered networks.
         start_timeout: The maximum seconds until a runtime accepts connections. None: the provider's default.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from hawse.api.code_pool import PoolLimits
+from hawse.code_pool import PoolLimits
 from hawse_runtime.journal.spill import SpillLimits
 
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Mapping
 from typing import Protocol
 
-from hawse.api.code_pool import PoolLimits
+from hawse.code_pool import PoolLimits
 from hawse.wire import HawseError
 from hawse_runtime.code.executor import Executor, ExecutorOptions
 from hawse_runtime.code.limits import CodeLimits

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from hawse.api.code_pool import PoolLimits
+from hawse.code_pool import PoolLimits
 from hawse_runtime.code.limits import CodeLimits
 from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from hawse.api.code_pool import PoolLimits
+from hawse.code_pool import PoolLimits
 from hawse_runtime.code.limits import CodeLimits
 from hawse_runtime.settings import RuntimeLimits
 from tests.support.code import answer, begin, create, end, run

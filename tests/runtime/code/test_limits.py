@@ -1,6 +1,6 @@
 """The bounds of code contexts."""
 
-from hawse.api.code_pool import PoolLimits
+from hawse.code_pool import PoolLimits
 from hawse_runtime.code.host_protocol import CHUNK, MESSAGE_LIMIT
 from hawse_runtime.code.limits import CodeLimits
 from hawse_runtime.code.run import EVENT_LIMIT

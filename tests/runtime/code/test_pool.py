@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from hawse.api.code_pool import PoolLimits
 from hawse.api.types import Exit
+from hawse.code_pool import PoolLimits
 from hawse.wire import HawseError
 from hawse_runtime.code.executor import ExecutorOptions
 from hawse_runtime.code.host_protocol import Kernel

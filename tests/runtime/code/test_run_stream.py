@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hawse.api.code_pool import PoolLimits
+from hawse.code_pool import PoolLimits
 from hawse_runtime.code.limits import CodeLimits
 from hawse_runtime.journal.limits import JournalLimits
 from hawse_runtime.journal.spill import SpillLimits

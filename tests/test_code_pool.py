@@ -2,7 +2,7 @@
 
 import pytest
 
-from hawse.api.code_pool import PoolLimits, parse_pools
+from hawse.code_pool import PoolLimits, parse_pools
 
 
 def test_values_are_for_all_languages_or_for_one() -> None:
