@@ -21,11 +21,12 @@ EXPORTS: Final = {
         " TextEdit"
     ),
     "hawse.api.git": "GitAuthor GitCredentials",
+    "hawse.api.images": "ImageInfo ImageProgress",
     "hawse.api.people": "Participant WriterLease",
     "hawse.api.ports": "OpenPort",
     "hawse.api.processes": "LogMatch ProcessInfo",
     "hawse.api.recordings": "RecordingInfo",
-    "hawse.api.sandboxes": "ImageInfo ImageProgress SandboxInfo SandboxLimits SandboxPort",
+    "hawse.api.sandboxes": "SandboxInfo SandboxLimits SandboxPort",
     "hawse.api.sessions": "SessionInfo",
     "hawse.api.terminals": (
         "CommandInfo RecordOptions TerminalHistoryResult TerminalInfo TerminalScreenResult TerminalSendResult"

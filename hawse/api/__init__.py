@@ -23,6 +23,7 @@ SURFACES: Final = (
     "egress",
     "files",
     "git",
+    "images",
     "mounts",
     "people",
     "ports",

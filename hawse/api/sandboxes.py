@@ -1,4 +1,4 @@
-"""Sandboxes and their container images: the `sandbox.*`, `template.*` and `image.*` methods."""
+"""Sandboxes and their templates: the `sandbox.*` and `template.*` methods."""
 
 from typing import Annotated, Final, Literal
 
@@ -6,10 +6,11 @@ import msgspec
 from msgspec import Meta
 
 from hawse.api.egress import EgressPolicy
+from hawse.api.images import ImageName
 from hawse.api.ports import ChosenToken, PortNumber, PreviewName
 from hawse.api.rights import VIEW
 from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
-from hawse.api.types import Env, Id, matching
+from hawse.api.types import Env, Id, Name
 
 # ---- values
 
@@ -17,12 +18,6 @@ from hawse.api.types import Env, Id, matching
 SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped", "paused", "failed", "deleting"]
 Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
 Network = Literal["none", "private", "filtered", "host"]
-Name = Annotated[str, Meta(min_length=1, max_length=255)]  # of a provider, a template, or a label
-# The registry, repository, tag and digest. It becomes part of URLs, so no component is empty or starts with a dot.
-_IMAGE_NAME = r"^[A-Za-z0-9](?:[A-Za-z0-9_:@-]|[./](?![./]))*$(?!\n)"
-ImageName = Annotated[
-    str, matching(_IMAGE_NAME, "the name of an image, such as registry/name:tag", min_length=1, max_length=1024)
-]
 Labels = dict[Name, Annotated[str, Meta(max_length=255)]]
 Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds; 10**9 are 31 years
 ENV_MAX: Final = 128 << 10  # bytes of all variables of a sandbox: they are passed to each program, which has 2 MiB
@@ -213,64 +208,6 @@ CHANGES: Final = ("not_found", "cleanup_pending")  # errors of methods that chan
 STARTS: Final = ("capacity_exceeded", "stopped")  # errors of methods that start one
 
 
-class ImageInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """An image on this gateway's machine or cluster.
-
-    Attributes:
-        id: Id of the image.
-        names: Its names with their tags.
-        size: Bytes of its files.
-        created: When it was built, in seconds since 1970; null if unknown.
-    """
-
-    id: str
-    names: list[str] = msgspec.field(default_factory=list)
-    size: int = 0
-    created: float | None = None
-
-
-class ImageListResult(Reply, frozen=True, kw_only=True):
-    """The images of a provider.
-
-    Attributes:
-        images: All available images, including images that other programs have pulled.
-    """
-
-    images: list[ImageInfo]
-
-
-class ImageProgress(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """Progress of a pull.
-
-    Attributes:
-        message: Details for people.
-        progress: The completed part, 0 to 1; null if unknown.
-    """
-
-    message: str | None = None
-    progress: float | None = None
-
-
-class ImageProvider(ParamsValue, kw_only=True):
-    """Fields of every method about images.
-
-    Attributes:
-        provider: Name of the provider; null means the default one. A provider without images is `invalid_params`.
-    """
-
-    provider: Name | None = None
-
-
-class ImageTarget(ImageProvider, kw_only=True):
-    """Fields of every method about one image.
-
-    Attributes:
-        image: Name of the image, with a tag or digest; without one, the tag is `latest`.
-    """
-
-    image: ImageName
-
-
 # ---- methods
 
 
@@ -425,22 +362,3 @@ class SandboxWatch(Params[Nothing], kw_only=True):
 @method("template.list", safe=True, terminal=SELECTED, sandbox=False)
 class TemplateList(Params[TemplateListResult], kw_only=True):
     """List the templates of this gateway for `sandbox.create`."""
-
-
-@method("image.list", safe=True, sandbox=False)
-class ImageList(ImageProvider, Params[ImageListResult], kw_only=True):
-    """List the images that are there."""
-
-
-@method("image.pull", events={"progress": ImageProgress}, sandbox=False, raises=("capacity_exceeded",))
-class ImagePull(ImageTarget, Params[ImageInfo], kw_only=True):
-    """Pull an image, or a newer version of an existing one.
-
-    An image that does not exist is `invalid_params`. A call for an image that is being pulled joins that pull, which
-    ends with the last of its calls; the provider keeps the downloaded parts. At most 4 images are pulled at once.
-    """
-
-
-@method("image.remove", sandbox=False, names="image", ends=True, raises=("not_found", "conflict"))
-class ImageRemove(ImageTarget, Params[Nothing], kw_only=True):
-    """Remove a name of an image, and its files with the last name. One that a sandbox uses is a `conflict`."""

@@ -27,6 +27,7 @@ def in_words(message: str) -> str:
 _ID: Final = "letters, digits, '.', '_' and '-', starting with a letter or digit"
 # An id never contains a slash, so it is never a path.
 Id = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", _ID, min_length=1, max_length=64)]
+Name = Annotated[str, Meta(min_length=1, max_length=255)]  # of a provider, a template or a label
 InputId = Annotated[str, Meta(min_length=1, max_length=64)]  # id of an input stream: docs/wire.md section 5
 Offset = Annotated[int, Meta(ge=0)]  # bytes from the start of a stream
 Length = Annotated[int, Meta(ge=0)]  # bytes

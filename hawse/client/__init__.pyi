@@ -34,6 +34,10 @@ from hawse.api.git import (
     GitAuthor as GitAuthor,
     GitCredentials as GitCredentials,
 )
+from hawse.api.images import (
+    ImageInfo as ImageInfo,
+    ImageProgress as ImageProgress,
+)
 from hawse.api.mounts import (
     MountCredentials as MountCredentials,
     MountInfo as MountInfo,
@@ -53,8 +57,6 @@ from hawse.api.recordings import (
     RecordingInfo as RecordingInfo,
 )
 from hawse.api.sandboxes import (
-    ImageInfo as ImageInfo,
-    ImageProgress as ImageProgress,
     SandboxInfo as SandboxInfo,
     SandboxLimits as SandboxLimits,
     SandboxPort as SandboxPort,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from hawse.api.sandboxes import ImageInfo, ImageList, ImageProgress, ImagePull, ImageRemove
+from hawse.api.images import ImageInfo, ImageList, ImageProgress, ImagePull, ImageRemove
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
 from hawse.wire import Event

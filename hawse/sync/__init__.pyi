@@ -50,6 +50,8 @@ from hawse.api.git import GitLogResult
 from hawse.api.git import GitProgress
 from hawse.api.git import GitPushResult
 from hawse.api.git import GitStatusResult
+from hawse.api.images import ImageInfo
+from hawse.api.images import ImageProgress
 from hawse.api.mounts import MountCredentials
 from hawse.api.mounts import MountInfo
 from hawse.api.people import LeaseAction
@@ -65,8 +67,6 @@ from hawse.api.recordings import RecordingPart
 from hawse.api.rights import Role
 from hawse.api.runtime import RuntimeInfoResult
 from hawse.api.runtime import RuntimeMetricsResult
-from hawse.api.sandboxes import ImageInfo
-from hawse.api.sandboxes import ImageProgress
 from hawse.api.sandboxes import SandboxInfo
 from hawse.api.sandboxes import TemplateInfo
 from hawse.api.sessions import SessionInfo

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from hawse.api.sandboxes import ImageInfo, ImageList, ImageListResult, ImageProgress, ImagePull, ImageRemove
+from hawse.api.images import ImageInfo, ImageList, ImageListResult, ImageProgress, ImagePull, ImageRemove
 from hawse.client.calls.call_table import CallTable
 from hawse.client.images import ImagePullCall, Images
 from hawse.wire import Event

@@ -17,7 +17,8 @@ from typing import Final, Literal, NamedTuple, Protocol
 import msgspec
 
 from hawse.api.egress import EgressLost, EgressPolicy, EgressRequest
-from hawse.api.sandboxes import Enforcement, ImageInfo, Isolation, Network, SandboxLimits
+from hawse.api.images import ImageInfo
+from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
 from hawse_gateway.egress.control import Status
 from hawse_gateway.egress.follower import EgressFollower
 

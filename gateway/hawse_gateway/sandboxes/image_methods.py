@@ -4,15 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from hawse.api.sandboxes import (
-    ImageInfo,
-    ImageList,
-    ImageListResult,
-    ImageProgress,
-    ImageProvider,
-    ImagePull,
-    ImageRemove,
-)
+from hawse.api.images import ImageInfo, ImageList, ImageListResult, ImageProgress, ImageProvider, ImagePull, ImageRemove
 from hawse.api.spec import Nothing
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall

@@ -13,16 +13,8 @@ import msgspec
 from msgspec import Meta
 
 from hawse.api.egress import EgressPolicy
-from hawse.api.sandboxes import (
-    ImageName,
-    Labels,
-    Lifetime,
-    Network,
-    SandboxCreate,
-    SandboxLimits,
-    SandboxPort,
-    TemplateInfo,
-)
+from hawse.api.images import ImageName
+from hawse.api.sandboxes import Labels, Lifetime, Network, SandboxCreate, SandboxLimits, SandboxPort, TemplateInfo
 from hawse.api.types import Id
 from hawse.wire import HawseError
 

@@ -2,7 +2,7 @@
 
 import click
 
-from hawse.api.sandboxes import ImageInfo, ImageProgress
+from hawse.api.images import ImageInfo, ImageProgress
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.each import for_each
 from hawse.cli.group import Group

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hawse.api.sandboxes import ImageInfo, ImageProgress
+from hawse.api.images import ImageInfo, ImageProgress
 from hawse.cli import main
 from hawse.cli.commands.images import short
 from hawse.client import Images

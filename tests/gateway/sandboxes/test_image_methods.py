@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from hawse.api import GATEWAY
-from hawse.api.sandboxes import ImageInfo, ImageList, ImagePull, ImageRemove
+from hawse.api.images import ImageInfo, ImageList, ImagePull, ImageRemove
 from hawse.rpc import Dispatcher, IdempotencyTable
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import aiodocker
 
-from hawse.api.sandboxes import ImageInfo
+from hawse.api.images import ImageInfo
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import Progress, Report
 from hawse_gateway.providers.docker.engine import IN_PROGRESS, NOT_FOUND, Engine

@@ -8,7 +8,7 @@ from lightkube.models.core_v1 import PodTemplateSpec
 from lightkube.models.networking_v1 import NetworkPolicyPeer
 from msgspec import Meta
 
-from hawse.api.sandboxes import ImageName
+from hawse.api.images import ImageName
 from hawse_gateway.providers.base import ProviderError
 
 Workspace = Literal["claim", "ephemeral"]
