@@ -1,5 +1,6 @@
 """Sessions of browsers: no token stays in the page, several sessions in one browser, signing out."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,14 @@ async def test_signing_out_ends_the_session_in_all_tabs(open_page: Open, stack: 
     await second.page.locator("#token").fill(stack.token)
     await second.page.keyboard.press("Enter")
     await second.until_live()
+
+
+async def test_signing_out_needs_no_connection_of_the_page(open_page: Open) -> None:
+    view = await open_page()
+    await view.page.route_web_socket(re.compile("."), lambda socket: None)  # never answered
+    await view.page.reload()
+    await view.choose("Sign out")
+    await view.page.locator("#sign-in").wait_for()
 
 
 async def test_a_guest_whose_link_has_ended_reads_that_and_is_asked_for_no_token(open_page: Open, stack: Stack) -> None:

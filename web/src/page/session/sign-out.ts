@@ -6,9 +6,10 @@ import type { PageSession } from "./session";
 
 /** Throws HawseError. */
 export async function signOut(app: AppContext, session: PageSession): Promise<void> {
-  const drafts = await app.drafts();
-  const unsaved = await drafts.count().catch(() => 0);
-  if (unsaved) {
+  // A page that has never been connected does not know its user. The user's drafts then stay until the next sign-in.
+  const drafts = app.client.welcome && (await app.drafts());
+  const unsaved = (await drafts?.count().catch(() => 0)) ?? 0;
+  if (drafts && unsaved) {
     const { yes } = await ask({
       title: "Sign out and lose unsaved changes?",
       text: `Only this browser keeps the unsaved changes in ${unsaved === 1 ? "a file or notebook" : `${unsaved} files and notebooks`}.`,
