@@ -1,4 +1,4 @@
-"""A code context: its own executor, and a queue of runs."""
+"""A code context: an executor and a queue of runs."""
 
 import asyncio
 import secrets
@@ -22,7 +22,7 @@ Take = Callable[[], Awaitable[Executor]]
 
 
 class Context:
-    """A context, from its creation to its deletion."""
+    """A context, from creation to deletion."""
 
     def __init__(
         self, context_id: str, executor: Executor, take: Take, limits: CodeLimits, *, timeout: float | None
@@ -30,16 +30,16 @@ class Context:
         """Create a context.
 
         Args:
-            context_id: Its id.
-            executor: Its own executor.
-            take: Returns another unused executor with the same options, for a restart.
-            limits: The limits of its queue and timeouts.
-            timeout: Time limit of runs that do not set their own, in seconds; None: no limit.
+            context_id: The id of the context.
+            executor: The executor of the context. Other contexts do not use it.
+            take: Returns another unused executor with the same options. Called by a restart.
+            limits: The limits on the queue and on times.
+            timeout: The time limit in seconds of runs that do not set one; None for no limit.
         """
         self.id = context_id
         self.instance = secrets.token_hex(8)
         self.last: str | None = None  # the id of the run that started last
-        self.watchers: dict[LatestValueStream, ServerCall] = {}  # of `code.watch`
+        self.watchers: dict[LatestValueStream, ServerCall] = {}  # the streams of `code.watch` calls
         self._created = time.time()
         self.executor = executor  # replaced by a restart
         self._take = take
@@ -49,12 +49,12 @@ class Context:
         self._run: Run | None = None
         self._restarts = 0
         self._deleted = False
-        self._restarting: asyncio.Event | None = None  # set when the restart in progress ends
+        self._restarting: asyncio.Event | None = None  # set when the current restart has ended
         executor.on_exit = self._exited
 
     @property
     def exit(self) -> Exit | None:
-        """How the executor ended; None while it runs."""
+        """How the executor ended, or None while it is running."""
         return self.executor.exit
 
     def describe(self) -> CodeContextInfo:
@@ -77,11 +77,11 @@ class Context:
     # ---- runs
 
     def submit(self, run: Run) -> None:
-        """Queue a run. Raises `exited`, `limit_exceeded`."""
+        """Queue a run. Raises `exited` and `limit_exceeded`."""
         self.check_usable()
         if len(self._queue) >= self._limits.queue:
             limit = self._limits.queue
-            raise HawseError("limit_exceeded", f"the queue of context {self.id} is full: {limit} runs wait")
+            raise HawseError("limit_exceeded", f"the queue of context {self.id} is full: {limit} runs are waiting")
         run.context, run.instance = self.id, self.instance
         run.ahead = len(self._queue) + (self._run is not None)
         self._queue.append(run)
@@ -89,13 +89,13 @@ class Context:
         self._changed()
 
     def withdraw(self, run: Run) -> None:
-        """Remove a run from the queue. A started run continues."""
+        """Remove a run from the queue. Does nothing if the run has started."""
         if run in self._queue:
             self._queue.remove(run)
             run.fail(HawseError("cancelled", "the run was withdrawn before it started", admitted="no"))
 
     def settled(self, run: Run) -> None:
-        """Note that a run has ended or failed, and start the next one."""
+        """Record that a run has ended or failed, and start the next one."""
         if run is self._run:
             self._run = None
             self.executor.run = None
@@ -103,7 +103,7 @@ class Context:
         self._changed()
 
     async def ask(self, method: str, content: dict[str, Any]) -> dict[str, Any]:
-        """Send a request of Jupyter's shell channel; return the content of the reply. Raises `exited`."""
+        """Send a request on Jupyter's shell channel, and return the content of the reply. Raises `exited`."""
         self.check_usable()
         return await self.executor.ask(method, content)
 
@@ -113,7 +113,7 @@ class Context:
             self._run, self.last = run, run.id
             try:
                 begin(run, self.executor, self._limits, self._timeout)
-            except Exception as error:  # the next run starts in any case
+            except Exception as error:  # start the next run nevertheless
                 self._run = None
                 run.fail(typed(error))
 
@@ -125,7 +125,7 @@ class Context:
     # ---- ends
 
     async def restart(self) -> None:
-        """Replace the executor. If `take` fails, the context is left without one and the error is raised."""
+        """Replace the executor. If `take` fails, raise its error; the context then has no executor."""
         while self._restarting is not None:
             await self._restarting.wait()
         self._check_not_deleted()
@@ -148,7 +148,7 @@ class Context:
         self._next()
 
     async def end(self) -> None:
-        """End the executor and all processes started by its code. Return when none is left."""
+        """End the executor and all processes started by its code. Return when all have ended."""
         self._deleted = True
         await self._stop()
         if self._restarting is not None:
@@ -174,7 +174,7 @@ class Context:
             run.fail(self._exited_error())
 
     def check_usable(self) -> None:
-        """Raise `exited` if no run can start, now or later."""
+        """Raise `exited` if runs can start neither now nor later."""
         if self._deleted or (self.exit is not None and self._restarting is None):
             raise self._exited_error()
 
@@ -184,22 +184,22 @@ class Context:
 
     def _exited_error(self) -> HawseError:
         why = "was deleted" if self._deleted else "was restarted" if self._restarting else "no longer has an executor"
-        hint = "" if self._deleted or self._restarting else ": `code.restart` starts a new one"
+        hint = "" if self._deleted or self._restarting else "; call `code.restart` to start a new one"
         details = {"id": self.id, "instance": self.instance, "exit": self.exit}
         return HawseError("exited", f"context {self.id} {why}{hint}", details=details)
 
 
 def begin(run: Run, executor: Executor, limits: CodeLimits, timeout: float | None) -> None:
-    """Start a run, and enforce its time limit: first by an interrupt, then by killing the executor.
+    """Start a run and enforce its time limit: interrupt it first, then kill the executor.
 
     Args:
-        run: The run.
-        executor: Runs it. It must be idle.
-        limits: The time between interrupt and kill.
-        timeout: Time limit of a run that does not set its own, in seconds; None: no limit.
+        run: The run to start.
+        executor: The executor, which must be idle.
+        limits: Contains the time between interrupt and kill.
+        timeout: The time limit in seconds, if the run does not set one; None for no limit.
 
     Raises:
-        HawseError: `limit_exceeded` if there is no room for its output.
+        HawseError: `limit_exceeded` if there is no memory for the run's output.
     """
     executor.begin(run)
     run.limit_time(
@@ -209,13 +209,13 @@ def begin(run: Run, executor: Executor, limits: CodeLimits, timeout: float | Non
 
 
 def interrupt(run: Run, executor: Executor, why: Why, grace: float | None) -> None:
-    """Interrupt a run in progress.
+    """Interrupt a run that is in progress.
 
     Args:
-        run: The run.
-        executor: Runs it.
-        why: The status to end it with.
-        grace: Seconds until the executor is killed if the run has not ended; None: never.
+        run: The run to interrupt.
+        executor: The executor of the run.
+        why: The status that the run ends with.
+        grace: Seconds until the executor is killed if the run has not ended; None never kills it.
     """
 
     def kill() -> None:

@@ -1,4 +1,4 @@
-"""An executor: one kernel process, used by a single context, or by a single run without a context."""
+"""An executor: one kernel process, used by a single context or by a single run without a context."""
 
 import asyncio
 import logging
@@ -39,10 +39,10 @@ log = logging.getLogger(__name__)
 class ExecutorContext(msgspec.Struct, frozen=True, kw_only=True):
     """The objects that all executors of a runtime share."""
 
-    tasks: Tasks  # owns the work of ending executors
+    tasks: Tasks  # owns the tasks that end executors
     trees: ProcessTrees  # ends process trees
-    journal: Callable[[], Journal]  # creates a journal, four for each run
-    store: SpillStore  # keeps the output of runs on disk
+    journal: Callable[[], Journal]  # creates a journal; each run has four
+    store: SpillStore  # stores the output of runs on disk
     oom: OomCounter  # counts OOM kills
     end_grace: float  # seconds from SIGTERM to SIGKILL
 
@@ -53,11 +53,11 @@ class ExecutorOptions(msgspec.Struct, frozen=True, kw_only=True):
     language: str | None
     kernel: str | None
     cwd: str
-    env: tuple[tuple[str, str], ...]  # its whole environment
+    env: tuple[tuple[str, str], ...]  # its complete environment
 
 
 class Executor:
-    """A kernel process that is ready."""
+    """A kernel process that is ready to run code."""
 
     def __init__(
         self,
@@ -68,34 +68,34 @@ class Executor:
         host: KernelHost,
         context: ExecutorContext,
     ) -> None:
-        """Wrap a kernel that has answered; created by `start_executor`.
+        """Wrap a kernel that has started successfully. Call `start_executor` instead.
 
         Args:
-            options: Its start options.
-            kernel: The kernel, as reported by the host.
-            number: The host's number for it.
-            instance: Its mark in the environment of all its processes.
-            host: The process that hosts it.
-            context: The objects that it shares with the other executors.
+            options: The start options.
+            kernel: The kernel's description from the host.
+            number: The host's number for the executor.
+            instance: The mark in the environment of all processes of the executor.
+            host: The process that hosts the kernel.
+            context: The objects shared with other executors.
         """
         self.options = options
         self.kernel = kernel
         self.exit: Exit | None = None
-        self.on_exit: Callable[[Exit], None] | None = None  # set by its owner; called once it has ended
-        self.run: Run | None = None  # in progress
+        self.on_exit: Callable[[Exit], None] | None = None  # set by the owner; called once, when the executor has ended
+        self.run: Run | None = None  # the run in progress
         self._number = number
         self._instance = instance
         self._host = host
         self._context = context
         self._oom_kills = context.oom.kills()
-        self._sent_kill = False  # the runtime may have killed it, so a SIGKILL does not count as an OOM kill
+        self._sent_kill = False  # whether the runtime may have sent SIGKILL, which rules out an OOM kill
         self._pauses = 0
         host.on_exit[number] = self._exited
 
     # ---- runs
 
     def begin(self, run: Run) -> None:
-        """Send the code of `run`; no other may be running. Raises `limit_exceeded` without memory for its output."""
+        """Send the code of `run`, which must be the only run. Raises `limit_exceeded` without memory for its output."""
         context, host = self._context, self._host
         log = RunLog(context.journal, context.store, run.wake, self._pause, self._resume)
         number = host.new_number()
@@ -122,7 +122,7 @@ class Executor:
         self._host.send(AnswerInput(executor=self._number, run=run.number, value=value))
 
     async def ask(self, method: Any, content: dict[str, Any]) -> dict[str, Any]:
-        """Send a request of Jupyter's shell channel; return the content of the reply. Raises `exited`."""
+        """Send a request on Jupyter's shell channel, and return the content of the reply. Raises `exited`."""
         reply: dict[str, Any] = await self._host.request(
             lambda number: Ask(request=number, executor=self._number, method=method, content=content), dict[str, Any]
         )
@@ -141,18 +141,18 @@ class Executor:
     # ---- its end
 
     async def end(self) -> None:
-        """End it with everything its code started: SIGTERM, then SIGKILL. Return when no process is left.
+        """End the executor and everything its code has started: SIGTERM, then SIGKILL. Return when all have ended.
 
         Raises:
-            HawseError: `permission_denied` if something survives SIGKILL.
+            HawseError: `permission_denied` if a process survives SIGKILL.
         """
         self._sent_kill = True
         context = self._context
         await context.trees.end(NO_ROOT, signal.SIGTERM, context.end_grace, _reaped, mark=self._mark)
-        self._exited(Exit(signal="SIGKILL"))  # in case the host is stopped and does not report it
+        self._exited(Exit(signal="SIGKILL"))  # needed if the host is suspended and cannot report the end
 
     def kill(self) -> None:
-        """Kill it immediately, with everything its code started; `on_exit` follows."""
+        """Kill the executor and everything its code has started, without waiting. `on_exit` is called later."""
         self._sent_kill = True
         self._host.send(Stop(executor=self._number))
         self._context.tasks.start(self._kill())
@@ -183,31 +183,31 @@ class Executor:
             on_exit(exit)
 
     async def _end_the_rest(self) -> None:
-        """End processes left running by a crashed executor's code."""
+        """End the processes that a crashed executor's code has left running."""
         context = self._context
         try:
             await context.trees.end(NO_ROOT, signal.SIGTERM, context.end_grace, _reaped, mark=self._mark)
         except HawseError as error:
-            log.error("! processes of an ended executor remain: %s", error.message)
+            log.error("! cannot end the processes of an ended executor: %s", error.message)
 
 
 def _reaped() -> bool:
-    return True  # its parent, the host, reaps it
+    return True  # the host is the parent and reaps it
 
 
 async def start_executor(
     options: ExecutorOptions, host: KernelHost, context: ExecutorContext, *, timeout: float
 ) -> Executor:
-    """Start an executor and return it when it is ready.
+    """Start an executor, and return it when it is ready.
 
     Args:
-        options: Its start options.
-        host: The process that will host it.
-        context: The objects that it shares with the other executors.
-        timeout: Seconds to wait for its answer.
+        options: The start options.
+        host: The process to host the kernel.
+        context: The objects shared with other executors.
+        timeout: Seconds to wait until the kernel answers.
 
     Raises:
-        HawseError: `language_unavailable`, `spawn_failed`. No process is left.
+        HawseError: `language_unavailable` or `spawn_failed`. In that case, no process remains.
     """
     number, instance = host.new_number(), secrets.token_hex(8)
     env = {as_text(name): as_text(value) for name, value in (*options.env, (PROCESS_MARK, instance))}
@@ -235,4 +235,4 @@ async def start_executor(
     return Executor(options, kernel, number, instance, host, context)
 
 
-HOST_DELAY = 5.0  # seconds for the host to report that a kernel did not answer in time
+HOST_DELAY = 5.0  # seconds for the host to report that a kernel did not answer within `timeout`

@@ -1,4 +1,4 @@
-"""The runtime's side of the process that hosts the kernels. It is started on first use and ends with the runtime."""
+"""The runtime's side of the process that hosts kernels. The process starts on first use and ends with the runtime."""
 
 import asyncio
 import json
@@ -39,13 +39,13 @@ from hawse_runtime.posix.spawn import spawn_pipes
 
 log = logging.getLogger(__name__)
 
-BACKLOG = 32 << 20  # bytes of unread requests: a host with more counts as stopped or hanging
-END_GRACE = 2.0  # seconds between closing the connection, when a host should exit, and SIGKILL
-LOGGED = 1000  # characters logged of one line of a host's stderr
+BACKLOG = 32 << 20  # bytes of unread requests; a host that exceeds this is suspended or hanging
+END_GRACE = 2.0  # seconds from closing the connection, which makes the host exit, to SIGKILL
+LOGGED = 1000  # maximum characters per line that are logged of a host's stderr
 
 
 class HostedRun(Protocol):
-    """A run whose output comes from the host."""
+    """A run whose output comes from the host process."""
 
     def receive_output(self, stream: int, data: bytes) -> None: ...
 
@@ -64,20 +64,20 @@ class KernelHost:
         python: Sequence[str],
         on_end: Callable[["KernelHost"], None],
     ) -> None:
-        """Start the process.
+        """Start the host process.
 
         Args:
-            environment: The variables and directories that programs start with.
-            trees: Ends the processes that the host leaves running.
+            environment: The environment variables and directories that programs start with.
+            trees: Ends the processes that the host leaves behind.
             python: The command that runs a Python module.
-            on_end: Called once when the host has exited.
+            on_end: Called once, when the host has exited.
 
         Raises:
-            HawseError: `spawn_failed`, `limit_exceeded`.
+            HawseError: `spawn_failed` or `limit_exceeded`.
             OSError: A directory or a socket cannot be created.
         """
-        self.runs: dict[int, HostedRun] = {}  # in progress, by number
-        self.on_exit: dict[int, Callable[[Exit], None]] = {}  # by the numbers of the executors
+        self.runs: dict[int, HostedRun] = {}  # the runs in progress, by number
+        self.on_exit: dict[int, Callable[[Exit], None]] = {}  # by executor number
         self._mark = secrets.token_hex(8)
         self._trees = trees
         self._on_end = on_end
@@ -106,7 +106,7 @@ class KernelHost:
 
     @property
     def folder(self) -> Path:
-        """The directory of the kernels' sockets and connection files."""
+        """The directory for the kernels' sockets and connection files."""
         return self._folder.path
 
     @property
@@ -116,23 +116,23 @@ class KernelHost:
     # ---- requests
 
     def new_number(self) -> int:
-        """Return a number for an executor or a run."""
+        """Return an unused number for an executor or a run."""
         self._number += 1
         return self._number
 
     def send(self, message: HostMessage) -> None:
-        """Send a message, unless the host has exited."""
+        """Send a message. Does nothing if the host has exited."""
         self.server.send(encode(message))
 
     async def request(self, make: Callable[[int], HostMessage], shape: Any) -> Any:
-        """Send a request and return the value of its reply.
+        """Send a request, and return the value of the reply.
 
         Args:
-            make: Returns the message for a given request number.
-            shape: The type of the value.
+            make: Returns the message for a request number.
+            shape: The type of the reply's value.
 
         Raises:
-            HawseError: The host's error; `spawn_failed` if the host has exited.
+            HawseError: The error reported by the host, or `spawn_failed` if the host has exited.
         """
         if self.ended:
             raise _host_ended()
@@ -152,7 +152,7 @@ class KernelHost:
             raise HawseError("spawn_failed", f"the kernel host sent an invalid reply: {error}") from None
 
     async def close(self) -> None:
-        """End the host with all kernels. Return when no process is left."""
+        """End the host and all kernels. Return when all processes have ended."""
         self.server.disconnect()
         mark = f"{PROCESS_MARK}={self._mark}"
         try:
@@ -189,7 +189,7 @@ class KernelHost:
                     on_exit(Exit(code=code) if signum is None else Exit(signal=signal_name(signum)))
 
     def _exited(self, exit: Exit) -> None:
-        """Report the end of all kernels: the system kills them with their parent (prctl(2), PR_SET_PDEATHSIG)."""
+        """Report the end of all kernels. Linux kills them together with their parent (prctl(2), PR_SET_PDEATHSIG)."""
         for output in self._outputs:
             output.drain(1 << 16)
             output.close()
@@ -205,11 +205,11 @@ class KernelHost:
 
 
 def _ignore(data: bytes) -> None:
-    """Ignore the host's stdout."""
+    """Discard the host's stdout."""
 
 
 def _log(data: bytes) -> None:
-    """Log the host's stderr, which reports its own failures."""
+    """Log the host's stderr, where it reports its own errors."""
     for line in data.decode(errors="replace").splitlines()[-20:]:
         log.warning("! kernel host: %s", line[:LOGGED])
 

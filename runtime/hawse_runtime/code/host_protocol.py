@@ -1,13 +1,16 @@
-"""The messages between the runtime and the kernel host, on a socket pair. Does no I/O.
+"""The messages between the runtime and the kernel host over a socket pair. Sans-I/O.
 
-Each message is a frame (`hawse_runtime.core.framing`), whose body is `kind u8 | …`:
+Each message is a frame (`hawse_runtime.core.framing`). Its body is `kind u8
+ …`:
 
     kind 0   a control message: JSON with a `type`
     kind 1   `run u32 | bytes`: stdout of a run
-    kind 2   `run u32 | bytes`: stderr
-    kind 3   `run u32 | bytes`: the bytes of large values
+    kind 2   `run u32
+     bytes`: stderr of a run
+    kind 3   `run u32
+     bytes`: the bytes of large values of a run
 
-The host runs beside user code, which may control it. The runtime therefore checks everything it receives.
+The host runs beside user code, which may take control of it. The runtime therefore validates all messages.
 """
 
 import os
@@ -23,41 +26,41 @@ from hawse_runtime.core.framing import ProtocolError, frame
 
 OUTPUT_HEADER = struct.Struct(">BI")
 CONTROL, STDOUT, STDERR, BUNDLES = range(4)
-CHUNK = 64 << 10  # bytes of output in one message, between which other kernels have their turn
+CHUNK = 64 << 10  # bytes of output in one message; other kernels can send between the messages
 OWN_PYTHON = (
     sys.executable,
     "-I",
     "-m",
-)  # the command that runs a module of this interpreter; the module's name follows
-MESSAGE_LIMIT = 2 << 20  # bytes of one message: source code has up to 1 MiB, and an event up to 512 KiB
+)  # the command that runs a module in this interpreter; the module name is appended
+MESSAGE_LIMIT = 2 << 20  # bytes of one message; source code has at most 1 MiB, an event at most 512 KiB
 
 
-# An escape sequence in JSON. The group is half of a surrogate pair without the other half, which is invalid Unicode.
+# A JSON escape sequence. The group matches half of a surrogate pair without the other half, which is not valid Unicode.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
 
 
 class HostMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
-    """The base of all control messages."""
+    """The base class of control messages."""
 
 
 # ---- from the runtime
 
 
 class Start(HostMessage, frozen=True, kw_only=True):
-    """Start a kernel. Answered by `Reply` with a `Kernel`, or with an error.
+    """Start a kernel. The reply is a `Reply` with a `Kernel` or an error.
 
-    `cwd` and `env` are bytes, which need not be UTF-8: each character is one byte (`as_text`).
+    `cwd` and `env` are bytes that may not be UTF-8. Each character stands for one byte (`as_text`).
 
     Attributes:
-        request: Number of the request.
-        executor: Number of the executor in later messages.
-        kernel: Name of the kernel; None: the usual kernel of `language`.
-        language: Name of the language; None: the kernel's language.
-        cwd: Directory to start in.
-        env: Whole environment.
-        timeout: Seconds to wait for the kernel's answer.
+        request: The number of the request.
+        executor: The number that identifies the executor in later messages.
+        kernel: The name of the kernel; None for the default kernel of `language`.
+        language: The name of the language; None for the kernel's language.
+        cwd: The directory to start in.
+        env: The complete environment.
+        timeout: Seconds to wait until the kernel answers.
     """
 
     request: int
@@ -70,7 +73,7 @@ class Start(HostMessage, frozen=True, kw_only=True):
 
 
 class Execute(HostMessage, frozen=True, kw_only=True):
-    """Run code. Answered by output, `RunEvent` and, at the end, `RunDone`, unless the kernel ends (`Exited`)."""
+    """Run code. The host sends output, `RunEvent`s and finally `RunDone`, or `Exited` if the kernel ends first."""
 
     executor: int
     run: int
@@ -81,14 +84,14 @@ class Execute(HostMessage, frozen=True, kw_only=True):
 
 
 class Interrupt(HostMessage, frozen=True, kw_only=True):
-    """Interrupt a run, if it is still in progress."""
+    """Interrupt a run if it is in progress."""
 
     executor: int
     run: int
 
 
 class AnswerInput(HostMessage, frozen=True, kw_only=True):
-    """Send a line of input to a run that asked for it."""
+    """Send a line of input to a run that has requested it."""
 
     executor: int
     run: int
@@ -96,7 +99,7 @@ class AnswerInput(HostMessage, frozen=True, kw_only=True):
 
 
 class Ask(HostMessage, frozen=True, kw_only=True):
-    """Send a request of Jupyter's shell channel. Answered by `Reply` with the content of the kernel's reply."""
+    """Send a request on Jupyter's shell channel. The host sends a `Reply` with the content of the kernel's reply."""
 
     request: int
     executor: int
@@ -105,13 +108,13 @@ class Ask(HostMessage, frozen=True, kw_only=True):
 
 
 class ListLanguages(HostMessage, frozen=True, kw_only=True):
-    """List the kernels. Answered by `Reply` with a list of `hawse.api.code.CodeLanguage`."""
+    """List the kernels. The host sends a `Reply` with a list of `hawse.api.code.CodeLanguage`."""
 
     request: int
 
 
 class Pause(HostMessage, frozen=True, kw_only=True):
-    """Pause the output of an executor until `Resume`."""
+    """Pause the output of an executor until `Resume` is sent."""
 
     executor: int
 
@@ -123,7 +126,7 @@ class Resume(HostMessage, frozen=True, kw_only=True):
 
 
 class Stop(HostMessage, frozen=True, kw_only=True):
-    """Kill a kernel and forget it. There is no answer; the runtime itself looks for remaining processes."""
+    """Kill a kernel and forget it. There is no reply; the runtime ends any remaining processes."""
 
     executor: int
 
@@ -132,12 +135,12 @@ class Stop(HostMessage, frozen=True, kw_only=True):
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
-    """A kernel that is ready.
+    """A kernel that is ready to run code.
 
     Attributes:
-        kernel: Its name.
-        language: The name of its language for `code.create`.
-        pid: Its process id, in the host's namespace.
+        kernel: The name of the kernel.
+        language: The name of its language, as in `code.create`.
+        pid: Its process id in the host's PID namespace.
         memory: Its resident memory in bytes.
     """
 
@@ -148,14 +151,14 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a request failed: a code of `hawse.wire.errors`, and a message."""
+    """The reason why a request failed: an error code of `hawse.wire.errors` and a message."""
 
     code: Literal["language_unavailable", "spawn_failed", "exited"]
     message: str
 
 
 class Reply(HostMessage, frozen=True, kw_only=True):
-    """The answer to a request."""
+    """The reply to a request."""
 
     request: int
     value: Raw = Raw(b"null")
@@ -166,9 +169,9 @@ class RunEvent(HostMessage, frozen=True, kw_only=True):
     """An event of a run.
 
     Attributes:
-        run: Number of the run.
-        name: Name of the event of `code.run`.
-        value: Its value without `offset`: a JSON object.
+        run: The number of the run.
+        name: The name of the event in `code.run`.
+        value: The event's value without `offset`, as a JSON object.
     """
 
     run: int
@@ -177,14 +180,14 @@ class RunEvent(HostMessage, frozen=True, kw_only=True):
 
 
 class RunDone(HostMessage, frozen=True, kw_only=True):
-    """A run has ended, and its output has been sent.
+    """Sent when a run has ended and all its output has been sent.
 
     Attributes:
-        run: Number of the run.
-        ok: Whether it succeeded.
-        execution_count: Number of the run in its kernel.
-        error: The name, the message and the lines of the traceback of its error.
-        seconds: How long it took.
+        run: The number of the run.
+        ok: Whether the run succeeded.
+        execution_count: The kernel's number for the run.
+        error: The name, the message and the traceback lines of the error that ended the run.
+        seconds: The duration of the run.
     """
 
     run: int
@@ -195,7 +198,7 @@ class RunDone(HostMessage, frozen=True, kw_only=True):
 
 
 class Exited(HostMessage, frozen=True, kw_only=True):
-    """A kernel has ended, and no output of it follows. One of `code` and `signal` (a number) is set."""
+    """Sent when a kernel has ended. None of its output follows. Either `code` or `signal` (a number) is set."""
 
     executor: int
     code: int | None = None
@@ -211,19 +214,19 @@ _encoder = msgspec.json.Encoder()
 
 
 def as_text(name: str) -> str:
-    """Return a path or a variable from `os` with one character for each byte, which is valid JSON."""
+    """Return a path or a variable from `os` as a string with one character per byte, which is valid JSON."""
     return os.fsencode(name).decode("latin-1")
 
 
 def from_text(text: str) -> str:
-    """Reverse `as_text`."""
+    """Undo `as_text`."""
     return os.fsdecode(text.encode("latin-1"))
 
 
 def without_lone_surrogates(data: bytes) -> bytes:
-    """Return JSON with U+FFFD in place of each lone surrogate.
+    """Return JSON where each lone surrogate is replaced with U+FFFD.
 
-    Kernels send lone surrogates for half an emoji. Decoders reject them, including the clients'.
+    Kernels send lone surrogates for half an emoji. JSON decoders reject them, including the decoders of clients.
     """
     if b"\\ud" not in data and b"\\uD" not in data:
         return data
@@ -236,15 +239,15 @@ def encode(message: HostMessage) -> bytes:
 
 
 def encode_output(kind: int, run: int, data: bytes | memoryview) -> bytes:
-    """Return output as a frame; `data` has at most CHUNK bytes."""
+    """Return output as a frame. `data` has at most CHUNK bytes."""
     return frame(OUTPUT_HEADER.pack(kind, run), data)
 
 
 def split(body: bytes) -> tuple[int, int, bytes]:
-    """Return the kind, the run (0 for a control message) and the content of a message.
+    """Return the kind, the run number (0 for control messages) and the content of a message.
 
     Raises:
-        ProtocolError: The kind is unknown or the message too short.
+        ProtocolError: The kind is unknown or the message is too short.
     """
     if body[0] == CONTROL:
         return CONTROL, 0, body[1:]

@@ -1,4 +1,4 @@
-"""The code contexts of a sandbox, and the `code.*` methods."""
+"""The code contexts of a sandbox and the `code.*` methods."""
 
 import asyncio
 import secrets
@@ -51,7 +51,7 @@ from hawse_runtime.process.process import ProcessContext
 
 
 class CodeMethods:
-    """The contexts, and the runs that can be attached to."""
+    """The contexts, and the runs that calls can attach to."""
 
     def __init__(
         self,
@@ -62,14 +62,14 @@ class CodeMethods:
         limits: CodeLimits,
         python: Sequence[str],
     ) -> None:
-        """Create the methods. Nothing is started before the first context, run or listing of languages.
+        """Create the methods. Nothing is started before a context, a run or a list of languages is requested.
 
         Args:
-            environment: The variables and directories that programs start with.
+            environment: The environment variables and directories that programs start with.
             context: The objects that all programs of the runtime share.
-            store: Keeps the output of runs on disk.
-            idempotency: The outcomes of runs with a key.
-            limits: The limits of the contexts.
+            store: Stores the output of runs on disk.
+            idempotency: Stores the outcomes of runs with a key.
+            limits: The limits of the contexts and runs.
             python: The command that runs a Python module.
         """
         self.contexts: Registry[Context] = Registry("context")
@@ -88,11 +88,11 @@ class CodeMethods:
             oom=context.oom,
             end_grace=limits.end_grace,
         )
-        self._runs: dict[str, Run] = {}  # by id: running and kept ones
-        self._ended: OrderedDict[str, None] = OrderedDict()  # ids of ended runs that are kept, the oldest first
-        self._unbound: dict[Run, Executor] = {}  # runs in progress without a context
-        self.host: KernelHost | None = None  # set on first use
-        self._creating: dict[str, int] = {}  # contexts that are being created, by language
+        self._runs: dict[str, Run] = {}  # running and retained runs, by id
+        self._ended: OrderedDict[str, None] = OrderedDict()  # ids of the retained ended runs, oldest first
+        self._unbound: dict[Run, Executor] = {}  # runs in progress that have no context
+        self.host: KernelHost | None = None  # created on first use
+        self._creating: dict[str, int] = {}  # number of contexts being created, by language
         self._starting = asyncio.Semaphore(limits.starting)
         self._closed = False
         self.pool = ExecutorPool(self._start_executor, context.tasks, limits)
@@ -102,7 +102,7 @@ class CodeMethods:
         return len(self.contexts)
 
     async def close(self) -> None:
-        """End every context, the pool and the kernel host."""
+        """End all contexts, the executor pool and the kernel host."""
         self._closed = True
         for run in self._unbound:
             run.ended_as = "stopped"
@@ -174,7 +174,7 @@ class CodeMethods:
 
     def _begin(self, call: ServerCall, params: CodeRun, outcome: Outcome) -> Run:
         if params.since is not None and any(msgspec.structs.astuple(params.since)):
-            message = "`since` must be 0: the code has not been run yet, so it has no output"
+            message = "`since` must be 0, because the code has not run yet and has no output"
             raise HawseError("invalid_params", message, details={"path": "$.since"})
         run = Run(
             params,
@@ -185,7 +185,7 @@ class CodeMethods:
         if params.context is not None:
             context = self.contexts.get(params.context, params.instance)
             if params.language is not None:
-                message = "`language` is for a run without a `context`, which has a language already"
+                message = "`language` is only allowed without `context`, because a context has a language"
                 raise HawseError("invalid_params", message, details={"path": "$.language"})
             self._runs[run.id] = run
             try:
@@ -199,7 +199,7 @@ class CodeMethods:
         return run
 
     async def _run_unbound(self, run: Run) -> None:
-        """Run code in a fresh executor, then end the executor."""
+        """Run code in a new executor, then end the executor."""
         try:
             options = self._options(run.params.language or "python", None, None, None)
             executor = await self.pool.take(options, usual=True)
@@ -232,9 +232,9 @@ class CodeMethods:
             self._runs.pop(oldest).shrink()
 
     def _detached(self, run: Run) -> None:
-        """Handle the end of a call. A queued run without another call is withdrawn.
+        """Handle the end of a call. A queued run is withdrawn unless another call is attached to it.
 
-        A run without a context and without a key is no longer reachable, so it is ended.
+        A run that has neither a context nor a key can no longer be accessed, so it is ended.
         """
         if run.readers or run.settled:
             return
@@ -254,10 +254,10 @@ class CodeMethods:
         context = self.contexts.get(params.context, params.instance)
         run_id = params.run or context.last
         if run_id is None:
-            raise HawseError("not_found", f"nothing has been run in context {context.id}")
+            raise HawseError("not_found", f"no code has been run in context {context.id}")
         run = self._runs.get(run_id)
         if run is None or (run.context, run.instance) != (context.id, context.instance):
-            raise HawseError("not_found", f"context {context.id} has no run {run_id}, or its output is no longer kept")
+            raise HawseError("not_found", f"context {context.id} has no run {run_id}, or its output was dropped")
         call.serve(CodeRunStream(run, call, params.since, self._detached, tell_source=True))
 
     @serves(CodeWatch)
@@ -270,7 +270,7 @@ class CodeMethods:
         if run is None:
             raise HawseError("not_found", f"run {params.run} does not exist")
         if run.pending_input != params.request:
-            raise HawseError("conflict", f"request {params.request} of run {run.id} is not waiting for an answer")
+            raise HawseError("conflict", f"input request {params.request} of run {run.id} is not waiting for an answer")
         executor = self._unbound.get(run) if run.context is None else self._context_of(run).executor
         if executor is not None:
             run.pending_input = None
@@ -282,7 +282,7 @@ class CodeMethods:
         run = self._runs.get(params.run) if params.run is not None else None
         if params.context is None:
             if run is None:
-                raise HawseError("not_found", f"run {params.run} does not exist, or its output is no longer kept")
+                raise HawseError("not_found", f"run {params.run} does not exist, or its output was dropped")
             executor = self._unbound.get(run) if run.context is None else self._context_of(run).executor
         else:
             context = self.contexts.get(params.context, params.instance)
@@ -293,7 +293,7 @@ class CodeMethods:
         return Nothing()
 
     def _context_of(self, run: Run) -> Context:
-        """Return the context of a run. Raises `not_found`, `stale_handle`."""
+        """Return the context of a run. Raises `not_found` and `stale_handle`."""
         return self.contexts.get(run.context or "", run.instance)
 
     # ---- questions
@@ -330,7 +330,7 @@ class CodeMethods:
         limit = self._limits.contexts
         same = sum(context.describe().language == language for context in self.contexts)
         if limit is not None and same + self._creating[language] > limit:
-            raise HawseError("limit_exceeded", f"context limit reached: {limit} of {language}")
+            raise HawseError("limit_exceeded", f"context limit reached: {limit} contexts of {language}")
 
     async def _start_executor(self, options: ExecutorOptions) -> Executor:
         async with self._starting:
@@ -361,12 +361,12 @@ class CodeMethods:
 
 
 def _kernels_are_supported() -> bool:
-    """Whether the kernel host can start: a bundle may have been built without its packages (docs/decisions/0105)."""
+    """Return whether the kernel host can start. Some bundles are built without its packages (docs/decisions/0105)."""
     return find_spec("jupyter_client") is not None
 
 
 class _Counted:
-    """Counts contexts of a language while they are being created."""
+    """Counts a context of a language while the context is being created."""
 
     def __init__(self, counts: dict[str, int], language: str) -> None:
         self._counts = counts
@@ -382,7 +382,7 @@ class _Counted:
 
 
 class _Completions(msgspec.Struct):
-    """The used fields of a `complete_reply`."""
+    """The fields of a `complete_reply` that are used."""
 
     matches: list[str] = []
     cursor_start: int = 0
@@ -390,7 +390,7 @@ class _Completions(msgspec.Struct):
 
     @classmethod
     def of(cls, reply: dict[str, Any], cursor: int) -> CodeCompleteResult:
-        """Return the result for a reply; without completions if it is invalid."""
+        """Return the result for a reply. An invalid reply results in no completions."""
         try:
             found = msgspec.convert(reply, cls)
         except msgspec.ValidationError:

@@ -1,4 +1,4 @@
-"""Executors started before they are needed. A used executor never returns to the pool."""
+"""A pool of executors that are started in advance. Used executors never return to the pool."""
 
 import asyncio
 import logging
@@ -15,13 +15,13 @@ log = logging.getLogger(__name__)
 
 
 class StartExecutor(Protocol):
-    """Starts an executor. Raises `HawseError`."""
+    """A function that starts an executor. Raises `HawseError`."""
 
     async def __call__(self, options: ExecutorOptions) -> Executor: ...
 
 
 class _Shelf:
-    """The ready executors of one language and kernel."""
+    """The executors of one language and kernel that are ready for use."""
 
     def __init__(self, options: ExecutorOptions, limits: PoolLimits) -> None:
         self.options = options
@@ -32,15 +32,15 @@ class _Shelf:
 
 
 class ExecutorPool:
-    """Hands out executors. After the first one of a language, it keeps some ready, started in the background."""
+    """Provides executors. Once a language has been used, some executors are kept ready, started in the background."""
 
     def __init__(self, start: StartExecutor, tasks: Tasks, limits: CodeLimits) -> None:
         """Create an empty pool.
 
         Args:
             start: Starts an executor.
-            tasks: Owns the work in the background.
-            limits: How many executors to keep ready, and for how long.
+            tasks: Owns the background tasks.
+            limits: Determines how many executors are kept ready, and for how long.
         """
         self._start = start
         self._tasks = tasks
@@ -50,7 +50,7 @@ class ExecutorPool:
 
     @property
     def ready(self) -> Mapping[str, int]:
-        """The number of ready executors, by kernel name."""
+        """The number of ready executors by kernel name."""
         found: dict[str, int] = {}
         for shelf in self._shelves.values():
             for executor in shelf.ready:
@@ -58,14 +58,14 @@ class ExecutorPool:
         return found
 
     async def take(self, options: ExecutorOptions, *, usual: bool) -> Executor:
-        """Return a fresh executor, from the pool if possible.
+        """Return an unused executor, from the pool if possible.
 
         Args:
-            options: Its start options.
-            usual: Whether the options are common, so that some executors are kept ready.
+            options: The start options of the executor.
+            usual: Whether the options are so common that the pool keeps executors ready for them.
 
         Raises:
-            HawseError: `language_unavailable`, `spawn_failed`.
+            HawseError: `language_unavailable` or `spawn_failed`.
         """
         if not usual:
             return await self._start(options)
@@ -77,7 +77,7 @@ class ExecutorPool:
         return executor
 
     async def close(self) -> None:
-        """End all ready executors."""
+        """End all executors in the pool."""
         self._closed = True
         waiting = [executor for shelf in self._shelves.values() for executor in self._emptied(shelf)]
         await asyncio.gather(*(executor.end() for executor in waiting), return_exceptions=True)
@@ -88,7 +88,7 @@ class ExecutorPool:
         if shelf is None:
             limits = self._limits.pools.get(options.language or "", self._limits.pool)
             shelf = self._shelves[key] = _Shelf(options, limits)
-        if shelf.options != options:  # the environment of the sandbox has changed
+        if shelf.options != options:  # the sandbox's environment has changed
             self._end_all(self._emptied(shelf))
             shelf.options = options
         return shelf
@@ -102,7 +102,7 @@ class ExecutorPool:
         return None
 
     def _fill(self, shelf: _Shelf) -> None:
-        """Start the missing executors, and schedule the end of all if none is taken for long."""
+        """Start the missing executors. Schedule the end of all executors in case none is used for a long time."""
         if shelf.idle is not None:
             shelf.idle.cancel()
         if self._closed:
@@ -113,7 +113,7 @@ class ExecutorPool:
             self._tasks.start(self._add(shelf, shelf.options))
 
     def _has_memory(self, shelf: _Shelf) -> bool:
-        """Return whether another executor fits into the language's memory limit, estimated from the largest one."""
+        """Return whether the language's memory limit allows another executor, assuming the size of the largest one."""
         sizes = [executor.kernel.memory for executor in shelf.ready]
         each = max(sizes, default=0)
         return sum(sizes) + (shelf.starting + 1) * each <= shelf.limits.memory
@@ -122,7 +122,7 @@ class ExecutorPool:
         try:
             executor = await self._start(options)
         except HawseError as error:
-            log.warning("! no executor for the pool: %s", error)
+            log.warning("! cannot start an executor for the pool: %s", error)
             return
         finally:
             shelf.starting -= 1

@@ -1,8 +1,8 @@
-"""The output of one run in four journals: stdout, stderr, the bytes of large values, and the events.
+"""The output of one run in four journals: stdout, stderr, the bytes of large values, and events.
 
-An event is stored as a frame: a header with the lengths of the other streams when it arrived, and its JSON. A reader
-sends those streams up to these lengths before the event, which preserves the order. A frame without an event
-(`BARRIER`) marks each switch between stdout and stderr, so that their order is preserved as well.
+An event is stored as a frame: a header with the lengths of the other streams at its arrival, followed by its JSON. To
+preserve the order, a reader sends the other streams up to these lengths before it sends the event. A frame without an
+event (`BARRIER`) marks each switch between stdout and stderr, which preserves their order as well.
 """
 
 import struct
@@ -16,24 +16,24 @@ from hawse_runtime.journal.journal import Journal
 from hawse_runtime.journal.spill import SpillStore
 from hawse_runtime.process.output_stream import KeptStream, StreamCursor
 
-NAMES: Final = ("value", "display", "update", "clear", "raised", "input")  # of events, by their number in a header
+NAMES: Final = ("value", "display", "update", "clear", "raised", "input")  # event names; a header contains the index
 BARRIER: Final = 255
-SHRUNK = 4096  # bytes of each stream kept of an old run
-_HEADER = struct.Struct(">IBQQQ")  # the length of the JSON, the number of the name, the three lengths
+SHRUNK = 4096  # bytes kept of each stream of an old run
+_HEADER = struct.Struct(">IBQQQ")  # length of the JSON, number of the name, lengths of the three other streams
 _TRIM = 4096  # positions of dropped frames are removed in batches of this size
 
 
 class Frame(NamedTuple):
-    """An event or a barrier, and its position relative to the other streams."""
+    """An event or a barrier, with its position relative to the other streams."""
 
     name: int
     at: tuple[int, int, int]  # the lengths of stdout, stderr and bundles before it
     body: bytes
-    end: int  # its `offset`: the position after it
+    end: int  # the offset after the frame, sent as `offset`
 
 
 class RunLog:
-    """All output of a run. `streams` are stdout, stderr and bundles, in the order of their message kinds."""
+    """The complete output of a run. `streams` are stdout, stderr and bundles, in the order of their message kinds."""
 
     def __init__(
         self,
@@ -46,11 +46,11 @@ class RunLog:
         """Create an empty log.
 
         Args:
-            journal: Creates a journal. May raise `limit_exceeded`.
-            store: Keeps output on disk that exceeds the memory limit.
-            changed: Called after each addition.
-            pause: Pauses the output while the disk is behind; each call is paired with one of `resume`.
-            resume: Resumes the output.
+            journal: Creates a journal. Can raise `limit_exceeded`.
+            store: Stores the output that exceeds the memory limit on disk.
+            changed: Called after each append.
+            pause: Pauses the output while the disk falls behind. Each call is followed by one of `resume`.
+            resume: Resumes the output after `pause`.
         """
         first, second, third, fourth = journal(), journal(), journal(), journal()
         self.stdout, self.stderr, self.bundles, self.events = (
@@ -58,8 +58,8 @@ class RunLog:
         )
         self.streams = (self.stdout, self.stderr, self.bundles)
         self._changed = changed
-        self._frames = array("Q")  # the positions of the frames, the oldest first
-        self._last: KeptStream | None = None  # stdout or stderr, whichever was written last
+        self._frames = array("Q")  # positions of the frames, ascending
+        self._last: KeptStream | None = None  # stdout or stderr, whichever was written to last
 
     @property
     def end(self) -> CodeOffsets:
@@ -68,7 +68,7 @@ class RunLog:
         return CodeOffsets(stdout=out, stderr=err, bundles=large, events=self.events.end)
 
     def write(self, number: int, data: bytes) -> None:
-        """Append bytes to a stream. `number`: its index in `streams`."""
+        """Append bytes to a stream. `number` is its index in `streams`."""
         stream = self.streams[number]
         if stream is not self.bundles:
             if self._last not in (None, stream):
@@ -79,12 +79,12 @@ class RunLog:
         self._changed()
 
     def add_event(self, name: str, body: bytes) -> None:
-        """Append an event. `body`: its value without `offset`, a JSON object."""
+        """Append an event. `body` is its value without `offset`, as a JSON object."""
         self._add(NAMES.index(name), body)
         self._changed()
 
     def finish(self) -> None:
-        """Note that no more output will follow."""
+        """Record that no more output will follow."""
         for stream in (*self.streams, self.events):
             stream.finish()
 
@@ -95,11 +95,11 @@ class RunLog:
             stream.journal.limit(SHRUNK)
 
     def is_boundary(self, offset: int) -> bool:
-        """Return whether a reader of the events can start at `offset`."""
+        """Return whether a reader of events can start at `offset`."""
         return offset in (0, self.events.end) or self.boundary(offset) == offset or offset < self.events.first_at(0)
 
     def boundary(self, offset: int) -> int:
-        """Return the position of the first frame at or after `offset`; the end if there is none."""
+        """Return the position of the first frame at or after `offset`, or the end of the events."""
         index = bisect_left(self._frames, offset)
         return self._frames[index] if index < len(self._frames) else self.events.end
 
@@ -114,21 +114,21 @@ class RunLog:
 
 
 class EventCursor:
-    """The position of a reader in the events of a run. `offset` is the position of the next frame."""
+    """A reader's position in the events of a run. `offset` is the position of the next frame."""
 
     def __init__(self, log: RunLog, since: int, arrived: Callable[[], None]) -> None:
-        """`arrived`: called when bytes have been read from disk."""
+        """Create a cursor. `arrived` is called when bytes have been read from disk."""
         self.offset = since
         self._log = log
         self._cursor = StreamCursor(log.events, since, arrived)
-        self._partial = bytearray()  # the start of the next frame
+        self._partial = bytearray()  # the start of the next frame, if incomplete
 
     @property
     def at_end(self) -> bool:
         return self.offset >= self._log.events.end
 
     def lost(self) -> bool:
-        """Skip frames that are no longer kept; return whether there were any."""
+        """Skip frames that have been dropped. Return whether any were skipped."""
         if not self._cursor.lost():
             return False
         self._partial.clear()
@@ -136,7 +136,7 @@ class EventCursor:
         return True
 
     def look(self) -> Frame | None:
-        """Return the next frame; None at the end, or while it is being read from disk."""
+        """Return the next frame. None at the end, or while the frame is being read from disk."""
         partial = self._partial
         while True:
             wanted = _HEADER.size
@@ -153,7 +153,7 @@ class EventCursor:
             self._cursor.take(len(data))
 
     def take(self, frame: Frame) -> None:
-        """Advance beyond `frame`, as returned by `look`."""
+        """Advance past `frame`, which must have been returned by `look`."""
         self.offset = frame.end
         self._partial.clear()
 

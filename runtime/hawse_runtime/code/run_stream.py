@@ -1,4 +1,4 @@
-"""Serves one reader of a run: a call of `code.run` or `code.attach`."""
+"""Serves one reader of a run, which is a call of `code.run` or `code.attach`."""
 
 from collections.abc import Callable
 
@@ -19,12 +19,12 @@ STREAMS: tuple[tuple[Kind, RunStream], ...] = (
 )
 
 
-SOURCE_SHOWN = 65_536  # characters: an event has at most 1 MiB, and a character can take 6 bytes in JSON
-BARRIERS = 1000  # passed in one turn by a reader that starts after the output they separate
+SOURCE_SHOWN = 65_536  # characters of source code in `opened`, which has at most 1 MiB; one can take 6 bytes in JSON
+BARRIERS = 1000  # barriers that are passed at once, by a reader that starts after the output they separate
 
 
 class CodeRunStream(OutputOnlyStream):
-    """Sends the output of a run in order, from the offsets `since`. A `Stream`."""
+    """Sends the output of a run in order, starting at the offsets `since`. A `Stream`."""
 
     def __init__(
         self,
@@ -42,17 +42,17 @@ class CodeRunStream(OutputOnlyStream):
             call: The call to serve.
             since: The offsets to start at.
             on_detach: Called with the run when the call has ended.
-            tell_source: Whether `opened` includes the code, which the caller of `code.run` already has.
+            tell_source: Whether `opened` includes the source code. The caller of `code.run` does not need it.
 
         Raises:
-            HawseError: `invalid_params` if `since` is beyond the end of a stream, or inside an event.
+            HawseError: `invalid_params` if `since` is beyond the end of a stream or inside an event.
         """
         super().__init__(call)
         self._run = run
         self._since = offsets_of(since)
         self._on_detach = on_detach
         self._tell_source = tell_source
-        self._waiting_due = True  # the event `waiting` has not been sent yet
+        self._waiting_due = True  # whether the `waiting` event still has to be sent
         self._opened = False
         self._cursors: tuple[StreamCursor, ...] = ()
         self._events: EventCursor | None = None
@@ -61,7 +61,7 @@ class CodeRunStream(OutputOnlyStream):
         elif self._since != CodeOffsets():
             raise HawseError(
                 "invalid_params",
-                "`since` must be 0: the run has not started, so it has no output",
+                "`since` must be 0, because the run has not started and has no output",
                 details={"path": "$.since"},
             )
         run.readers[self] = None
@@ -108,7 +108,7 @@ class CodeRunStream(OutputOnlyStream):
         return self._events
 
     def _open(self, connection: Connection, ch: int, events: EventCursor) -> None:
-        """Send `opened` with the start offsets, which are above `since` where output is no longer kept."""
+        """Send `opened` with the start offsets. They are greater than `since` if output has been dropped."""
         events.lost()
         for cursor in self._cursors:
             cursor.lost()
@@ -120,7 +120,7 @@ class CodeRunStream(OutputOnlyStream):
         connection.send_event(ch, "opened", opened)
 
     def _end(self, events: EventCursor) -> bool:
-        """Send the result, which costs no credit, once everything else has been sent. Return whether it was sent."""
+        """Send the result, which needs no credit, if everything else has been sent. Return whether it was sent."""
         run = self._run
         if run.result is None or not events.at_end or not all(cursor.at_end for cursor in self._cursors):
             return False
@@ -128,7 +128,7 @@ class CodeRunStream(OutputOnlyStream):
         return True
 
     def _send(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool:
-        """Send the next bytes or the next event; return whether something was sent."""
+        """Send the next bytes or the next event. Return whether anything was sent."""
         for _ in range(BARRIERS):
             sent = self._send_next(connection, ch, size, events)
             if sent is not None:
@@ -137,13 +137,13 @@ class CodeRunStream(OutputOnlyStream):
         return False
 
     def _send_next(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool | None:
-        """Like `_send`, but return None if a barrier was passed."""
+        """Send like `_send`, but return None after passing a barrier."""
         if events.lost():
             connection.send_event(ch, "truncated", CodeTruncated(stream="events", start=events.offset))
             return True
         frame = events.look()
         if frame is None and not events.at_end:
-            return False  # it is read from disk
+            return False  # the frame is being read from disk
         for number, cursor in enumerate(self._cursors):
             kind, name = STREAMS[number]
             if cursor.lost():
@@ -153,7 +153,7 @@ class CodeRunStream(OutputOnlyStream):
             if cursor.offset < goal:
                 data = cursor.look(min(size, connection.window(ch), goal - cursor.offset))
                 if not data:
-                    return False  # they are read from disk
+                    return False  # the bytes are being read from disk
                 connection.send_data(ch, kind, cursor.offset, data)
                 cursor.take(len(data))
                 return True
@@ -170,7 +170,7 @@ class CodeRunStream(OutputOnlyStream):
 
 
 def offsets_of(since: CodeSince | None) -> CodeOffsets:
-    """Return the offsets of `since`, with 0 for missing ones."""
+    """Return the offsets in `since`; missing ones are 0."""
     if since is None:
         return CodeOffsets()
     return CodeOffsets(
@@ -179,7 +179,7 @@ def offsets_of(since: CodeSince | None) -> CodeOffsets:
 
 
 def check(log: RunLog, since: CodeOffsets) -> None:
-    """Raise `invalid_params` if `since` is beyond the end of a stream, or inside an event."""
+    """Raise `invalid_params` if `since` is beyond the end of a stream or inside an event."""
     ends = msgspec.structs.asdict(log.end)
     for name, offset in msgspec.structs.asdict(since).items():
         if offset > ends[name]:

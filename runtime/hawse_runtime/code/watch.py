@@ -1,4 +1,4 @@
-"""`code.watch`: reports a context and its runs after every change."""
+"""`code.watch`: reports the state of a context and its runs after every change."""
 
 from collections.abc import Callable, Iterable
 
@@ -11,7 +11,7 @@ from hawse_runtime.code.run import Run
 
 
 def watch(call: ServerCall, context: Context, runs: Callable[[], Iterable[Run]]) -> None:
-    """Serve `call` until the context is deleted. `runs` returns all kept runs of all contexts."""
+    """Serve `call` until the context is deleted. `runs` returns the retained runs of all contexts."""
 
     def read() -> CodeWatched:
         own = (context.id, context.instance)

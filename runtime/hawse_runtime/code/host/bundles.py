@@ -1,6 +1,6 @@
-"""Translates the content of Jupyter messages into events and bytes of a run. Does no I/O.
+"""Converts the content of Jupyter messages to the events and bytes of a run. Sans-I/O.
 
-Large values of MIME bundles are moved out of the events, which keeps events small and avoids base64.
+Large values in MIME bundles are moved out of the events. This keeps events small and avoids base64.
 """
 
 import base64
@@ -13,12 +13,12 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import Raw
 
-INLINE = 64 << 10  # bytes of JSON: a larger value is moved out of its event
-EVENT_LIMIT = 256 << 10  # bytes of all values in one event: a control message has at most 1 MiB
-VALUE_LIMIT = 64 << 20  # bytes: larger values are omitted, because clients hold a value in memory
-TEXT_LIMIT = 64 << 10  # characters of an error's message, of a prompt, and of each line of a traceback
-TRACEBACK_LINES = 1000  # last lines of a traceback that are kept: a deep recursion has many more
-TYPES = 64  # MIME types of one bundle
+INLINE = 64 << 10  # bytes of JSON; larger values are moved out of the event
+EVENT_LIMIT = 256 << 10  # total bytes of all values in one event; a control message has at most 1 MiB
+VALUE_LIMIT = 64 << 20  # bytes; larger values are omitted, because clients hold each value in memory
+TEXT_LIMIT = 64 << 10  # maximum characters of an error message, of a prompt, and of each traceback line
+TRACEBACK_LINES = 1000  # number of last traceback lines to keep; a deep recursion has many more
+TYPES = 64  # maximum number of MIME types in one bundle
 _BINARY = re.compile(r"image/(?!svg)|audio/|video/|application/(?:pdf|octet-stream|zip)\b")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
@@ -28,7 +28,7 @@ Form = Literal["base64", "text", "json"]
 
 
 class LargeValue(NamedTuple):
-    """A value sent as bytes."""
+    """A value that is sent as bytes."""
 
     type: str
     form: Form
@@ -36,14 +36,14 @@ class LargeValue(NamedTuple):
 
 
 class Bundle(NamedTuple):
-    """A MIME bundle: the event, and the values moved out of it."""
+    """A MIME bundle: an event and the values moved out of it."""
 
     event: dict[str, Any]
     large: list[LargeValue]
 
 
 class _BundleContent(msgspec.Struct):
-    """The content of `execute_result`, `display_data` and `update_display_data`."""
+    """The content of the messages `execute_result`, `display_data` and `update_display_data`."""
 
     data: dict[str, Raw] = {}
     metadata: dict[str, Raw] = {}
@@ -59,9 +59,9 @@ def decode(content: bytes, errors: Literal["replace", "surrogateescape"] = "repl
     """Decode JSON.
 
     Args:
-        content: JSON without lone surrogates (`without_lone_surrogates`).
-        errors: How to decode bytes that are not valid UTF-8: as U+FFFD, or as surrogate characters like
-        `os.fsdecode`.
+        content: JSON without lone surrogates (see `without_lone_surrogates`).
+        errors: How to decode bytes that are not valid UTF-8: as U+FFFD, or as surrogates in the same way as
+            `os.fsdecode`.
     """
     try:
         return _any.decode(content)
@@ -70,12 +70,12 @@ def decode(content: bytes, errors: Literal["replace", "surrogateescape"] = "repl
 
 
 def stream_bytes(text: str) -> bytes:
-    """Return the bytes of a `stream` message; surrogate characters become the bytes they represent."""
+    """Return the bytes of a `stream` message. Surrogates become the bytes that they represent."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def bundle(content: bytes) -> Bundle:
-    """Split the content of a message with a MIME bundle.
+    """Split the content of a message that contains a MIME bundle.
 
     Raises:
         ValueError: The content is not a MIME bundle.
@@ -119,12 +119,12 @@ def _large(kind: str, value: bytes) -> LargeValue:
         try:
             return LargeValue(kind, "base64", base64.b64decode("".join(text.split()), validate=True))
         except (binascii.Error, ValueError):
-            pass  # not base64 although its type is binary: send it unchanged
+            pass  # not base64, although the type is binary; send the value unchanged
     return LargeValue(kind, "text", text.encode("utf-8", "replace"))
 
 
 def error(content: dict[str, Any]) -> tuple[str, str, list[str]]:
-    """Return the name, the message and the lines of the traceback of an `error` or of an `execute_reply`."""
+    """Return the name, the message and the traceback lines of an `error` or `execute_reply` message."""
     lines = content.get("traceback")
     traceback = [_plain(line) for line in lines[-TRACEBACK_LINES:]] if isinstance(lines, Sequence) else []
     while len(traceback) > 1 and sum(map(len, traceback)) > EVENT_LIMIT // 2:
@@ -133,7 +133,7 @@ def error(content: dict[str, Any]) -> tuple[str, str, list[str]]:
 
 
 def inspected(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of an `inspect_reply` without terminal colours."""
+    """Return the content of an `inspect_reply` message without terminal colours."""
     data = content.get("data")
     if not isinstance(data, dict):
         return content
@@ -142,15 +142,15 @@ def inspected(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    """Return text with U+FFFD in place of surrogate characters."""
+    """Return text where surrogates are replaced with U+FFFD."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def prompt(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the event for an `input_request`."""
+    """Return the event for an `input_request` message."""
     return {"prompt": _plain(content.get("prompt")), "password": content.get("password") is True}
 
 
 def _plain(text: Any) -> str:
-    """Return text without terminal colours, cut to TEXT_LIMIT."""
+    """Return text without terminal colours, truncated to TEXT_LIMIT."""
     return plain(_ANSI.sub("", text if isinstance(text, str) else "")[:TEXT_LIMIT])

@@ -1,12 +1,12 @@
-"""Runs inside a Python kernel after its start and makes its output complete. It imports nothing from this project.
+"""Runs inside a Python kernel after its start, to make its output complete. Imports nothing from this project.
 
-`set_up` corrects these defects of ipykernel, and does nothing in other kernels:
+`set_up` fixes the following defects of ipykernel. It does nothing in other kernels.
 
-- It drops messages when more than 1,000 wait to be sent.
-- It ends a run before it has read all output that child processes wrote to file descriptors 1 and 2, and decodes that
+- ipykernel drops messages when more than 1,000 are waiting to be sent.
+- It ends a run before it has read all output that child processes wrote to file descriptors 1 and 2. It decodes that
 output in pieces of 1,000 bytes, which splits characters.
-- A prompt of `input` can overtake output, which uses another socket. A mark in the output now shows its position.
-- `flush` returns before another thread has sent anything, so the last output is lost if the process is killed.
+- A prompt of `input` can overtake output, because it uses another socket. The fix sends a mark in the output.
+- `flush` returns before the other thread has sent the output, which is lost if the process is then killed.
 - A message with a lone surrogate (half an emoji) cannot be encoded and is lost.
 """
 
@@ -22,27 +22,27 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-MARK = "hawse_input"  # the type of the output message that precedes each prompt
+MARK = "hawse_input"  # the type of the output message that marks the position of a prompt
 SIZE = 65_536  # bytes read at a time
-PATIENCE = 1.0  # seconds to wait for the other thread at the end of a run
+PATIENCE = 1.0  # seconds to wait for the other thread when a run ends
 
 
 class Watcher:
-    """Reads the output to one file descriptor, instead of the thread of ipykernel's `OutStream`."""
+    """Reads the output written to a file descriptor, in place of the thread of ipykernel's `OutStream`."""
 
     def __init__(self, stream: Any) -> None:
-        """Stop the thread of `stream` and read its pipe instead."""
+        """Stop the thread of `stream`, and start another one that reads its pipe."""
         self._stream = stream
         self._fd: int = stream._fid
         self._lock = threading.Lock()
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         stream._should_watch = False
-        os.write(stream._original_stdstream_fd, b"\0")  # the thread ends after it has read this
+        os.write(stream._original_stdstream_fd, b"\0")  # the thread ends after reading this
         stream.watch_fd_thread.join(PATIENCE)
         threading.Thread(target=self._watch, name=f"watch-{stream.name}", daemon=True).start()
 
     def drain(self) -> None:
-        """Forward everything written so far."""
+        """Forward everything that has been written so far."""
         if self._lock.acquire(timeout=PATIENCE):
             try:
                 while self._unread():
@@ -66,11 +66,11 @@ class Watcher:
 
 
 PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # except the range of `surrogateescape`, which represents bytes
+LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # excludes the range of `surrogateescape`, which represents bytes
 
 
 def sendable(value: Any) -> Any:
-    """Return a value of JSON with U+FFFD in place of each half of a surrogate pair whose other half is missing."""
+    """Return a JSON value where each half of an incomplete surrogate pair is replaced with U+FFFD."""
     if isinstance(value, str):
         whole = PAIR.sub(lambda found: found[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), value)
         return LONE.sub("\ufffd", whole)
@@ -82,7 +82,7 @@ def sendable(value: Any) -> Any:
 
 
 def complete(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
-    """Return a function that encodes messages of any text."""
+    """Wrap `pack` so that it can encode messages with any text."""
 
     def packed(message: Any) -> bytes:
         try:
@@ -94,31 +94,31 @@ def complete(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 
 
 class CompleteFlush:
-    """A `flush` of an output stream that returns when ZeroMQ has written all output.
+    """A replacement for a stream's `flush` that returns when ZeroMQ has written all output.
 
     One ZeroMQ thread writes for all sockets of a context, in order. Once a message has passed from one socket to
-    another, everything sent earlier has been written to the kernel host's socket.
+    another, all earlier messages have been written to the socket of the kernel host.
     """
 
     def __init__(self, thread: Any) -> None:
-        """Connect two sockets, in the thread of the output."""
+        """Connect a pair of sockets in the output thread."""
         self._thread = thread
         self._process = os.getpid()
         self._sockets: tuple[Any, Any] | None = None
         thread.schedule(self._connect)
 
     def of(self, stream: Any) -> Callable[[], None]:
-        """Return the `flush` of a stream."""
+        """Return the replacement for a stream's `flush`."""
         flush = stream.flush
         schedule = self._thread.schedule
 
         def complete() -> None:
             if os.getpid() != self._process or threading.current_thread() is self._thread.thread:
-                flush()  # in a forked process, ipykernel sends in another way
+                flush()  # in a forked process, ipykernel sends differently
                 return
             passed = threading.Event()
-            schedule(stream._flush)  # which schedules a message
-            schedule(lambda: schedule(lambda: self._pass(passed)))  # behind that message
+            schedule(stream._flush)  # this schedules a message
+            schedule(lambda: schedule(lambda: self._pass(passed)))  # runs after that message
             passed.wait(PATIENCE)
 
         return complete
@@ -144,7 +144,7 @@ class CompleteFlush:
 
 
 def set_up(shell: Any) -> None:
-    """Change the kernel of an IPython shell."""
+    """Modify the kernel of an IPython shell."""
     import zmq
 
     thread = shell.kernel.iopub_thread
@@ -177,4 +177,4 @@ def set_up(shell: Any) -> None:
         return ask(prompt, ident, parent, *rest, **options)
 
     kernel._input_request = marked
-    mark(kernel.get_parent("shell"))  # tells the host that each prompt has a mark
+    mark(kernel.get_parent("shell"))  # informs the host that every prompt has a mark

@@ -1,4 +1,4 @@
-"""One Jupyter kernel: its messages and the runs in progress."""
+"""One Jupyter kernel: its messages and its runs in progress."""
 
 import asyncio
 import hmac
@@ -33,14 +33,14 @@ from hawse_runtime.code.host_protocol import (
 
 log = logging.getLogger(__name__)
 
-PROBE = 0.25  # seconds between checks whether a new kernel's output arrives
-LATE = 10.0  # seconds to wait for the end of a run, without output after its reply
-QUIET = 0.05  # seconds to wait for more output of a process that has exited
-BATCH = 64  # messages of one kernel that are handled in one turn
-SIGNATURE, HEADER, PARENT, METADATA, CONTENT = range(5)  # the parts of a message after its identities
+PROBE = 0.25  # seconds between checks whether the output of a new kernel arrives
+LATE = 10.0  # seconds to wait for the end of a run without any output after its reply
+QUIET = 0.05  # seconds to wait for more output from a process that has exited
+BATCH = 64  # messages of one kernel handled per event-loop iteration
+SIGNATURE, HEADER, PARENT, METADATA, CONTENT = range(5)  # the parts of a message after the identities
 LOST = Failure(code="exited", message="the executor has ended")
 
-# Run in each Python kernel. An error must not prevent its start: it may not be ipykernel.
+# Run in each Python kernel. Errors are ignored, because the kernel may not be ipykernel and must start anyway.
 SETUP = f"""
 try:
     exec({Path(__file__).with_name("ipykernel_setup.py").read_text()!r}, _setup := {{}})
@@ -51,8 +51,8 @@ finally:
     del _setup
 """
 
-# Run in each kernel of that name. bash_kernel reads a terminal; if a carriage return was read apart from its line feed,
-# it appeared in the output.
+# Run in kernels with these names. bash_kernel reads from a terminal. If it reads a carriage return separately from the
+# line feed, the carriage return appears in the output.
 SETUPS = {deno_fence.KERNEL: deno_fence.SETUP, "bash": "stty -onlcr"}
 
 _encode = msgspec.json.Encoder().encode
@@ -75,7 +75,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class KernelFailed(Exception):
-    """A kernel failed to start. `failure` has the reason."""
+    """Raised when a kernel failed to start. `failure` contains the reason."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -83,16 +83,16 @@ class KernelFailed(Exception):
 
 
 class HostedKernel:
-    """A kernel, its runs, and the other requests to it."""
+    """A kernel, its runs, and other requests to it."""
 
     def __init__(self, number: int, name: str, language: str, process: KernelProcess, outbox: Outbox) -> None:
-        """Prepare a kernel.
+        """Create a kernel that has not been started.
 
         Args:
             number: The number of the executor.
             name: The name of the kernel.
-            language: The name of its language.
-            process: Its process, which has not been started.
+            language: The name of the kernel's language.
+            process: The kernel's process, not started yet.
             outbox: Sends messages to the runtime.
         """
         self.number = number
@@ -102,21 +102,21 @@ class HostedKernel:
         self._name = name
         self._language = language
         self._outbox = outbox
-        self._runs: dict[str, KernelRun] = {}  # by the id of their request
-        self._replies: dict[str, asyncio.Future[Any]] = {}  # of other requests, by their id
+        self._runs: dict[str, KernelRun] = {}  # by request id
+        self._replies: dict[str, asyncio.Future[Any]] = {}  # replies to other requests, by request id
         self._output_seen = asyncio.Event()
-        self._set_up = asyncio.Event()  # the setup was run
-        self._fenced = False  # its runs need a fence
-        self._marked = False  # each prompt has a mark in the output
+        self._set_up = asyncio.Event()  # set when the setup code has run
+        self._fenced = False  # whether runs need a fence
+        self._marked = False  # whether every prompt has a mark in the output
         self._tasks: list[asyncio.Task[None]] = []
 
     # ---- its life
 
     async def start(self, request: Start, group: asyncio.TaskGroup) -> KernelReply:
-        """Start the process and wait until it answers. Its messages are read by tasks of `group`.
+        """Start the process and wait until it answers. Tasks of `group` read its messages.
 
         Raises:
-            KernelFailed: It ended, or did not answer in time. It was killed.
+            KernelFailed: The process ended or did not answer in time. It has been killed.
         """
         process = self.process
         try:
@@ -139,7 +139,7 @@ class HostedKernel:
         process = self.process
         await process.unless_ended(process.connect_stdin())
         await process.unless_ended(self.ask("kernel_info_request", {}))
-        while not self._output_seen.is_set():  # the subscription may have been too late for its first output
+        while not self._output_seen.is_set():  # the subscription may have missed the kernel's first output
             await process.unless_ended(self.ask("kernel_info_request", {}))
             with suppress(TimeoutError):
                 async with asyncio.timeout(PROBE):
@@ -153,11 +153,11 @@ class HostedKernel:
     def _failed(self, reason: str) -> "KernelFailed":
         self.process.kill()
         tail = self.process.last_words()
-        text = bundles.plain(f"kernel {self._name} has not started: {reason}" + (f"\n{tail}" if tail else ""))
+        text = bundles.plain(f"kernel {self._name} failed to start: {reason}" + (f"\n{tail}" if tail else ""))
         return KernelFailed(Failure(code="spawn_failed", message=text))
 
     async def ended(self) -> Exited:
-        """Wait until the process has ended and its output has been sent. Return its exit status."""
+        """Wait until the process has ended and its output has been sent. Return the exit status."""
         await self.process.has_ended.wait()
         code = self.process.wait()
         with suppress(TimeoutError):
@@ -181,7 +181,7 @@ class HostedKernel:
     # ---- requests
 
     def execute(self, request: Execute) -> None:
-        """Run code, and send its output and its end to the runtime."""
+        """Run code. Its output and its end are sent to the runtime."""
         message = self._execute(
             request.source, silent=request.silent, stdin=request.stdin, store_history=request.store_history
         )
@@ -199,7 +199,7 @@ class HostedKernel:
         return self._send(self.process.shell, "execute_request", content)
 
     async def ask(self, kind: str, content: dict[str, Any]) -> Any:
-        """Send a request of the shell channel; return the content of its reply. Raises `KernelFailed`."""
+        """Send a request on the shell channel, and return the content of the reply. Raises `KernelFailed`."""
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         number = self._send(self.process.shell, kind, content)
         self._replies[number] = reply
@@ -209,12 +209,12 @@ class HostedKernel:
             del self._replies[number]
 
     async def interrupt(self, run: int) -> None:
-        """Interrupt the run of that number if it is in progress."""
+        """Interrupt the run with the given number if it is in progress."""
         if any(known.number == run and not known.idle for known in self._runs.values()):
             await self.process.interrupt()
 
     def answer(self, run: int, value: str) -> None:
-        """Send a line of input."""
+        """Send a line of input to a run."""
         self._send(self.process.stdin, "input_reply", {"value": value})
 
     def _send(self, socket: zmq.asyncio.Socket, kind: str, content: dict[str, Any]) -> str:
@@ -244,13 +244,13 @@ class HostedKernel:
             content = without_lone_surrogates(body[CONTENT])
             return Message(_header.decode(body[HEADER]).msg_type, parent.msg_id, content)
         except (ValueError, IndexError) as error:
-            log.warning("! a message of kernel %s is not valid: %s", self._name, error)
+            log.warning("! kernel %s sent an invalid message: %s", self._name, error)
             return None
 
     async def _receive_reply(self, message: Message) -> None:
         content = bundles.decode(message.content)
         if (run := self._runs.get(message.parent)) is not None:
-            if run.reply is not None:  # this is the reply of its fence
+            if run.reply is not None:  # the reply to the fence
                 return
             run.reply = content if isinstance(content, dict) else {}
             if self._fenced:
@@ -264,14 +264,14 @@ class HostedKernel:
             waiting.set_result(content)
 
     def _look_for_end(self, run: KernelRun) -> None:
-        """End a run whose last message was lost: kernels drop messages they cannot send."""
+        """End a run whose last message was lost. Kernels drop messages that they cannot send."""
         if run not in self._runs.values():
             return
         silent = time.monotonic() - run.seen
         if silent >= LATE and self.flowing.is_set():
             self._outbox.start(self._finish(run))
         else:
-            wait = LATE - silent if silent < LATE else LATE  # the outbox is paused, for an unknown time
+            wait = LATE - silent if silent < LATE else LATE  # the outbox has been paused for an unknown time
             asyncio.get_running_loop().call_later(wait, self._look_for_end, run)
 
     async def _receive_input_request(self, message: Message) -> None:
@@ -281,7 +281,7 @@ class HostedKernel:
             await self._ask_client(run)
 
     async def _ask_client(self, run: KernelRun) -> None:
-        """Send the prompts whose mark has been received, because all output before them has been sent."""
+        """Send the prompts whose marks have been received, because all earlier output has then been sent."""
         while (question := run.next_question(marked=self._marked)) is not None:
             await self._event(run, "input", question)
 
@@ -360,7 +360,7 @@ class HostedKernel:
             self._fenced = self._name == deno_fence.KERNEL and reply.get("status") == "ok"
             self._set_up.set()
             return
-        for payload in reply.get("payload") or ():  # text to display, from a help command
+        for payload in reply.get("payload") or ():  # text to display, for example by a help command
             if isinstance(payload, dict) and payload.get("source") == "page" and isinstance(payload.get("data"), dict):
                 await self._bundle(run, "display", _encode({"data": payload["data"]}))
         count = reply.get("execution_count")
@@ -377,7 +377,7 @@ class HostedKernel:
 
 
 def _before_fence(message: Message, fence: Fence) -> Message | None:
-    """Return a message without the fence's mark; None if nothing remains."""
+    """Return a message without the fence's mark, or None if nothing remains."""
     content = fence.without_mark(message.type, message.content)
     return None if content is None else Message(message.type, message.parent, content)
 

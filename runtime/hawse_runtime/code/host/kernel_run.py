@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from hawse_runtime.code.host.deno_fence import Fence
 
-QUESTIONS: Final = 100  # prompts that wait for their mark: code can send prompts directly
+QUESTIONS: Final = 100  # maximum number of prompts that wait for their marks; code can send prompts without marks
 
 
 class KernelRun:
@@ -14,18 +14,18 @@ class KernelRun:
 
     def __init__(self, number: int, *, silent: bool = False) -> None:
         self.number = number
-        self.silent = silent  # not a run of a client: nothing is sent
+        self.silent = silent  # not a client's run: send nothing to the runtime
         self.started = time.monotonic()
-        self.reply: dict[str, Any] | None = None  # of the shell channel
-        self.idle = False  # all its output has been received
-        self.fence: Fence | None = None  # finds the end of its output; set with the reply
-        self.seen = self.started  # when the last output was received
-        self.bundles = 0  # bytes of large values that were sent
-        self.questions: deque[dict[str, Any]] = deque(maxlen=QUESTIONS)  # of `input`, not sent yet
-        self.marks = 0  # marks in the output whose prompt has not arrived
+        self.reply: dict[str, Any] | None = None  # the reply on the shell channel
+        self.idle = False  # whether all output has been received
+        self.fence: Fence | None = None  # finds the end of the output; set when the reply arrives
+        self.seen = self.started  # when output was last received
+        self.bundles = 0  # total bytes of large values sent
+        self.questions: deque[dict[str, Any]] = deque(maxlen=QUESTIONS)  # prompts of `input` that have not been sent
+        self.marks = 0  # number of marks in the output whose prompts have not arrived
 
     def next_question(self, *, marked: bool) -> dict[str, Any] | None:
-        """Take the next prompt that can be sent: if prompts are `marked`, only after the output before its mark."""
+        """Return and remove the next prompt that can be sent. If `marked`, a prompt can be sent only after its mark."""
         if not self.questions or (marked and not self.marks):
             return None
         self.marks = max(self.marks - 1, 0)

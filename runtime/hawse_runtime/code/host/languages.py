@@ -1,7 +1,7 @@
-"""Finds the installed Jupyter kernel of a language.
+"""Finds the installed Jupyter kernels by language or name.
 
 Kernels installed in the sandbox take precedence over kernels of the Python that runs this host. The search covers
-Jupyter's own directories, and the prefix of each directory in PATH: a Python in `/opt/conda/bin` has its kernels in
+Jupyter's directories and the prefix of each directory in PATH: a Python in `/opt/conda/bin` has its kernels in
 `/opt/conda/share/jupyter/kernels`.
 """
 
@@ -21,14 +21,14 @@ from hawse_runtime.code.host_protocol import OWN_PYTHON, Failure
 
 
 class Known(NamedTuple):
-    """A language with a usual kernel."""
+    """A language that has a default kernel."""
 
-    kernel: str  # the usual name of its kernel
-    install: str  # how to install it
+    kernel: str  # the name of the default kernel
+    install: str  # a command that installs the kernel
 
 
 PYTHONS = ("python", "python3", f"python3.{sys.version_info.minor}")  # programs that jupyter_client would replace
-KERNELS = Path("share", "jupyter", "kernels")  # below the prefix of a Python
+KERNELS = Path("share", "jupyter", "kernels")  # relative to the prefix of a Python installation
 
 KNOWN = {
     "python": Known("python3", "pip install ipykernel"),
@@ -39,7 +39,7 @@ KNOWN = {
 
 
 class Unavailable(Exception):
-    """No kernel is installed for a language. `failure` has the message."""
+    """Raised when no kernel is installed for a language. `failure` contains the message."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -55,12 +55,12 @@ class Installed(NamedTuple):
 
 
 class Languages(KernelSpecManager):
-    """The currently installed kernels. Each query examines the file system again."""
+    """The currently installed kernels. Each query reads the file system."""
 
     def __init__(self, python: Sequence[str] = OWN_PYTHON) -> None:
-        """`python`: the command that runs a module of this interpreter."""
-        super().__init__(ensure_native_kernel=False)  # provided by `_built_in`, which knows how to start it
-        self._python = [word for word in python if word != "-I"]  # user code may set PYTHONPATH
+        """Create the search. `python` is the command that runs a module in this interpreter."""
+        super().__init__(ensure_native_kernel=False)  # `_built_in` provides it, with the command that starts it
+        self._python = [word for word in python if word != "-I"]  # user code may depend on PYTHONPATH
 
     def _kernel_dirs_default(self) -> list[str]:
         own = Path(sys.prefix) / KERNELS
@@ -73,10 +73,10 @@ class Languages(KernelSpecManager):
         return [*dict.fromkeys(path for path in others if Path(path) != own), str(own)]
 
     def find(self, language: str | None, kernel: str | None) -> Installed:
-        """Return the kernel of that name, or the one for that language.
+        """Return the kernel with the given name, or the kernel for the given language.
 
         Raises:
-            Unavailable: It is not installed.
+            Unavailable: The kernel is not installed.
         """
         if kernel is not None:
             spec = self._spec(kernel)
@@ -91,11 +91,11 @@ class Languages(KernelSpecManager):
             spec = self._spec(name)
             if spec is not None and spec.language.lower() == language:
                 return Installed(name, language, spec)
-        how = f"install one with: {known.install}" if known else "install one and its kernel specification"
+        how = f"install one with `{known.install}`" if known else "install one and its kernel specification"
         raise Unavailable(f"no Jupyter kernel for {language} is installed; {how}")
 
     def all(self) -> list[dict[str, str | None]]:
-        """Return all languages, installed and known, as fields of `hawse.api.code.CodeLanguage`."""
+        """Return all installed and known languages, as fields of `hawse.api.code.CodeLanguage`."""
         found: list[dict[str, str | None]] = []
         for language, known in KNOWN.items():
             try:
@@ -112,15 +112,15 @@ class Languages(KernelSpecManager):
         return [entry for entry in found if entry.get("kernel") != "deno" or entry["language"] in KNOWN]
 
     def _spec(self, name: str) -> KernelSpec | None:
-        """Return the specification of a kernel; None if there is none, or it is not valid."""
+        """Return the specification of a kernel, or None if it is missing or invalid."""
         try:
             spec = self.get_kernel_spec(name)
-        except Exception:  # KeyError, or any error in a file written by a program
+        except Exception:  # KeyError, or any error caused by an invalid file
             return self._built_in(name)
         return spec if spec.argv and shutil.which(spec.argv[0]) is not None else self._built_in(name)
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        """Return a specification, even for kernels installed without one. Raises `KeyError`."""
+        """Return the specification of a kernel, including kernels installed without one. Raises `KeyError`."""
         if kernel_name.lower() in self.find_kernel_specs():
             spec = super().get_kernel_spec(kernel_name)
         elif (built_in := self._built_in(kernel_name)) is not None:
@@ -133,9 +133,9 @@ class Languages(KernelSpecManager):
         return spec
 
     def _program_of(self, spec: KernelSpec) -> str:
-        """Return the program of a specification. `python` is the interpreter that installed the kernel.
+        """Return the program in a specification. There, `python` means the interpreter that installed the kernel.
 
-        jupyter_client would replace it with the Python that runs this host, which lacks the other's packages.
+        jupyter_client would replace `python` with the Python that runs this host, which lacks the kernel's packages.
         """
         program = spec.argv[0]
         if program not in PYTHONS:
@@ -147,7 +147,7 @@ class Languages(KernelSpecManager):
         return str(beside) if os.access(beside, os.X_OK) else shutil.which(program) or sys.executable
 
     def _built_in(self, name: str) -> KernelSpec | None:
-        """Return the specification of a kernel that is installed without one."""
+        """Return the specification of a kernel that is installed without a specification."""
         if name == "deno" and (deno := shutil.which("deno")) is not None:
             argv = [deno, "jupyter", "--kernel", "--conn", "{connection_file}"]
             return KernelSpec(argv=argv, display_name="Deno", language="typescript", interrupt_mode="message")

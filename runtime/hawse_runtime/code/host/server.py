@@ -1,4 +1,4 @@
-"""Serves the runtime's requests on the socket inherited by the host."""
+"""Serves the runtime's requests on the inherited socket."""
 
 import asyncio
 import logging
@@ -37,17 +37,17 @@ from hawse_runtime.core.framing import FrameDecoder
 
 log = logging.getLogger(__name__)
 
-READ = 256 << 10  # bytes read at a time
-SOCKETS = 65_536  # of ZeroMQ: four for each kernel, whose number is not limited
-REPLY_LIMIT = 512 << 10  # bytes of a reply: a larger one is sent empty, because a control message has at most 1 MiB
+READ = 256 << 10  # bytes per read
+SOCKETS = 65_536  # maximum number of ZeroMQ sockets; each kernel has four, and the number of kernels is not limited
+REPLY_LIMIT = 512 << 10  # bytes of a reply; larger replies are sent empty, because a control message has at most 1 MiB
 ENDED = Failure(code="exited", message="the executor has ended")
 
 
 async def serve(connection: socket.socket, folder: str, python: Sequence[str]) -> None:
-    """Serve until the runtime closes the connection, then kill all kernels.
+    """Handle requests until the runtime closes the connection, then kill all kernels.
 
     Args:
-        connection: The socket to the runtime.
+        connection: The socket connected to the runtime.
         folder: A private directory for sockets and connection files.
         python: The command that runs a module of this interpreter.
     """
@@ -69,7 +69,7 @@ async def serve(connection: socket.socket, folder: str, python: Sequence[str]) -
 
 
 class Host:
-    """The kernels, by the numbers of their executors."""
+    """The kernels by executor number."""
 
     def __init__(
         self, group: asyncio.TaskGroup, writer: asyncio.StreamWriter, folder: str, languages: Languages
@@ -82,7 +82,7 @@ class Host:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def receive(self, reader: asyncio.StreamReader) -> None:
-        """Handle requests until the connection ends."""
+        """Handle requests until the connection is closed."""
         decoder = FrameDecoder(MESSAGE_LIMIT)
         while data := await reader.read(READ):
             for message in decoder.feed(data):
@@ -102,11 +102,11 @@ class Host:
         task.add_done_callback(self._tasks.discard)
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work`: a failure of one kernel must not end the host."""
+        """Run `work` and log exceptions, because a failure of one kernel must not end the host."""
         try:
             await work
         except (ConnectionError, KernelFailed):
-            pass  # the runtime has ended, or the kernel has
+            pass  # the runtime or the kernel has ended
         except Exception:
             log.exception("! a task of the kernel host failed")
 
@@ -139,7 +139,7 @@ class Host:
                 kernel.process.kill()
 
     async def _run_kernel(self, request: Start) -> None:
-        """Start a kernel, and report its end."""
+        """Start a kernel, and report its start and its end."""
         try:
             found = self._languages.find(request.language, request.kernel)
             process = KernelProcess(request.executor, found, self._languages, self._folder)
