@@ -31,8 +31,8 @@ from hawse_gateway.egress.settings import EgressSettingsError
 from hawse_gateway.http.endpoint import REQUESTS
 from hawse_gateway.preview.proxy import AT_ONCE
 from hawse_gateway.providers.base import ProviderError
+from hawse_gateway.providers.isolation_lines import isolation_lines
 from hawse_gateway.providers.state_directory import StateDirectory, StateError
-from hawse_gateway.sandboxes.isolation_lines import isolation_lines
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.templates import TemplateError
 from hawse_gateway.settings import Settings, SettingsError

@@ -18,6 +18,7 @@ from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import ModelProvider, Operation
+from tests.support.sandboxes import create
 
 MEMORY = Path("/dev/shm")  # otherwise each write of the store waits for the disk
 IDS = st.sampled_from(["a", "b"])
@@ -63,7 +64,7 @@ class SandboxMachine(RuleBasedStateMachine):
 
     @rule(id=IDS)
     def create(self, id: str) -> None:
-        self.run(*(self.sandboxes.create(SandboxCreate(id=id)) for _ in range(3)))
+        self.run(*(create(self.sandboxes, SandboxCreate(id=id)) for _ in range(3)))
 
     @rule(id=IDS)
     def call(self, id: str) -> None:
@@ -88,8 +89,8 @@ class SandboxMachine(RuleBasedStateMachine):
     @rule(id=IDS)
     def everything_at_once(self, id: str) -> None:
         boxes = self.sandboxes
-        create = boxes.create(SandboxCreate(id=id))
-        self.run(create, boxes.ensure(id), boxes.stop(id), boxes.start(id), boxes.delete(id), boxes.get(id))
+        creation = create(boxes, SandboxCreate(id=id))
+        self.run(creation, boxes.ensure(id), boxes.stop(id), boxes.start(id), boxes.delete(id), boxes.get(id))
 
     @rule(operation=FAILING)
     def fail(self, operation: Operation) -> None:
@@ -119,7 +120,7 @@ class SandboxMachine(RuleBasedStateMachine):
         async def interrupted() -> None:
             self.provider.holds[operation] = asyncio.Event()
             work = asyncio.gather(
-                self.sandboxes.create(SandboxCreate(id=id)), self.sandboxes.delete(id), return_exceptions=True
+                create(self.sandboxes, SandboxCreate(id=id)), self.sandboxes.delete(id), return_exceptions=True
             )
             for _ in range(200):
                 await asyncio.sleep(0)

@@ -21,6 +21,7 @@ from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
 from hawse_gateway.providers.registry import ProviderOptions, create_providers
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.sandboxes.admission import Admission, Capacity
+from hawse_gateway.sandboxes.creation import Creations
 from hawse_gateway.sandboxes.egress_methods import EgressMethods
 from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.image_methods import ImageMethods
@@ -119,17 +120,16 @@ def _build_methods(gateway: Composition) -> None:
     sandboxes = gateway.part(Sandboxes)
     feed = SandboxFeed(sandboxes)
     networks = settings.user_networks or None
-    gateway.methods.append(
-        SandboxMethods(
-            sandboxes,
-            feed,
-            gateway.part(Owners),
-            limit=gateway.part(Quotas).number("user", "sandboxes"),
-            end_links=gateway.part(AccessMethods).end_links,
-            snapshots=gateway.find(BackupMethods),
-            user_networks=networks,
-        )
+    end_links = gateway.part(AccessMethods).end_links
+    creations = Creations(
+        sandboxes,
+        gateway.part(Owners),
+        limit=gateway.part(Quotas).number("user", "sandboxes"),
+        end_links=end_links,
+        snapshots=gateway.find(BackupMethods),
+        user_networks=networks,
     )
+    gateway.methods.append(SandboxMethods(sandboxes, feed, creations, end_links=end_links))
     gateway.methods.append(EgressMethods(sandboxes.egress, tasks, user_networks=networks))
     gateway.methods.append(ImageMethods(sandboxes, tasks))
     gateway.run(feed.run, "sandbox.watch")

@@ -28,6 +28,7 @@ from hawse_gateway.sandboxes.outcomes import cleanup_pending, not_started, not_w
 from hawse_gateway.sandboxes.pool import MEMBER, Pool, stocks
 from hawse_gateway.sandboxes.progress import ProgressTable
 from hawse_gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
+from hawse_gateway.sandboxes.requests import Creation
 from hawse_gateway.sandboxes.run_checks import RunChecks, RuntimeCalls, previews_before_end
 from hawse_gateway.sandboxes.supervisor import SWEEP, Supervisor
 from hawse_gateway.sandboxes.table import SandboxTable
@@ -182,35 +183,28 @@ class Sandboxes:
 
     # ---- creating and changing
 
-    async def create(
-        self, params: SandboxCreate, owner: str = "owner", grants: Mapping[str, str] | None = None
-    ) -> SandboxInfo:
-        """Create and start a sandbox for the principal `owner`; return it when its runtime accepts links.
+    def resolve(self, params: SandboxCreate, owner: str = "owner") -> Creation:
+        """Apply the template and the defaults to the parameters of a creation for the principal `owner`.
 
-        Args:
-            params: Its parameters.
-            owner: The id of its owner.
-            grants: Why it can use secrets, as returned by `Grants.check`.
+        Raises:
+            HawseError: `invalid_params` if there is no such template.
+        """
+        return requests.resolve(params, owner, self.templates, self.default)
+
+    async def create(self, creation: Creation) -> SandboxInfo:
+        """Create and start a sandbox; return it when its runtime accepts links.
 
         Raises:
             HawseError: `conflict` if the id was created with other parameters, `cleanup_pending` if a part of a deleted
                 sandbox with that id is still running, `invalid_params`, or the error of the failed start.
         """
-        resolved = self.templates.resolve(params)
-        provider = resolved.provider or self.default
-        requests.check_request(resolved, self._capabilities.get(provider), provider)
-        id = params.id or f"s-{secrets.token_hex(5)}"
+        id, capabilities = creation.id, self._capabilities.get(creation.provider)
+        requests.check_request(creation.params, capabilities, creation.provider)
         # All rows are needed only for pool members, which can be claimed or own a unit that is named like this id.
         members = self._pool.stocked or id.startswith((MEMBER, requests.REPLACEMENT))
         rows = await self._table.read_all() if members else {id: await self._table.read(id)}
-        record = requests.new_record(
-            resolved, id, provider, self._clock.now(), requests.free_unit(id, rows), self._idle_timeout, owner
-        )
-        # If the template changes later, the call still counts as the same, and new files never replace users' files.
-        files = bool(self.templates.files(params.template))
-        record = msgspec.structs.replace(
-            record, fingerprint=requests.fingerprint(params, id), files=files, grants=dict(grants or {})
-        )
+        unit = requests.free_unit(id, rows)
+        record = requests.new_record(creation, self._clock.now(), unit, self._idle_timeout)
         with store_errors_unavailable():
             record = self.joining.waiting(await self.vacancy.begin(record))
         if members and id not in rows and await self._pool.take(record, rows):

@@ -1,18 +1,13 @@
 """The handlers of `sandbox.*`."""
 
 import math
-import secrets
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
-from hawse.api.rights import ALL, OPERATE, OWN, Right, allows, covers, in_sandbox, missing_right
+from hawse.api.rights import in_sandbox
 from hawse.api.sandboxes import (
-    Network,
     SandboxCreate,
     SandboxDelete,
     SandboxGet,
@@ -31,151 +26,37 @@ from hawse.api.sandboxes import (
 from hawse.api.spec import Nothing
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
-from hawse.wire import HawseError, Principal
-from hawse_gateway.limits.in_progress import in_progress
+from hawse.wire import Principal
+from hawse_gateway.sandboxes.creation import Creations, EndLinks, no_links
 from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.owners import Owners, namespace
 from hawse_gateway.sandboxes.records import order
-from hawse_gateway.store.base import store_errors_unavailable
 
 PAGE_BYTES: Final = 512 << 10  # in one answer of `sandbox.list`: half the limit of a control message
-
-EndLinks = Callable[[str, float], Awaitable[None]]
-
-
-async def _no_links(sandbox: str, before: float) -> None:
-    """Do nothing: a gateway without links has none to end."""
-
-
-class Snapshots(Protocol):
-    """The backups from which sandboxes can be created."""
-
-    async def check(self, snapshot: str, caller: Principal) -> None:
-        """Raise `HawseError` (`not_found`) if the snapshot does not exist or the caller cannot use it."""
-
-    async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
-        """Restore a backup into a sandbox's workspace. Raises `HawseError`."""
 
 
 class SandboxMethods:
     """The methods."""
 
     def __init__(
-        self,
-        sandboxes: Sandboxes,
-        feed: SandboxFeed,
-        owners: Owners,
-        *,
-        limit: int | None = None,
-        end_links: EndLinks = _no_links,
-        snapshots: Snapshots | None = None,
-        user_networks: Collection[Network] | None = None,
+        self, sandboxes: Sandboxes, feed: SandboxFeed, creations: Creations, *, end_links: EndLinks = no_links
     ) -> None:
         """Create the handlers.
 
         Args:
             sandboxes: The sandboxes.
             feed: Serves the watches.
-            owners: The owners of the sandboxes.
-            limit: The maximum number of sandboxes of a user with limited rights. None: unlimited.
+            creations: Creates sandboxes.
             end_links: Revokes a sandbox's links that were created before a given time.
-            snapshots: The backups. None: no backups.
-            user_networks: The networks that users with limited rights can choose, besides a template's. None: all.
         """
-        self._user_networks = user_networks
-        self._snapshots = snapshots
-        self._end_links = end_links
-        self._limit = limit
-        self._creating: Counter[str] = Counter()  # creations in progress, by user
         self._sandboxes = sandboxes
         self._feed = feed
-        self._owners = owners
+        self._creations = creations
+        self._end_links = end_links
 
     @handles(SandboxCreate, caller=True)
     async def create(self, params: SandboxCreate, caller: Principal) -> SandboxInfo:
-        everywhere = allows(caller.rights, OPERATE)
-        if not everywhere:
-            params = _in_namespace(params, caller)
-        if params.snapshot is not None:
-            if self._snapshots is None:
-                raise HawseError("invalid_params", "this gateway has no backups", details={"path": "$.snapshot"})
-            await self._snapshots.check(params.snapshot, caller)
-        self._check_network(params, caller)
-        grants: dict[str, str] = {}
-        if (egress := self._sandboxes.templates.resolve(params).egress) is not None:
-            # The caller's own rules may allow more than the template's, so they do not get the template's secrets.
-            template = params.template if params.egress is None else None
-            grants = self._sandboxes.egress.grants.check(egress, caller, template)
-        with self._room(params, caller):
-            info = await self._sandboxes.create(params, caller.id, grants)
-            await self._end_surplus(info, caller)
-        if not everywhere and info.owner != caller.id:
-            raise HawseError("conflict", f"sandbox {info.id!r} exists, and belongs to another user")
-        self._owners.note(info.id, info.owner or "")
-        if info.created is not None:
-            await self._end_links(info.id, info.created)  # left over from an expired sandbox with this id
-        if params.snapshot is not None and self._snapshots is not None:
-            await self._fill(info.id, params.snapshot, self._snapshots, caller)
-        return info
-
-    def _check_network(self, params: SandboxCreate, caller: Principal) -> None:
-        """Raise `HawseError` (`forbidden`) if the caller cannot choose the network. Templates can use any network."""
-        network, allowed = params.network, self._user_networks
-        if network is None or allowed is None or network in allowed or ALL in caller.rights:
-            return
-        if self._sandboxes.templates.resolve(msgspec.structs.replace(params, network=None)).network == network:
-            return
-        text = f"this gateway does not let users choose the network {network!r}, only: {', '.join(allowed)}"
-        raise HawseError("forbidden", text, details={"path": "$.network"})
-
-    async def _fill(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
-        """Restore the snapshot into a new sandbox, once. If that fails, delete the sandbox."""
-        with store_errors_unavailable():
-            await self._fill_once(id, snapshot, snapshots, caller)
-
-    async def _fill_once(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
-        async with self._sandboxes.filling(id):
-            if await self._sandboxes.snapshot_of(id) is None:
-                return
-            try:
-                await snapshots.fill(snapshot, id, caller)
-                await self._sandboxes.note_filled(id)
-            except BaseException:
-                with suppress(HawseError):  # the driver ends the rest later
-                    await self._sandboxes.delete(id)
-                raise
-
-    @contextmanager
-    def _room(self, params: SandboxCreate, caller: Principal) -> Iterator[None]:
-        """Raise `HawseError` (`limit_exceeded`) if the caller has reached its limit of sandboxes."""
-        exists = params.id is not None and self._owners.owns(caller, params.id)
-        if self._limit is None or ALL in caller.rights or exists:
-            yield
-            return
-        if self._owners.count(caller.id) + self._creating[caller.id] >= self._limit:
-            raise self._too_many(caller, self._limit)
-        with in_progress(self._creating, caller.id):
-            yield
-
-    async def _end_surplus(self, info: SandboxInfo, caller: Principal) -> None:
-        """Delete the new sandbox if concurrent creations on other gateways have exceeded the caller's limit.
-
-        Raises:
-            HawseError: `limit_exceeded`. The oldest sandboxes stay, so all gateways agree on which to delete.
-        """
-        self._owners.note(info.id, info.owner or "")
-        if self._limit is None or ALL in caller.rights or self._owners.count(caller.id) <= self._limit:
-            return
-        found = [one for one in await self._sandboxes.list() if one.owner == caller.id]
-        allowed = sorted(found, key=lambda one: (one.created or 0.0, one.id))[: self._limit]
-        if info.owner == caller.id and info.id not in {one.id for one in allowed}:
-            await self._sandboxes.delete(info.id)
-            raise self._too_many(caller, self._limit)
-
-    def _too_many(self, caller: Principal, limit: int) -> HawseError:
-        text = f"{caller.id!r} has {limit} sandboxes, which is the limit: delete one"
-        return HawseError("limit_exceeded", text)
+        return await self._creations.create(params, caller)
 
     @handles(SandboxGet)
     async def get(self, params: SandboxGet) -> SandboxInfo:
@@ -229,20 +110,3 @@ class SandboxMethods:
     @serves(SandboxWatch)
     def watch(self, call: ServerCall, params: SandboxWatch) -> None:
         self._feed.serve(call, params.labels)
-
-
-def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
-    """Return the parameters with an id in the caller's namespace, for a caller with rights on its own sandboxes only.
-
-    Raises:
-        HawseError: `forbidden` if the caller cannot create sandboxes, `invalid_params` for an id outside its namespace.
-    """
-    if not covers(caller.rights, str(Right(OPERATE, OWN))):
-        raise missing_right(caller, OPERATE)
-    prefix = namespace(caller.id)
-    if params.id is None:
-        return msgspec.structs.replace(params, id=prefix + secrets.token_hex(5))
-    if not params.id.startswith(prefix):
-        text = f"the ids of your sandboxes begin with {prefix!r}, not like {params.id!r}"
-        raise HawseError("invalid_params", text, details={"path": "$.id", "prefix": prefix})
-    return params

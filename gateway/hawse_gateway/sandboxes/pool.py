@@ -16,7 +16,7 @@ from hawse.api.sandboxes import SandboxCreate
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.driver import Driver
 from hawse_gateway.sandboxes.records import Rows, SandboxRecord
-from hawse_gateway.sandboxes.requests import new_record
+from hawse_gateway.sandboxes.requests import Creation, new_record
 from hawse_gateway.sandboxes.templates import Templates
 from hawse_gateway.store.base import ConflictError, Store
 from hawse_gateway.store.clock import Clock
@@ -60,7 +60,8 @@ class Pool:
         """
         self._store = store
         self._driver = driver
-        self._stocks = [Stock(msgspec.structs.replace(p, provider=p.provider or provider), n) for p, n in stocks]
+        self._stocks = stocks
+        self._provider = provider
         self._clock = clock
 
     @property
@@ -134,10 +135,9 @@ class Pool:
     def _member(self, stock: Stock) -> SandboxRecord:
         """Return the row of a new member."""
         id = f"{MEMBER}{secrets.token_hex(8)}"
-        assert stock.params.provider is not None
-        params = msgspec.structs.replace(stock.params, id=id, keep_alive=True, timeout=None)
-        record = new_record(params, id, stock.params.provider, self._clock.now(), id, 0.0)
-        return msgspec.structs.replace(record, pool=True)
+        params = msgspec.structs.replace(stock.params, keep_alive=True, timeout=None)
+        creation = Creation(id=id, provider=params.provider or self._provider, asked=params, params=params)
+        return msgspec.structs.replace(new_record(creation, self._clock.now(), id, 0.0), pool=True)
 
     async def _delete(self, found: Rows) -> None:
         assert found.sandbox is not None

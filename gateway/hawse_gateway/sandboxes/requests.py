@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -10,9 +11,61 @@ from hawse.api.sandboxes import ENV_MAX, LABELS_MAX, PORTS_MAX, SandboxCreate, S
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import Capabilities, SandboxSpec
 from hawse_gateway.sandboxes.records import DEFAULT, Rows, SandboxRecord
+from hawse_gateway.sandboxes.templates import Template, Templates
 from hawse_gateway.store.clock import Moment
 
 REPLACEMENT = "u-"  # the prefix of units of sandboxes whose id is already another sandbox's unit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Creation:
+    """A creation, with its template and the gateway's defaults applied.
+
+    Attributes:
+        id: The id of the sandbox.
+        provider: The name of its provider.
+        asked: The parameters of the call.
+        params: The same parameters, merged with the template's values.
+        template: The template, if the call names one.
+        owner: The id of the principal that creates the sandbox.
+        grants: Why the sandbox can use secrets, as returned by `Grants.check`.
+    """
+
+    id: str
+    provider: str
+    asked: SandboxCreate
+    params: SandboxCreate
+    template: Template | None = None
+    owner: str = "owner"
+    grants: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the call's parameters, to recognize a repeated creation, even after a change of the template."""
+        return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(self.asked, id=self.id))).hexdigest()
+
+
+def resolve(params: SandboxCreate, owner: str, templates: Templates, provider: str) -> Creation:
+    """Apply the template and the defaults to the parameters of a call.
+
+    Args:
+        params: The parameters.
+        owner: The id of the principal that creates the sandbox.
+        templates: The templates of the gateway.
+        provider: The provider of sandboxes that name none.
+
+    Raises:
+        HawseError: `invalid_params` if the gateway has no such template.
+    """
+    merged = templates.resolve(params)
+    return Creation(
+        id=params.id or f"s-{secrets.token_hex(5)}",
+        provider=merged.provider or provider,
+        asked=params,
+        params=merged,
+        template=None if params.template is None else templates.by_name[params.template],
+        owner=owner,
+    )
 
 
 def check_request(params: SandboxCreate, capabilities: Capabilities | None, provider: str) -> None:
@@ -72,25 +125,21 @@ def _check_labels(labels: dict[str, str]) -> None:
         raise _invalid("labels", f"{len(labels)} labels; at most {LABELS_MAX} are allowed")
 
 
-def new_record(
-    params: SandboxCreate, id: str, provider: str, now: Moment, unit: str, idle_timeout: float, owner: str = "owner"
-) -> SandboxRecord:
+def new_record(creation: Creation, now: Moment, unit: str, idle_timeout: float) -> SandboxRecord:
     """Return the row of a new sandbox that will be started.
 
     Args:
-        params: Its parameters.
-        id: Its id.
-        provider: The name of its provider.
+        creation: Its creation.
         now: When it is created.
         unit: The name of its unit.
         idle_timeout: Seconds without activity after which it sleeps, unless set in the parameters.
-        owner: The id of the principal that creates it.
     """
+    params = creation.params
     idle = params.idle_timeout if params.idle_timeout is not None else idle_timeout
     return SandboxRecord(
-        id=id,
+        id=creation.id,
         unit=unit,
-        provider=provider,
+        provider=creation.provider,
         spec=SandboxSpec(
             image=params.image,
             image_command=params.image_command,
@@ -102,9 +151,12 @@ def new_record(
         wanted="running",
         generation=secrets.token_hex(8),
         created=now,
-        fingerprint=fingerprint(params, id),
+        fingerprint=creation.fingerprint,
         template=params.template,
-        owner=owner,
+        # If the template gets files later, they never replace users' files.
+        files=creation.template is not None and bool(creation.template.files),
+        owner=creation.owner,
+        grants=dict(creation.grants),
         snapshot=params.snapshot,
         labels=params.labels,
         ports=params.ports,
@@ -116,13 +168,9 @@ def new_record(
 
 def default_record(provider: str, now: Moment, idle_timeout: float) -> SandboxRecord:
     """Return the row of the default sandbox, which sleeps until it is needed. See `new_record` for the arguments."""
-    record = new_record(SandboxCreate(id=DEFAULT, keep_alive=True), DEFAULT, provider, now, DEFAULT, idle_timeout)
-    return msgspec.structs.replace(record, wanted="sleeping")
-
-
-def fingerprint(params: SandboxCreate, id: str) -> str:
-    """Return a digest of creation parameters, to recognize a repeated creation."""
-    return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(params, id=id))).hexdigest()
+    params = SandboxCreate(id=DEFAULT, keep_alive=True)
+    creation = Creation(id=DEFAULT, provider=provider, asked=params, params=params)
+    return msgspec.structs.replace(new_record(creation, now, DEFAULT, idle_timeout), wanted="sleeping")
 
 
 def free_unit(id: str, rows: Mapping[str, Rows]) -> str:

@@ -15,6 +15,7 @@ from hawse_gateway.store.clock import Clock
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider
+from tests.support.sandboxes import create
 from tests.support.waiting import TIMEOUT
 
 
@@ -70,7 +71,7 @@ async def test_a_sandbox_for_which_there_is_no_room_is_not_created(tmp_path: Pat
     sandboxes = Sandboxes(store, {"model": provider}, admission=admission)
     async with sandboxes.running():
         made = await asyncio.gather(
-            *(sandboxes.create(SandboxCreate(id=f"a{i}")) for i in range(8)), return_exceptions=True
+            *(create(sandboxes, SandboxCreate(id=f"a{i}")) for i in range(8)), return_exceptions=True
         )
         refused = [error for error in made if isinstance(error, HawseError)]
         assert {error.code for error in refused} == {"capacity_exceeded"}

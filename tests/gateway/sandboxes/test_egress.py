@@ -17,6 +17,7 @@ from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import SandboxRecord
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.providers import ModelProvider
+from tests.support.sandboxes import create
 
 
 class ModelEgress:
@@ -74,7 +75,7 @@ async def test_a_change_is_stored_and_sent_to_the_proxy_that_runs(sandboxes: San
     proxies = provider.egress
     assert isinstance(proxies, ModelEgress)
     async with sandboxes.running():
-        await sandboxes.create(SandboxCreate(id="a", network="filtered", egress=OLD))
+        await create(sandboxes, SandboxCreate(id="a", network="filtered", egress=OLD))
         record = await sandboxes.egress.change("a", to(NEW))  # type: ignore[arg-type]
         assert record.spec.egress == NEW
         assert proxies.applied == [("a", NEW)]
@@ -92,7 +93,7 @@ async def test_a_proxy_that_was_not_changed_gets_the_policy_later(sandboxes: San
     proxies = provider.egress
     assert isinstance(proxies, ModelEgress)
     async with sandboxes.running():
-        await sandboxes.create(SandboxCreate(id="a", network="filtered", egress=OLD))
+        await create(sandboxes, SandboxCreate(id="a", network="filtered", egress=OLD))
         proxies.error = HawseError("unavailable", "no")
         with pytest.raises(HawseError, match="unavailable"):
             await sandboxes.egress.change("a", to(NEW))  # type: ignore[arg-type]
@@ -102,7 +103,7 @@ async def test_a_proxy_that_was_not_changed_gets_the_policy_later(sandboxes: San
 
 async def test_the_proxy_is_asked_and_watched(sandboxes: Sandboxes) -> None:
     async with sandboxes.running():
-        await sandboxes.create(SandboxCreate(id="a", network="filtered", egress=OLD))
+        await create(sandboxes, SandboxCreate(id="a", network="filtered", egress=OLD))
         record = await sandboxes.egress.record("a")
         status = await sandboxes.egress.status(record)
         assert status is not None

@@ -14,6 +14,7 @@ from hawse_gateway.sandboxes.egress_methods import EgressMethods
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.providers import ModelProvider
+from tests.support.sandboxes import create
 
 ANN = Principal(id="ann", name="", kind="user", rights=("operate/~",))
 
@@ -31,7 +32,7 @@ def sandboxes(tmp_path: Path) -> Sandboxes:
 async def test_rules_are_checked_and_stored(sandboxes: Sandboxes) -> None:
     async with sandboxes.running(), asyncio.TaskGroup() as tasks:
         methods = EgressMethods(sandboxes.egress, tasks)
-        await sandboxes.create(SandboxCreate(id="a", network="filtered", egress=EgressPolicy(allow=["a.test"])))
+        await create(sandboxes, SandboxCreate(id="a", network="filtered", egress=EgressPolicy(allow=["a.test"])))
         info = await methods.set_(EgressSet(id="a", allow=["b.test"], deny=["c.test"]), OWNER)
         assert (info.filtered, info.allow, info.deny, info.running) == (True, ["b.test"], ["c.test"], False)
         assert (await methods.get(EgressGet(id="a"))) == info
@@ -47,7 +48,7 @@ async def test_rules_are_checked_and_stored(sandboxes: Sandboxes) -> None:
 async def test_a_user_needs_the_right_to_choose_a_filtered_network(sandboxes: Sandboxes) -> None:
     async with sandboxes.running(), asyncio.TaskGroup() as tasks:
         methods = EgressMethods(sandboxes.egress, tasks, user_networks=["none"])
-        await sandboxes.create(SandboxCreate(id="a", network="filtered"))
+        await create(sandboxes, SandboxCreate(id="a", network="filtered"))
         with pytest.raises(HawseError, match="does not let users choose"):
             await methods.set_(EgressSet(id="a", allow=["b.test"]), ANN)
         assert (await methods.set_(EgressSet(id="a", allow=["b.test"]), OWNER)).allow == ["b.test"]
@@ -56,7 +57,7 @@ async def test_a_user_needs_the_right_to_choose_a_filtered_network(sandboxes: Sa
 async def test_a_sandbox_with_another_network_has_no_rules(sandboxes: Sandboxes) -> None:
     async with sandboxes.running(), asyncio.TaskGroup() as tasks:
         methods = EgressMethods(sandboxes.egress, tasks)
-        await sandboxes.create(SandboxCreate(id="a", network="private"))
+        await create(sandboxes, SandboxCreate(id="a", network="private"))
         with pytest.raises(HawseError, match="not `filtered`"):
             await methods.set_(EgressSet(id="a", allow=["b.test"]), OWNER)
         assert not (await methods.get(EgressGet(id="a"))).filtered

@@ -14,6 +14,7 @@ from hawse_gateway.auth.principals import OWNER
 from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from tests.support.providers import ModelProvider
+from tests.support.sandboxes import create
 from tests.support.waiting import Changes
 
 
@@ -70,7 +71,7 @@ async def test_a_watch_begins_with_what_exists_and_goes_on_with_changes(
     found = watch(feed)
     await found.until(lambda: ("live", None, None) in found.seen)
     assert found.seen == [("changed", "local", "sleeping"), ("live", None, None)]
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     await found.until(lambda: ("changed", "a", "running") in found.seen)
     assert ("changed", "a", "starting") in found.seen
     await sandboxes.delete("a")
@@ -83,7 +84,7 @@ async def test_a_start_is_shown_with_its_phase(
     found = watch(feed)
     provider.holds["start"] = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(sandboxes.create(SandboxCreate(id="a")))
+        tasks.create_task(create(sandboxes, SandboxCreate(id="a")))
         await found.until(lambda: any(value.get("phase") == "starting" for _, value in found.events))
         provider.holds["start"].set()
 
@@ -93,9 +94,9 @@ async def test_a_client_that_does_not_read_gets_the_latest_state_only(feed: Sand
     await found.until(lambda: ("live", None, None) in found.seen)
     found.credit = 0
     found.events.clear()
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     await sandboxes.stop("a")
-    await sandboxes.create(SandboxCreate(id="b"))
+    await create(sandboxes, SandboxCreate(id="b"))
     await sandboxes.delete("b")
     await other.until(lambda: ("deleted", "b", None) in other.seen)
     assert found.events == []
@@ -107,7 +108,7 @@ async def test_a_client_that_does_not_read_gets_the_latest_state_only(feed: Sand
 async def test_a_watch_omits_sandboxes_in_which_the_caller_has_no_right(
     feed: SandboxFeed, sandboxes: Sandboxes
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     found = Watch()
     found.principal = Principal(id="eve", name="", kind="user", rights=("view/a@main",))
     feed.serve(cast(ServerCall, found), {})
@@ -118,8 +119,8 @@ async def test_a_watch_omits_sandboxes_in_which_the_caller_has_no_right(
 async def test_a_watch_with_labels_sees_those_that_have_them(feed: SandboxFeed, sandboxes: Sandboxes) -> None:
     found = watch(feed, team="x")
     await found.until(lambda: found.seen == [("live", None, None)])
-    await sandboxes.create(SandboxCreate(id="a", labels={"team": "x"}))
-    await sandboxes.create(SandboxCreate(id="b", labels={"team": "y"}))
+    await create(sandboxes, SandboxCreate(id="a", labels={"team": "x"}))
+    await create(sandboxes, SandboxCreate(id="b", labels={"team": "y"}))
     await sandboxes.update(SandboxUpdate(id="a", labels={"team": None}))
     await found.until(lambda: ("deleted", "a", None) in found.seen)
     assert "b" not in {id for _, id, _ in found.seen}

@@ -10,6 +10,7 @@ from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.joining import RUNTIME, machine
 from tests.support.providers import ModelProvider
+from tests.support.sandboxes import create
 
 
 class Time:
@@ -34,7 +35,7 @@ async def sandboxes(tmp_path: Path, joined: JoinedProvider) -> AsyncIterator[San
     store = SqliteStore(tmp_path / "store.db")
     sandboxes = Sandboxes(store, {"model": ModelProvider(), JOINED: joined}, sweep=3600)
     async with sandboxes.running():
-        await sandboxes.create(SandboxCreate(id="unit", provider=JOINED))
+        await create(sandboxes, SandboxCreate(id="unit", provider=JOINED))
         yield sandboxes
 
 
@@ -46,7 +47,7 @@ async def test_a_new_sandbox_waits_for_its_machine(sandboxes: Sandboxes) -> None
     with pytest.raises(HawseError, match="unavailable"):
         await sandboxes.ensure("unit")
     assert (await sandboxes.get("unit")).state == "sleeping"
-    assert await sandboxes.create(SandboxCreate(id="unit", provider=JOINED)) == await sandboxes.get("unit")
+    assert await create(sandboxes, SandboxCreate(id="unit", provider=JOINED)) == await sandboxes.get("unit")
 
 
 async def test_a_call_that_cannot_start_it_changes_no_row(
@@ -149,7 +150,7 @@ async def test_it_takes_no_settings_that_a_machine_cannot_have(sandboxes: Sandbo
         SandboxCreate(provider=JOINED, image="i"),
     ):
         with pytest.raises(HawseError, match="invalid_params"):
-            await sandboxes.create(params)
+            await create(sandboxes, params)
     with pytest.raises(HawseError, match="does not sleep"):
         await sandboxes.update(SandboxUpdate(id="unit", idle_timeout=5))
     assert (await sandboxes.update(SandboxUpdate(id="unit", labels={"a": "b"}))).labels == {"a": "b"}

@@ -6,6 +6,7 @@ from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from tests.support.providers import Begin, ModelProvider
+from tests.support.sandboxes import create
 
 
 async def code_of(asked: object) -> str:
@@ -125,6 +126,6 @@ async def test_a_creation_that_is_repeated_while_its_rest_is_ended_fails_as_befo
     provider.errors["start"] = provider.errors["stop"] = HawseError("unavailable", "the cluster cannot be reached")
     for _ in range(2):
         with pytest.raises(HawseError, match=r"^unavailable: the cluster cannot be reached"):
-            await sandboxes.create(SandboxCreate(id="a"))
+            await create(sandboxes, SandboxCreate(id="a"))
     with pytest.raises(HawseError, match="cleanup_pending"):
-        await sandboxes.create(SandboxCreate(id="a", env={"A": "1"}))
+        await create(sandboxes, SandboxCreate(id="a", env={"A": "1"}))

@@ -12,6 +12,7 @@ from hawse_gateway.sandboxes.owners import Owners, namespace
 from hawse_gateway.store.base import StoreError
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.providers import Begin
+from tests.support.sandboxes import create
 from tests.support.stores import MemoryStore
 from tests.support.waiting import TIMEOUT
 
@@ -32,7 +33,7 @@ async def until_owned(owners: Owners, principal: Principal, sandbox: str, expect
 
 async def test_a_sandbox_belongs_to_the_user_that_created_it(sandboxes: Sandboxes) -> None:
     async with Owners(sandboxes.store).running() as owners:
-        info: SandboxInfo = await sandboxes.create(SandboxCreate(id="ada.a"), "ada")
+        info: SandboxInfo = await create(sandboxes, SandboxCreate(id="ada.a"), "ada")
         assert info.owner == "ada"
         await until_owned(owners, ADA, "ada.a")
         assert not owners.owns(EVE, "ada.a")
@@ -44,7 +45,7 @@ async def test_a_sandbox_belongs_to_the_user_that_created_it(sandboxes: Sandboxe
 
 async def test_owners_survive_a_restart(begin: Begin, tmp_path: Path) -> None:
     async with begin() as first:
-        await first.create(SandboxCreate(id="ada.a"), "ada")
+        await create(first, SandboxCreate(id="ada.a"), "ada")
     store = SqliteStore(tmp_path / "store.db")
     try:
         async with Owners(store).running() as owners:

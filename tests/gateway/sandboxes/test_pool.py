@@ -15,6 +15,7 @@ from hawse_gateway.sandboxes.templates import Template, Templates
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import ModelProvider
+from tests.support.sandboxes import create
 
 
 @asynccontextmanager
@@ -53,7 +54,7 @@ async def test_a_creation_takes_a_member_without_a_start_and_the_pool_is_filled_
     async with begin(tmp_path, provider, 2) as sandboxes:
         assert len(provider.running) == 2
         assert await ids(sandboxes) == ["local"], "no client sees the members"
-        info = await sandboxes.create(SandboxCreate(id="a", env={"A": "1"}, labels={"x": "1"}, timeout=50.0))
+        info = await create(sandboxes, SandboxCreate(id="a", env={"A": "1"}, labels={"x": "1"}, timeout=50.0))
         assert (info.state, info.labels) == ("running", {"x": "1"})
         assert provider.count("start") == 2
         configuration = await sandboxes.configuration("a")
@@ -72,7 +73,7 @@ async def test_a_creation_takes_a_member_without_a_start_and_the_pool_is_filled_
 
 async def test_concurrent_creations_never_get_the_same_member(tmp_path: Path, provider: ModelProvider) -> None:
     async with begin(tmp_path, provider, 3) as sandboxes:
-        infos = await asyncio.gather(*(sandboxes.create(SandboxCreate(id=f"a{i % 5}")) for i in range(10)))
+        infos = await asyncio.gather(*(create(sandboxes, SandboxCreate(id=f"a{i % 5}")) for i in range(10)))
         assert len({info.runtime for info in infos}) == len({info.id for info in infos}) == 5
         await sandboxes.sweep()
     assert provider.violations == []
@@ -83,7 +84,7 @@ async def test_a_sandbox_that_differs_is_started_by_itself(
     tmp_path: Path, provider: ModelProvider, params: SandboxCreate
 ) -> None:
     async with begin(tmp_path, provider, 1) as sandboxes:
-        await sandboxes.create(params)
+        await create(sandboxes, params)
         assert provider.count("start") == 2
 
 
@@ -95,8 +96,8 @@ async def test_a_member_cannot_be_used_by_its_name_and_its_unit_is_not_given_to_
         for call in (sandboxes.ensure(member), sandboxes.get(member), sandboxes.delete(member)):
             with pytest.raises(HawseError, match="not_found"):
                 await call
-        await sandboxes.create(SandboxCreate(id="a"))
-        await sandboxes.create(SandboxCreate(id=member))  # takes the next member, or starts a unit of another name
+        await create(sandboxes, SandboxCreate(id="a"))
+        await create(sandboxes, SandboxCreate(id=member))  # takes the next member, or starts a unit of another name
         assert len(provider.running[member]) == 1
         runtimes = [info.runtime for info in await sandboxes.list() if info.runtime is not None]
         assert len(runtimes) == len(set(runtimes)) == 2
@@ -115,10 +116,10 @@ async def test_members_of_an_earlier_gateway_are_used_or_deleted(tmp_path: Path,
 
 async def test_members_are_given_up_when_a_sandbox_needs_their_room(tmp_path: Path, provider: ModelProvider) -> None:
     async with begin(tmp_path, provider, 2, most=2) as sandboxes:
-        await sandboxes.create(SandboxCreate(id="a", image="other"))
-        await sandboxes.create(SandboxCreate(id="b", image="other"))
+        await create(sandboxes, SandboxCreate(id="a", image="other"))
+        await create(sandboxes, SandboxCreate(id="b", image="other"))
         with pytest.raises(HawseError, match="capacity_exceeded"):
-            await sandboxes.create(SandboxCreate(id="c", image="other"))
+            await create(sandboxes, SandboxCreate(id="c", image="other"))
         assert len(provider.running) == 2
     assert provider.violations == []
 
@@ -145,7 +146,7 @@ async def test_each_template_has_a_pool_of_its_own(tmp_path: Path, provider: Mod
         waiting = dict(provider.running)
         specs = [(spec.image, spec.image_command) for spec in provider.specs.values()]
         assert sorted(specs, key=str) == [("x", False), ("x", False), ("x", True), (None, False)]
-        info = await sandboxes.create(SandboxCreate(id="a", template="image", env={"B": "2"}))
+        info = await create(sandboxes, SandboxCreate(id="a", template="image", env={"B": "2"}))
         assert [info.runtime] in waiting.values()
         assert (info.image, info.template) == ("x", "image")
         configuration = await sandboxes.configuration("a")
@@ -162,8 +163,8 @@ async def test_a_command_that_runs_already_is_used_only_with_the_variables_that_
 ) -> None:
     async with begin(tmp_path, provider, 0, templates={"command": TEMPLATES["command"]}) as sandboxes:
         (waiting,) = provider.running.values()
-        other = await sandboxes.create(SandboxCreate(template="command", env={"B": "2"}))
-        same = await sandboxes.create(SandboxCreate(template="command"))
+        other = await create(sandboxes, SandboxCreate(template="command", env={"B": "2"}))
+        same = await create(sandboxes, SandboxCreate(template="command"))
         assert (other.runtime in waiting, same.runtime in waiting) == (False, True)
 
 
@@ -187,6 +188,6 @@ async def test_a_repeated_creation_is_the_same_after_its_template_was_changed(
 ) -> None:
     params = SandboxCreate(id="a", template="t")
     async with begin(tmp_path, provider, 0, templates={"t": Template(env={"A": "1"})}) as sandboxes:
-        first = await sandboxes.create(params)
+        first = await create(sandboxes, params)
     async with begin(tmp_path, provider, 0, templates={"t": Template(env={"A": "2"})}) as sandboxes:
-        assert (await sandboxes.create(params)).runtime == first.runtime
+        assert (await create(sandboxes, params)).runtime == first.runtime

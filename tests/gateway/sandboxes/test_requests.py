@@ -9,7 +9,8 @@ from hawse.api.sandboxes import ENV_MAX, SandboxCreate, SandboxLimits, SandboxPo
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import Capabilities
 from hawse_gateway.sandboxes.records import SandboxRecord
-from hawse_gateway.sandboxes.requests import changed, check_request, new_record
+from hawse_gateway.sandboxes.requests import Creation, changed, check_request, new_record, resolve
+from hawse_gateway.sandboxes.templates import Template, Templates
 from hawse_gateway.store.clock import Clock
 
 PLAIN = Capabilities(provider="p", isolation="none", networks=("private", "host"), limits=("memory",))
@@ -17,7 +18,8 @@ NOW = Clock(wall=lambda: 1000.0, uptime=lambda: 50.0, boot="a").now()
 
 
 def record(**params) -> SandboxRecord:
-    return new_record(SandboxCreate(**params), "id", "p", NOW, "id", 600.0)
+    asked = SandboxCreate(**params)
+    return new_record(Creation(id="id", provider="p", asked=asked, params=asked), NOW, "id", 600.0)
 
 
 @pytest.mark.parametrize(
@@ -146,3 +148,19 @@ def test_a_network_that_a_provider_does_not_support_is_refused_with_the_reason()
     ) as caught:
         check_request(SandboxCreate(network="filtered"), capabilities, "p")
     assert (caught.value.code, caught.value.details) == ("invalid_params", {"path": "$.network"})
+
+
+def test_a_repeat_of_a_creation_has_the_same_fingerprint_after_a_change_of_the_template() -> None:
+    asked = SandboxCreate(id="a", template="t", env={"A": "1"})
+    before, after = (
+        resolve(asked, "ada", Templates({"t": Template(env={"B": value}, provider="q")}), "p") for value in "23"
+    )
+    assert (before.params.env, after.params.env) == ({"A": "1", "B": "2"}, {"A": "1", "B": "3"})
+    assert before.fingerprint == after.fingerprint
+    assert (before.id, before.provider, before.owner) == ("a", "q", "ada")
+
+
+def test_a_creation_without_an_id_gets_one_and_the_default_provider() -> None:
+    creation = resolve(SandboxCreate(), "ada", Templates(), "p")
+    assert (creation.id[:2], creation.provider, creation.template) == ("s-", "p", None)
+    assert creation.fingerprint == resolve(SandboxCreate(id=creation.id), "ada", Templates(), "p").fingerprint

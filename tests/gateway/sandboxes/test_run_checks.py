@@ -4,10 +4,11 @@ from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from tests.support.providers import ModelProvider
+from tests.support.sandboxes import create
 
 
 async def created(sandboxes: Sandboxes, provider: ModelProvider) -> str | None:
-    info = await sandboxes.create(SandboxCreate(id="a"))
+    info = await create(sandboxes, SandboxCreate(id="a"))
     assert await sandboxes.ensure("a") is not None
     return info.runtime
 

@@ -15,6 +15,7 @@ from hawse_gateway.store.base import Delete
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider, ModelUnit
+from tests.support.sandboxes import create
 
 
 async def state(sandboxes: Sandboxes, id: str) -> str | None:
@@ -47,12 +48,12 @@ async def test_units_of_a_version_without_a_store_get_rows_once_and_go_on_runnin
 async def test_a_store_that_was_emptied_gets_the_rows_of_what_exists_again(
     sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     running = provider.running
     for table in ("meta", "sandboxes", "runs"):
         for key, row in (await sandboxes.store.rows(table)).items():
             await sandboxes.store.write(Delete(table, key, row.version))
-    await sandboxes.create(SandboxCreate(id="b"))
+    await create(sandboxes, SandboxCreate(id="b"))
     provider.errors["discover"] = HawseError("unavailable", "the daemon does not answer")
     clock.advance(60)
     await sandboxes.sweep()
@@ -105,7 +106,7 @@ async def test_a_member_of_a_pool_without_files_is_deleted_after_the_store_was_l
 async def test_a_runtime_that_has_ended_is_noticed_and_its_sandbox_sleeps(
     sandboxes: Sandboxes, provider: ModelProvider
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     provider.units["a"].running.clear()
     await sandboxes.sweep()
     (info,) = [info for info in await sandboxes.list() if info.id == "a"]
@@ -115,7 +116,7 @@ async def test_a_runtime_that_has_ended_is_noticed_and_its_sandbox_sleeps(
 async def test_nothing_is_concluded_from_a_list_that_is_not_complete(
     sandboxes: Sandboxes, provider: ModelProvider
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     provider.errors["discover"] = HawseError("unavailable", "the daemon does not answer")
     provider.units["a"].running.clear()
     await sandboxes.sweep()
@@ -149,13 +150,13 @@ async def test_an_orphan_that_does_not_end_blocks_its_id_until_it_has(
         clock.advance(31)
         await first.sweep()
         with pytest.raises(HawseError, match="cleanup_pending"):
-            await first.create(SandboxCreate(id="orphan"))
+            await create(first, SandboxCreate(id="orphan"))
     del provider.errors["stop"]
     async with begin() as second:
         clock.advance(61)
         await second.sweep()
         assert provider.running == {}
-        await second.create(SandboxCreate(id="orphan"))
+        await create(second, SandboxCreate(id="orphan"))
     assert provider.violations == []
 
 
@@ -163,27 +164,27 @@ async def test_a_run_without_its_sandbox_is_ended_and_its_id_refused_meanwhile(
     begin: Begin, provider: ModelProvider, clock: ManualClock
 ) -> None:
     async with begin() as first:
-        await first.create(SandboxCreate(id="a"))
+        await create(first, SandboxCreate(id="a"))
         row = await first.store.get("sandboxes", "a")
         assert row is not None
         await first.store.write(Delete("sandboxes", "a", row.version))
         provider.errors["stop"] = HawseError("unavailable", "it does not end")
         with pytest.raises(HawseError, match="cleanup_pending"):
-            await first.create(SandboxCreate(id="a"))
+            await create(first, SandboxCreate(id="a"))
     assert len(provider.running["a"]) == 1
     del provider.errors["stop"]
     clock.advance(60)
     async with begin() as second:
         await second.sweep()
         assert provider.running == {}
-        await second.create(SandboxCreate(id="a"))
+        await create(second, SandboxCreate(id="a"))
     assert provider.violations == []
 
 
 async def test_a_sandbox_is_deleted_at_the_end_of_its_life_which_an_update_moves(
     sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a", timeout=100.0))
+    await create(sandboxes, SandboxCreate(id="a", timeout=100.0))
     clock.advance(90)
     await sandboxes.update(SandboxUpdate(id="a", timeout=100.0))
     clock.advance(90)
@@ -198,7 +199,7 @@ async def test_a_sandbox_is_deleted_at_the_end_of_its_life_which_an_update_moves
 async def test_a_wall_clock_that_jumps_deletes_nothing(
     sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a", timeout=100.0))
+    await create(sandboxes, SandboxCreate(id="a", timeout=100.0))
     clock.wall += 10 * 365 * 86_400
     await sandboxes.sweep()
     clock.wall = 0
@@ -233,8 +234,8 @@ async def test_an_idle_sandbox_sleeps_and_a_busy_one_is_asked_again_when_it_can_
 ) -> None:
     runtimes = Runtimes()
     async with begin(runtimes) as sandboxes:
-        await sandboxes.create(SandboxCreate(id="a", idle_timeout=100.0))
-        await sandboxes.create(SandboxCreate(id="kept", keep_alive=True))
+        await create(sandboxes, SandboxCreate(id="a", idle_timeout=100.0))
+        await create(sandboxes, SandboxCreate(id="kept", keep_alive=True))
         clock.advance(99)
         await sandboxes.sweep()
         assert runtimes.asked == [], "it cannot have been idle for long enough"
@@ -266,7 +267,7 @@ async def test_the_previews_of_a_stopped_or_paused_sandbox_are_known_if_its_runt
     async with begin(runtimes) as sandboxes:
         known = ["digest"] if answers else None
         for end in (sandboxes.stop, sandboxes.pause):
-            await sandboxes.create(SandboxCreate(id=end.__name__))
+            await create(sandboxes, SandboxCreate(id=end.__name__))
             runtimes.idle[end.__name__] = 0.0 if answers else None
             await end(end.__name__)
             assert await previews(sandboxes, end.__name__) == known
@@ -283,7 +284,7 @@ async def test_an_idle_sandbox_sleeps_although_the_clock_of_the_gateway_that_sta
     ahead.advance(3600.0)
     first = Sandboxes(SqliteStore(tmp_path / "store.db"), {"model": provider}, clock=ahead.clock, sweep=3600)
     async with first.running():
-        await first.create(SandboxCreate(id="a", idle_timeout=100.0))
+        await create(first, SandboxCreate(id="a", idle_timeout=100.0))
     second = Sandboxes(SqliteStore(tmp_path / "store.db"), {"model": provider}, clock=right.clock, sweep=3600)
     runtimes = Runtimes()
     async with second.running(runtimes):
@@ -296,7 +297,7 @@ async def test_an_idle_sandbox_sleeps_although_the_clock_of_the_gateway_that_sta
 async def test_an_update_of_the_environment_is_sent_to_the_runtime(begin: Begin) -> None:
     runtimes = Runtimes()
     async with begin(runtimes) as sandboxes:
-        await sandboxes.create(SandboxCreate(id="a"))
+        await create(sandboxes, SandboxCreate(id="a"))
         await sandboxes.update(SandboxUpdate(id="a", labels={"x": "1"}))
         await sandboxes.update(SandboxUpdate(id="a", env={"A": "1"}))
         assert runtimes.configured == ["a"]
@@ -309,7 +310,7 @@ async def test_an_update_of_the_environment_is_sent_to_the_runtime(begin: Begin)
 async def test_a_paused_sandbox_whose_runtime_has_ended_is_stopped(
     sandboxes: Sandboxes, provider: ModelProvider
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     await sandboxes.pause("a")
     provider.units["a"].running.clear()
     await sandboxes.sweep()
@@ -321,7 +322,7 @@ async def test_a_paused_sandbox_whose_runtime_has_ended_is_stopped(
 async def test_a_stop_that_failed_is_tried_again_when_it_is_due(
     sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     provider.errors["stop"] = HawseError("unavailable", "pid 7 does not end")
     with pytest.raises(HawseError, match="pid 7 does not end") as caught:
         await sandboxes.delete("a")
@@ -335,18 +336,18 @@ async def test_a_stop_that_failed_is_tried_again_when_it_is_due(
         await sandboxes.sweep()
         assert provider.count("stop") == count + 1
     with pytest.raises(HawseError, match="cleanup_pending"):
-        await sandboxes.create(SandboxCreate(id="a"))
+        await create(sandboxes, SandboxCreate(id="a"))
     del provider.errors["stop"]
     clock.advance(60)
     await sandboxes.sweep()
     assert await state(sandboxes, "a") is None
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
 
 
 async def test_files_that_cannot_be_removed_keep_the_id_until_they_are(
     sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     provider.errors["delete"] = HawseError("unavailable", "busy")
     with pytest.raises(HawseError, match="cleanup_pending"):
         await sandboxes.delete("a")
@@ -360,12 +361,12 @@ async def test_files_that_cannot_be_removed_keep_the_id_until_they_are(
 async def test_a_provider_that_hangs_does_not_block_other_sandboxes(
     sandboxes: Sandboxes, provider: ModelProvider
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     provider.holds["stop"] = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
         stopping = tasks.create_task(sandboxes.stop("a"))
         await provider.begun("stop")
-        await sandboxes.create(SandboxCreate(id="b"))
+        await create(sandboxes, SandboxCreate(id="b"))
         assert await state(sandboxes, "b") == "running"
         provider.holds["stop"].set()
         await stopping

@@ -14,6 +14,7 @@ from hawse_gateway.sandboxes.vacancy import Vacancy
 from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider
+from tests.support.sandboxes import create
 from tests.support.waiting import TIMEOUT
 
 
@@ -33,7 +34,7 @@ async def test_a_sandbox_that_never_ran_is_vacant_since_the_machine_was_started(
 
 
 async def test_a_new_sandbox_is_vacant_since_its_creation(sandboxes: Sandboxes, clock: ManualClock) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     clock.advance(3.0)
     assert await sandboxes.vacancy.seconds("a") == 3.0
 
@@ -77,7 +78,7 @@ async def test_the_wait_for_the_end_of_a_runtime_that_goes_to_sleep_counts(
     begin: Begin, provider: ModelProvider, clock: ManualClock
 ) -> None:
     async with begin(Idle()) as sandboxes:
-        await sandboxes.create(SandboxCreate(id="a", idle_timeout=60.0))
+        await create(sandboxes, SandboxCreate(id="a", idle_timeout=60.0))
         clock.advance(60.0)
         hold = provider.holds["stop"] = asyncio.Event()
         async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
@@ -93,7 +94,7 @@ async def test_a_runtime_that_never_accepted_links_does_not_count(
     begin: Begin, provider: ModelProvider, clock: ManualClock
 ) -> None:
     async with begin() as first:
-        await first.create(SandboxCreate(id="a"))
+        await create(first, SandboxCreate(id="a"))
         await first.stop("a")
         clock.advance(100.0)
         provider.errors["start"] = HawseError("unavailable")
@@ -116,10 +117,10 @@ async def test_a_runtime_that_never_accepted_links_does_not_count(
 async def test_a_sandbox_that_was_deleted_and_created_again_is_vacant_since_then(
     sandboxes: Sandboxes, clock: ManualClock
 ) -> None:
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     clock.advance(100.0)
     await sandboxes.delete("a")
-    await sandboxes.create(SandboxCreate(id="a"))
+    await create(sandboxes, SandboxCreate(id="a"))
     assert await sandboxes.vacancy.seconds("a") == 0.0
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from hawse.api.sandboxes import SandboxInfo
 from hawse_gateway.providers.base import Capabilities
-from hawse_gateway.sandboxes.isolation_lines import isolation_lines
+from hawse_gateway.providers.isolation_lines import isolation_lines
 
 
 @pytest.mark.parametrize(("uid", "who"), [(0, "root, which may do everything on this machine"), (1000, "this user")])
