@@ -1,1 +1,1 @@
-"""Persistent state of the gateway: rows with versions, leases with epochs, and change notifications."""
+"""The persistent state of the gateway: versioned rows, leases with epochs, and change notifications."""

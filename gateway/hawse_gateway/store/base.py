@@ -1,7 +1,8 @@
-"""The interface of the store. SQLite implements it for one gateway, Redis for several (docs/decisions/0076).
+"""The interface of the store, with one implementation for a single gateway (SQLite) and one for several (Redis).
 
-Rows are bytes by table and key. Each write gives its rows a new version that no other write to the store ever gets. A
-write names the version it replaces, so a writer never overwrites a row it has not read.
+A row is a byte string with a table and a key. Each write gives its rows a new version that is unique in the store. A
+write specifies the version it replaces, so that a writer never overwrites a row that it has not read
+(docs/decisions/0076).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,26 +14,26 @@ from hawse.wire import HawseError
 
 ABSENT: Final = 0  # the version of a row that does not exist
 
-ANY_TABLE: Final = ""  # passed to listeners when rows of any table may have changed without a call
+ANY_TABLE: Final = ""  # passed to listeners if changes of any table may have been missed
 
-Listener = Callable[[str, str], None]  # receives the table and the key of a row
+Listener = Callable[[str, str], None]  # called with the table and the key of a row
 
 
 class StoreError(Exception):
-    """The store cannot be read or written now: its disk is full, or its server does not respond."""
+    """The store is unavailable: its disk is full, or its server does not respond."""
 
 
 class ConflictError(StoreError):
-    """A row's version differs from the one a write replaces. Nothing was written."""
+    """A row does not have the version that a write replaces. Nothing was written."""
 
 
 class LeaseLostError(StoreError):
-    """The lease of a write has expired or belongs to another holder. Nothing was written."""
+    """The lease required by a write has expired or has another holder. Nothing was written."""
 
 
 @contextmanager
 def store_errors_unavailable() -> Iterator[None]:
-    """Convert `StoreError` to `HawseError` `unavailable`, an error of the call. `ConflictError` is not converted."""
+    """Convert `StoreError`, but not `ConflictError`, to `HawseError` (`unavailable`)."""
     try:
         yield
     except ConflictError:
@@ -42,13 +43,13 @@ def store_errors_unavailable() -> Iterator[None]:
 
 
 class Listeners:
-    """The functions that a store calls after changes. A base class of stores."""
+    """A base class of stores, with the functions to call after changes."""
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` after each change. Returns a function that ends the calls."""
+        """Call `listener` after each change. Return a function that removes it."""
         self._listeners.append(listener)
 
         def stop() -> None:
@@ -78,7 +79,7 @@ class Put:
         table: The table.
         key: The key of the row.
         value: Its new value.
-        version: The version it replaces. `ABSENT` for a row that must not exist yet.
+        version: The replaced version. `ABSENT` for a row that must not exist.
     """
 
     table: str
@@ -101,12 +102,12 @@ Change = Put | Delete
 
 @dataclass(frozen=True)
 class Lease:
-    """The exclusive right to work on an object, until it expires.
+    """The exclusive right to modify an object, until the lease expires.
 
     Attributes:
         name: The name of the object.
         holder: The gateway that holds it.
-        epoch: Greater than the epoch of every earlier lease of this name.
+        epoch: A number greater than the epoch of every earlier lease with this name.
     """
 
     name: str
@@ -115,7 +116,7 @@ class Lease:
 
 
 class BucketSpending(NamedTuple):
-    """The amount one gateway has taken from a token bucket that all gateways share.
+    """The amount that one gateway has taken from a token bucket shared by all gateways.
 
     Attributes:
         key: The name of the bucket.
@@ -131,12 +132,12 @@ class BucketSpending(NamedTuple):
 
 
 class LimitAnswer(NamedTuple):
-    """The state of the other gateways that matters for limits.
+    """The state of the other gateways that is relevant to limits.
 
     Attributes:
-        held: The reported holdings of each other gateway.
-        known: For each credential asked about, whether it is known.
-        levels: The amount in each reported bucket; below zero for a debt.
+        held: The counts reported by each other gateway.
+        known: For each requested credential, whether it is known.
+        levels: The level of each reported bucket, which is negative for a debt.
     """
 
     held: list[bytes]
@@ -145,31 +146,31 @@ class LimitAnswer(NamedTuple):
 
 
 class LimitStore(Protocol):
-    """Where gateways that share a store report their counts for limits."""
+    """Exchanges counts for limits between the gateways of a store."""
 
     async def share(
         self, gateway: str, held: bytes, known: Sequence[str], asked: Sequence[str], spent: Sequence[BucketSpending]
     ) -> LimitAnswer:
-        """Report, and return the others' reports.
+        """Send a report, and return the reports of the other gateways.
 
         Args:
             gateway: The name of this gateway.
-            held: Its current holdings, in any form. Empty for none. They count for 6 s.
-            known: Credentials that addresses have used here, in any form. They stay known for a day.
-            asked: Credentials to look up among those known to other gateways.
+            held: Its current counts, in any format. Empty if there are none. They expire after 6 s.
+            known: Credentials that addresses have used here, in any format. They stay known for a day.
+            asked: Credentials to look up among the known credentials of other gateways.
             spent: The amounts taken from buckets.
 
         Raises:
-            StoreError: The store is unavailable. It may or may not have the report.
+            StoreError: The store is unavailable. It may have received the report.
         """
         ...
 
 
 class Store(Protocol):
-    """Every method raises `StoreError` if the store is unavailable.
+    """The store of one or several gateways. Every method raises `StoreError` if the store is unavailable.
 
     Attributes:
-        limits: Where gateways share their counts for limits. None if there is only one gateway.
+        limits: Exchanges counts for limits. None for a single gateway.
     """
 
     @property
@@ -184,7 +185,7 @@ class Store(Protocol):
         ...
 
     async def write(self, *changes: Change, lease: Lease | None = None) -> int:
-        """Apply all changes or none. They are durable once this returns.
+        """Apply all changes or none. On return, the changes are durable.
 
         Args:
             changes: Changes to different rows.
@@ -194,43 +195,43 @@ class Store(Protocol):
             The new version of the written rows.
 
         Raises:
-            ConflictError: A row's version differs from the one a change replaces.
+            ConflictError: A row does not have the version that a change replaces.
             LeaseLostError: The lease is no longer held.
-            StoreError: The changes may or may not have been written.
+            StoreError: The store is unavailable. The changes may have been written.
         """
         ...
 
     async def time(self) -> float | None:
-        """Return seconds since 1970 by a clock that all gateways share. None if there is only one gateway."""
+        """Return seconds since 1970 from a clock shared by all gateways. None for a single gateway."""
         ...
 
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
-        """Acquire a lease for `seconds`. Returns None while another lease of this name has not expired."""
+        """Acquire a lease for `seconds`. Return None while another lease with this name is valid."""
         ...
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
-        """Extend the lease to `seconds` from now. Returns False if it is no longer held."""
+        """Extend the lease to `seconds` from now. Return False if the lease is no longer held."""
         ...
 
     async def release(self, lease: Lease) -> None:
-        """Release the lease. Does nothing if it is no longer held."""
+        """Release the lease. Has no effect if the lease is no longer held."""
         ...
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` in the event loop after each change of a row, and with table `leases` when a lease is
         released.
 
-        Changes that are close together may be reported once, and expiry is not reported: listeners must read the state
-        instead of relying on one call per change. Table `ANY_TABLE` means that rows of any table may have changed
-        without a call, because the store was disconnected.
+        Several changes in a short time can be reported by one call, and expiry is not reported. A listener must
+        therefore read the current state. The table `ANY_TABLE` means that changes of any table may have been missed
+        while the store was disconnected.
 
         Returns:
-            A function that ends the calls.
+            A function that removes the listener.
         """
         ...
 
     async def run(self) -> None:
-        """Pass on changes of other gateways until cancelled, if there can be other gateways."""
+        """Report the changes of other gateways to listeners until cancelled."""
         ...
 
     async def close(self) -> None: ...

@@ -1,7 +1,7 @@
-"""Stored moments, and the time between them, unaffected by changes of the wall clock.
+"""Points in time that can be stored and compared in spite of changes of the wall clock.
 
-People and NTP set the wall clock back and forth. Within one boot of the machine, durations are therefore measured with
-CLOCK_BOOTTIME, which also counts while the machine is suspended (clock_gettime(2)).
+Users and NTP can set the wall clock forward or back. Within one boot of the machine, durations are therefore measured
+with CLOCK_BOOTTIME, which includes the time while the machine is suspended (clock_gettime(2)).
 """
 
 import time
@@ -18,8 +18,8 @@ class Moment(msgspec.Struct, frozen=True, array_like=True):
 
     Attributes:
         wall: Seconds since 1970.
-        boot: The id of the boot when it was taken.
-        uptime: Seconds since that boot.
+        boot: The id of the boot.
+        uptime: Seconds since the boot.
     """
 
     wall: float
@@ -30,7 +30,7 @@ class Moment(msgspec.Struct, frozen=True, array_like=True):
         return Moment(self.wall + seconds, self.boot, self.uptime + seconds)
 
     def is_after(self, other: "Moment") -> bool:
-        """Return whether this is later than `other`. Across boots, the wall clock decides."""
+        """Return whether this moment is later than `other`. Across boots, wall clocks are compared."""
         return self.uptime > other.uptime if self.boot == other.boot else self.wall > other.wall
 
 
@@ -39,12 +39,12 @@ def _uptime() -> float:
 
 
 class Clock:
-    """Takes and compares moments.
+    """A clock that returns and compares moments.
 
     Args:
         wall: Returns seconds since 1970.
         uptime: Returns seconds since boot.
-        boot: The id of the boot. Default: this machine's.
+        boot: The id of the boot. Default: the id of this machine's boot.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Clock:
         return Moment(self._wall(), self._boot, self._uptime())
 
     def until(self, moment: Moment) -> float:
-        """Return the seconds until `moment`; below 0 if it has passed. Across boots, the wall clock decides."""
+        """Return the seconds until `moment`, negative if it has passed. After a reboot, the wall clock is used."""
         if moment.boot == self._boot:
             return moment.uptime - self._uptime()
         return moment.wall - self._wall()

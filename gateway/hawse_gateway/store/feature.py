@@ -1,4 +1,4 @@
-"""The store: SQLite in the state directory, or Redis."""
+"""The store feature: SQLite in the state directory, or Redis."""
 
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.providers.state_directory import StateDirectory
@@ -8,7 +8,7 @@ from hawse_gateway.store.sqlite import SqliteStore
 
 
 def _build(gateway: Composition) -> None:
-    """Build the store. The sandboxes run and close it."""
+    """Build the store. The sandboxes feature runs and closes it."""
     url = gateway.part(Settings).store
     gateway.ensure(
         Store, lambda: SqliteStore(gateway.part(StateDirectory).root / "store.db") if url is None else _redis(url)
@@ -16,12 +16,12 @@ def _build(gateway: Composition) -> None:
 
 
 def _redis(url: str) -> Store:
-    from hawse_gateway.store.redis import RedisStore  # takes 0.25 s of CPU time, and most gateways run alone
+    from hawse_gateway.store.redis import RedisStore  # takes 0.25 s of CPU time, and few gateways use it
 
     try:
         return RedisStore(url)
     except ValueError as error:
-        raise SettingsError(f"--store: {error}") from error  # without the URL, which may contain a password
+        raise SettingsError(f"--store: {error}") from error  # the URL is omitted because it can contain a password
 
 
 STORE = Feature("store", _build)

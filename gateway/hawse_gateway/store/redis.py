@@ -1,7 +1,7 @@
-"""The store of several gateways: a Redis server. Each operation is one script, which Redis runs atomically.
+"""The store for several gateways, on a Redis server. Each operation is a script, which Redis runs atomically.
 
-Each table is a hash of rows, whose values start with the version. A lease is a key that expires by the Redis server's
-clock, so the gateways' clocks do not matter.
+A table is a hash of rows, whose values start with the version. A lease is a key with an expiry. It depends only on the
+clock of the Redis server, not on the gateways' clocks.
 """
 
 import asyncio
@@ -32,11 +32,11 @@ T = TypeVar("T")
 
 LEASES: Final = "leases"  # the table name passed to listeners when a lease is released
 TIMEOUT: Final = 5.0  # s for the server to respond
-CONNECTIONS: Final = 32  # connections for operations of each gateway; further operations wait for one, up to `TIMEOUT`
-RETRY: Final = 1.0  # s before subscribing to changes again
+CONNECTIONS: Final = 32  # connections per gateway; further operations wait for a free connection, for at most `TIMEOUT`
+RETRY: Final = 1.0  # s before resubscribing to changes
 
-# ARGV: prefix, name and value of the lease ("" for none), then for each change: table, key, replaced version, "put" or
-# "delete", value. Returns the new version; -1 if the lease is lost; -2 and the row for a conflict.
+# ARGV: prefix, name and value of the lease (empty without a lease); then for each change: table, key, replaced version,
+# "put" or "delete", value. Returns the new version, -1 if the lease is lost, or -2 and the row for a conflict.
 WRITE: Final = """
 local prefix = ARGV[1]
 if ARGV[2] ~= '' and redis.call('GET', prefix .. 'lease:' .. ARGV[2]) ~= ARGV[3] then return {-1} end
@@ -57,7 +57,7 @@ for i = 4, #ARGV, 5 do
 end
 return {version}
 """
-# ARGV: prefix, name, holder, milliseconds. Returns the epoch, or 0 while another lease has not expired.
+# ARGV: prefix, name, holder, milliseconds. Returns the epoch, or 0 while another lease is valid.
 ACQUIRE: Final = """
 local key = ARGV[1] .. 'lease:' .. ARGV[2]
 if redis.call('EXISTS', key) == 1 then return 0 end
@@ -88,7 +88,7 @@ class RedisStore(Listeners):
         url: `redis://[:PASSWORD@]HOST:PORT/DB`, `rediss://` for TLS, `unix://PATH`, or `redis+sentinel://…` for the
             primary known to Redis Sentinel (`hawse_gateway.store.redis_client`).
         prefix: The prefix of all keys.
-        timeout: Seconds for the server to respond.
+        timeout: Seconds to wait for the server to respond.
 
     Raises:
         ValueError: The URL is invalid.
@@ -140,7 +140,7 @@ class RedisStore(Listeners):
         await self._run(RELEASE, lease.name, _value(lease))
 
     async def run(self) -> None:
-        """Pass on the changes of all gateways; reconnect when the connection is lost."""
+        """Report the changes of all gateways to listeners. Reconnect when the connection is lost."""
         while True:
             try:
                 with cancellation_kept():
@@ -151,7 +151,7 @@ class RedisStore(Listeners):
             await asyncio.sleep(RETRY)
 
     async def _listen(self) -> None:
-        """Pass on changes until the connection is lost."""
+        """Report changes until the connection is lost."""
         async with self._subscriber.pubsub(ignore_subscribe_messages=False) as subscription:
             await subscription.subscribe(f"{self._prefix}changes")
             async for message in subscription.listen():
@@ -168,7 +168,7 @@ class RedisStore(Listeners):
     def _receive(self, message: dict[str, Any]) -> None:
         if message["type"] == "subscribe":
             self._listening.set()
-            self.notify(ANY_TABLE, "")  # anything may have changed while unsubscribed
+            self.notify(ANY_TABLE, "")  # changes may have been missed before the subscription
         else:
             table, _, key = message["data"].decode().partition(" ")
             self.notify(table, key)

@@ -1,4 +1,4 @@
-"""Clients of a Redis server at a fixed address, or of the primary that Redis Sentinel names."""
+"""Clients for a Redis server at a fixed address, or for the primary reported by Redis Sentinel."""
 
 import socket
 from typing import Any, Final, NamedTuple
@@ -10,7 +10,7 @@ from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 SENTINEL: Final = "redis+sentinel://"
 SENTINEL_PORT: Final = 26379
 FORM: Final = "redis+sentinel://[[USER]:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]/NAME[/DB][?sentinel_password=PASSWORD]"
-# A machine that vanishes does not close its connections: keepalive detects it after 25 s, even on an idle connection.
+# If a machine disappears without closing its connections, keepalive detects it after 25 s, even on idle connections.
 KEEPALIVE: Final = {socket.TCP_KEEPIDLE: 10, socket.TCP_KEEPINTVL: 5, socket.TCP_KEEPCNT: 3}
 
 
@@ -18,10 +18,10 @@ class SentinelUrl(NamedTuple):
     """The parts of a `redis+sentinel://` URL.
 
     Attributes:
-        sentinels: The addresses of the Sentinels; one that responds is enough.
+        sentinels: The addresses of the Sentinels. One of them must respond.
         name: The name of the monitored group of servers.
-        server: The options of connections to a server.
-        sentinel: The options of connections to a Sentinel.
+        server: The options for connections to a server.
+        sentinel: The options for connections to a Sentinel.
     """
 
     sentinels: list[tuple[str, int]]
@@ -31,7 +31,7 @@ class SentinelUrl(NamedTuple):
 
 
 class SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
-    """Connections to the primary. Operations wait for a free one."""
+    """A pool of connections to the primary. Operations wait for a free connection."""
 
     async def aclose(self) -> None:
         await super().aclose()
@@ -40,12 +40,12 @@ class SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
 
 
 def open_redis(url: str, *, connections: int, timeout: float) -> Redis:
-    """Return a client for operations. Nothing is connected yet.
+    """Return a client for operations, which connects on first use.
 
     Args:
         url: `redis://`, `rediss://`, `unix://`, or a URL of `FORM`.
-        connections: The maximum number of concurrent operations; more wait up to `timeout`.
-        timeout: Seconds for the server to respond.
+        connections: The maximum number of concurrent operations. Others wait for at most `timeout`.
+        timeout: Seconds to wait for the server to respond.
 
     Raises:
         ValueError: The URL is invalid.
@@ -55,7 +55,7 @@ def open_redis(url: str, *, connections: int, timeout: float) -> Redis:
 
 
 def open_subscriber(url: str, *, timeout: float) -> Redis:
-    """Return a client for a subscription, which may stay silent while the server is up."""
+    """Return a client for a subscription, which has no time limit between messages."""
     return _open(url, {"max_connections": 2, "timeout": timeout}, timeout)
 
 
@@ -75,7 +75,7 @@ def _open(url: str, options: dict[str, Any], timeout: float) -> Redis:
 
 def parse_sentinel_url(url: str) -> SentinelUrl:
     """Parse a URL of `FORM`. Raises `ValueError`."""
-    # Not with urlsplit: newer versions refuse an IPv6 address beside other hosts.
+    # Newer versions of urlsplit refuse an IPv6 address among several hosts.
     rest, _, parameters = url.removeprefix(SENTINEL).partition("?")
     place, _, path = rest.partition("/")
     credentials, _, hosts = place.rpartition("@")
@@ -92,7 +92,7 @@ def parse_sentinel_url(url: str) -> SentinelUrl:
 
 
 def _address(text: str) -> tuple[str, int]:
-    """Return the address of a Sentinel. IPv6 addresses are in brackets."""
+    """Parse the address of a Sentinel. IPv6 addresses are in brackets."""
     try:
         parts = urlsplit(f"//{text}")
         host, port = parts.hostname, parts.port

@@ -1,7 +1,7 @@
-"""Limits shared by gateways on one Redis server: one script exchanges all reports.
+"""Exchanges counts for limits between gateways on one Redis server, with a single script.
 
-A bucket is a string, `LEVEL MILLISECONDS`, that expires when the bucket is full. A gateway's holdings are a field of
-one hash, `MILLISECONDS JSON`, which counts for `HELD` seconds. All times are from the Redis server's clock.
+A bucket is a string, `LEVEL MILLISECONDS`, which expires when the bucket is full. The counts of a gateway are a field
+of one hash, `MILLISECONDS JSON`, which is valid for `HELD` seconds. All times are from the Redis server's clock.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from hawse_gateway.store.base import BucketSpending, LimitAnswer
 
-HELD: Final = 6.0  # s without a report until a gateway counts as ended: longer than it waits for a response
-KNOWN: Final = 24 * 3600.0  # s that other gateways know a credential of an address
+HELD: Final = 6.0  # s without a report after which a gateway is considered dead; longer than the timeout for a response
+KNOWN: Final = 24 * 3600.0  # s that a credential of an address stays known to all gateways
 
-# ARGV: prefix, name of the gateway, milliseconds that a report counts, holdings of the gateway ("" for none),
+# ARGV: prefix, name of the gateway, milliseconds that a report is valid, counts of the gateway ("" for none),
 # milliseconds that a credential stays known, the numbers of newly known and of requested credentials, the credentials
-# of both kinds, then for each bucket: key, rate, burst, amount spent. Returns the holdings of the others, 0 or 1 for
-# each requested credential, and the levels.
+# of both kinds, then for each bucket: key, rate, burst, amount spent. Returns the counts of the other gateways, 0 or 1
+# for each requested credential, and the levels.
 SHARE: Final = """
 local prefix, name, age, holds, known = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local noted, asked = tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -58,7 +58,7 @@ return {others, found, levels}
 
 
 class RedisLimits:
-    """A `LimitStore`.
+    """Implements `LimitStore` with a script on a Redis server.
 
     Args:
         run: Runs a script of the store with arguments. Raises `StoreError`.
@@ -70,7 +70,7 @@ class RedisLimits:
     async def share(
         self, gateway: str, held: bytes, known: Sequence[str], asked: Sequence[str], spent: Sequence[BucketSpending]
     ) -> LimitAnswer:
-        """Report, and return the others' reports, as described at `LimitStore.share`."""
+        """Implement `LimitStore.share`."""
         times = (int(HELD * 1000), held, int(KNOWN * 1000))
         buckets = [part for each in spent for part in (each.key, each.rate, each.burst, each.amount)]
         others, found, levels = await self._run(

@@ -1,7 +1,7 @@
-"""The store of a single gateway: one SQLite file in the state directory, used by one thread.
+"""The store for a single gateway: a SQLite file in the state directory, accessed from one thread.
 
-An exclusive lock on a file next to it keeps a second gateway out, even while the first is stopped by a signal. Leases
-in a newly opened file therefore belong to a gateway that has ended, and are dropped.
+An exclusive lock on a separate file prevents a second gateway from opening the store, even while the first one is
+stopped by a signal. Leases found when opening the file are therefore from a gateway that has exited, and are dropped.
 """
 
 import asyncio
@@ -43,23 +43,23 @@ UPDATE leases SET expires = 0;
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the file without implicit transactions, for use by one thread at a time."""
+    """Open the file without implicit transactions, for use from one thread at a time."""
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
 
 class SqliteStore(Listeners):
-    """A store in one file. The constructor opens it, or creates it; `created` records which.
+    """A store in one file, which the constructor opens or creates. `created` records whether it was created.
 
     Args:
         path: The path of the file.
-        clock: Returns monotonic seconds, which leases expire by.
-        connect: Opens the file at a path.
+        clock: A monotonic clock in seconds, for the expiry of leases.
+        connect: Opens the database file.
 
     Raises:
         StoreError: The file cannot be opened, is not a database, or is used by another gateway.
     """
 
-    limits: LimitStore | None = None  # there is only one gateway
+    limits: LimitStore | None = None  # not needed for a single gateway
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class SqliteStore(Listeners):
         try:
             path.touch(mode=0o600)
             self._connection = connect(path)
-            # A confirmed write must survive a power failure.
+            # A completed write must survive a power failure.
             self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;" + SCHEMA)
         except (OSError, sqlite3.Error) as error:
             os.close(self._lock)
@@ -116,7 +116,7 @@ class SqliteStore(Listeners):
         return version
 
     async def time(self) -> None:
-        """Return None: there is only one gateway."""
+        """Return None, since there is only one gateway."""
 
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
         def take() -> Lease | None:
@@ -153,7 +153,7 @@ class SqliteStore(Listeners):
         self.notify(LEASES, lease.name)
 
     async def run(self) -> None:
-        """Do nothing: only this gateway changes the file."""
+        """Do nothing, since only this gateway changes the file."""
 
     async def close(self) -> None:
         await self._run(self._connection.close)
@@ -198,7 +198,7 @@ class SqliteStore(Listeners):
 
 
 class _Transaction:
-    """`with _Transaction(connection):` commits at the end, or rolls back on an exception."""
+    """A context manager that commits on success and rolls back on an exception."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -217,12 +217,12 @@ class _Transaction:
             self._rollback()
 
     def _rollback(self) -> None:
-        if self._connection.in_transaction:  # after a full disk, SQLite has already rolled back
+        if self._connection.in_transaction:  # SQLite rolls back by itself when the disk is full
             self._connection.execute("ROLLBACK")
 
 
 def _exclusive(path: Path) -> int:
-    """Lock a file while the returned descriptor is open. Raises `StoreError`."""
+    """Lock a file until the returned descriptor is closed. Raises `StoreError`."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Keeps the rows of a table in memory up to date with changes of other gateways."""
+"""Keeps an in-memory copy of a table up to date with the changes of other gateways."""
 
 import asyncio
 import logging
@@ -10,17 +10,17 @@ from hawse_gateway.store.base import ANY_TABLE, Row, Store, StoreError
 
 log = logging.getLogger(__name__)
 
-RETRY: Final = 1.0  # s until rows are read again after a failure
+RETRY: Final = 1.0  # s before retrying to read rows
 
 
 class TableFollower:
-    """Reads the rows of a table at startup, and again when they may have changed.
+    """Reads the rows of a table at startup and after changes.
 
     Args:
         store: The store.
         table: The name of the table.
-        apply: Called with the key and the row that was read, or None if the row does not exist.
-        known: Returns the keys of known rows. They are checked after the store was disconnected.
+        apply: Called with a key and its row, or None if the row does not exist.
+        known: Returns the keys in memory, which are checked after a lost connection to the store.
     """
 
     def __init__(
@@ -30,8 +30,8 @@ class TableFollower:
         self._table = table
         self._apply = apply
         self._known = known
-        self._changed: set[str] = set()  # keys of rows to read again
-        self._all = False  # whether to read all rows again
+        self._changed: set[str] = set()  # keys of rows to reload
+        self._all = False  # whether to reload all rows
         self._wake = asyncio.Event()
 
     @asynccontextmanager
@@ -48,7 +48,7 @@ class TableFollower:
             stop()
 
     async def read(self, key: str) -> None:
-        """Read a row again. Raises `StoreError`."""
+        """Reload a row. Raises `StoreError`."""
         self._apply(key, await self._store.get(self._table, key))
 
     def _note(self, table: str, key: str) -> None:
@@ -72,7 +72,7 @@ class TableFollower:
                     await asyncio.sleep(RETRY)
 
     async def _read_next(self) -> None:
-        """Read rows that may have changed. Rows that cannot be read now are retried later."""
+        """Reload rows that may have changed. After an error, they are retried later."""
         if self._all:
             self._all = False
             try:
@@ -92,7 +92,7 @@ class TableFollower:
         rows = await self._store.rows(self._table)
         for key, row in rows.items():
             self._apply(key, row)
-        # A row written by this gateway in the meantime is not among them, but may exist.
+        # This gateway may have written a row after `rows` was read, so missing rows are checked.
         self._changed.update(key for key in self._known() if key not in rows)
         if self._changed:
             self._wake.set()

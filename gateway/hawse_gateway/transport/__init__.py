@@ -1,4 +1,4 @@
-"""uvicorn's protocols with the gateway's limits on time and size, and the listening socket.
+"""uvicorn's protocols with additional limits on time and size, and the listening socket.
 
-It handles bytes and messages, and knows nothing about methods, roles or sandboxes.
+The package handles bytes and messages, and knows nothing about methods, roles or sandboxes.
 """

@@ -1,8 +1,8 @@
 """Exchanges whole messages with a WebSocket client, bypassing a WebSocket library's parser.
 
-A keystroke and its echo are one frame each. A frame that is a whole message is handled here. All others (pings, closes,
-fragments, invalid frames) are passed to the `FrameParser`, the transport's usual protocol (docs/decisions/0262). No
-byte is read by both.
+A keystroke and its echo are one frame each. This module handles frames that contain a whole message. Other frames
+(pings, closes, fragments, invalid frames) go to the `FrameParser`, the transport's usual protocol
+(docs/decisions/0262). Each byte is read by only one of them.
 """
 
 import asyncio
@@ -11,33 +11,35 @@ from typing import Final, Protocol, cast
 
 try:
     from websockets.speedups import apply_mask
-except ImportError:  # no compiler was available at installation
+except ImportError:  # the extension was not compiled at installation
     from websockets.utils import apply_mask
 
-# The first byte of a frame (RFC 6455, 5.2) with a whole message: FIN and the opcode.
+# The first byte of a frame that contains a whole message (RFC 6455, 5.2): FIN and the opcode.
 TEXT: Final = 0x81
 BINARY: Final = 0x82
 FIN: Final = 0x80
-MASKED: Final = 0x80  # in the second byte
+MASKED: Final = 0x80  # bit in the second byte
 CONTROL: Final = 0x08  # opcodes of pings, pongs and closes
 MASK_SIZE: Final = 4  # bytes
-JOINED: Final = 4 << 10  # bytes of a message that are copied after its header; writing two buffers costs more
+JOINED: Final = (
+    4 << 10
+)  # bytes up to which a message is copied to its header, which is cheaper than two writes
 
 
 class Receiver(Protocol):
-    """Receives messages as they arrive. Its methods must not raise."""
+    """The receiver of messages. Its methods must not raise."""
 
     def receive(self, message: str | bytes) -> None: ...
 
     def lost(self) -> None:
-        """No more messages will arrive. May be called more than once."""
+        """Called after the last message, possibly more than once."""
         ...
 
     def resume_writing(self) -> None: ...
 
 
 class FrameParser(Protocol):
-    """The transport's protocol while no receiver is attached. It also reads frames that are not whole messages."""
+    """The transport's protocol while no receiver is attached, and the parser of frames that are not whole messages."""
 
     @property
     def over(self) -> bool:
@@ -45,7 +47,7 @@ class FrameParser(Protocol):
         ...
 
     def take(self, data: bytes) -> None:
-        """Read bytes. They start with a frame if the previous bytes ended with one."""
+        """Parse bytes, which need not start or end at a frame boundary."""
         ...
 
     def refuse_text(self) -> None:
@@ -72,19 +74,19 @@ class FrameParser(Protocol):
 
 
 class MessageSocket:
-    """An open WebSocket. It is the transport's protocol while a receiver is attached.
+    """An open WebSocket, which is the transport's protocol while a receiver is attached.
 
     Attributes:
-        bytes_in: Bytes of whole messages received.
-        bytes_out: Bytes of whole messages sent.
+        bytes_in: Payload bytes of received whole messages.
+        bytes_out: Payload bytes of sent whole messages.
         received: Bytes received in total.
         written: Bytes of messages sent, including headers.
-        aligned: Whether the parser has read only whole frames. If not, it has to read all others too.
-        full: Whether the transport accepts no more data for now. Set by the parser, which always knows.
+        aligned: Whether the parser is at a frame boundary. If not, it has to read all further frames.
+        full: Whether the transport's buffer is full. Set by the parser.
     """
 
     def __init__(self, transport: asyncio.Transport, parser: FrameParser, limit: int) -> None:
-        """`limit`: the maximum bytes of a message; the parser refuses larger ones."""
+        """Create the socket. The parser refuses messages of more than `limit` bytes."""
         self.bytes_in = 0
         self.bytes_out = 0
         self.received = 0
@@ -95,15 +97,15 @@ class MessageSocket:
         self._parser = parser
         self._limit = limit
         self._receiver: Receiver | None = None
-        self._partial = bytearray()  # an incomplete frame, of at most `limit` bytes and a header
-        self._wanted = 0  # bytes of it required before it is examined again
-        self._in_fragments = False  # a fragmented message is incomplete
-        self._over = False  # everything that arrives from now on is for the parser
+        self._partial = bytearray()  # an incomplete frame: a header and at most `limit` bytes
+        self._wanted = 0  # size of the incomplete frame at which parsing continues
+        self._in_fragments = False  # whether a fragmented message is incomplete
+        self._over = False  # whether all further bytes go to the parser
 
     # ---- for the owner of the connection
 
     def attach(self, receiver: Receiver | None) -> None:
-        """Pass messages to `receiver` from now on, starting with queued ones. None queues them again."""
+        """Pass queued and further messages to `receiver`. None queues further messages."""
         transport, parser = self._transport, self._parser
         self._receiver = receiver
         if receiver is None:
@@ -144,7 +146,7 @@ class MessageSocket:
         self._parser.resume_reading()
 
     async def drain(self) -> None:
-        """Wait until there is room. Raises `OSError` when the client disconnects."""
+        """Wait until a message can be written. Raises `OSError` if the client disconnects."""
         await self._parser.drain()
 
     async def close(self, code: int, reason: str) -> None:
@@ -187,9 +189,9 @@ class MessageSocket:
     # ---- frames
 
     def _frame_end(self, data: bytes, at: int) -> int:
-        """Return the index after the frame starting at `at`, or after its header if the frame is incomplete.
+        """Return the end of the frame that starts at `at`, or of its header if the frame is incomplete.
 
-        A frame refused because of its header is passed to the parser at once, with everything after it.
+        A frame with a refused header is passed to the parser immediately, with all data after it.
         """
         start = at + 2
         if start > len(data):
@@ -206,7 +208,7 @@ class MessageSocket:
         return start + MASK_SIZE + size
 
     def _take(self, data: bytes, at: int, end: int) -> None:
-        """Handle a complete frame: messages are for the receiver, everything else is for the parser."""
+        """Pass a complete frame to the receiver if it is a message, and to the parser otherwise."""
         kind = data[at]
         if (kind != BINARY and kind != TEXT) or self._in_fragments or self._receiver is None:
             if not kind & CONTROL:

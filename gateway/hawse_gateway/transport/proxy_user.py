@@ -1,4 +1,4 @@
-"""The headers that name the user authenticated by a trusted proxy. No I/O."""
+"""Reads the user authenticated by a trusted proxy from request headers. No I/O."""
 
 import ipaddress
 from collections.abc import Callable, Sequence
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 
 class UserHeaders(NamedTuple):
-    """The names of the headers.
+    """The names of the headers that identify the user.
 
     Attributes:
         user: The header with the user's id.
-        groups: The header with the user's groups, separated by commas, if any.
+        groups: The header with the user's groups, separated by commas, or None.
     """
 
     user: str
@@ -18,9 +18,10 @@ class UserHeaders(NamedTuple):
 
 
 class ProxyUserHeaders:
-    """ASGI middleware outside of those that replace the client's address: the peer decides whether headers count.
+    """ASGI middleware that accepts these headers from trusted proxies. It must run before the client address is
+    replaced.
 
-    The headers are removed from all requests, so inner applications never see forged ones.
+    The headers are removed from all requests, so that inner applications never see forged values.
     """
 
     def __init__(
@@ -37,8 +38,8 @@ class ProxyUserHeaders:
             app: The application.
             proxies: Trusted IP addresses and networks.
             names: The names of the headers.
-            key: The scope key for the user. It is None in requests without a user.
-            make: Creates its value from a user's id and groups.
+            key: The scope key of the user, whose value is None in requests without a user.
+            make: Creates the value from a user's id and groups.
         """
         self._app = app
         self._trusted = [ipaddress.ip_network(proxy) for proxy in proxies]
@@ -56,7 +57,7 @@ class ProxyUserHeaders:
             ours[self._groups] = []
         others = []
         for name, value in scope["headers"]:
-            # Servers behind CGI cannot distinguish `_` from `-`, and proxies may pass on both.
+            # Programs behind CGI cannot distinguish `_` from `-`, and proxies can forward both.
             known = ours.get(name.lower().replace(b"_", b"-"))
             if known is None:
                 others.append((name, value))
@@ -66,7 +67,7 @@ class ProxyUserHeaders:
         await self._app({**scope, "headers": others, self._key: user}, receive, send)
 
     def _make_user(self, ours: dict[bytes, list[str]]) -> object:
-        """Return the user, or None if the header is missing, empty, or repeated, and therefore possibly forged."""
+        """Return the user, or None if the header is missing, empty, or repeated (and therefore possibly forged)."""
         ids = ours[self._user]
         if len(ids) != 1 or not ids[0]:
             return None

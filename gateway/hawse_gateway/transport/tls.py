@@ -1,7 +1,7 @@
-"""TLS of the listening socket: its settings, and certificates renewed while the gateway runs.
+"""TLS for the listening socket, with certificates that can be renewed while the gateway runs.
 
-New connections use the renewed certificate. The files are polled instead of read on SIGHUP, which a gateway also
-receives when its terminal is closed (docs/decisions/0115).
+New connections use the renewed certificate. The files are polled. Reloading on SIGHUP is not an option, since a gateway
+receives it when its terminal is closed (docs/decisions/0115).
 """
 
 import logging
@@ -12,7 +12,7 @@ from typing import Any, Final
 log = logging.getLogger(__name__)
 
 POLL: Final = 10.0  # s between two checks of the files
-HANDSHAKE_TIMEOUT: Final = 10.0  # s, the same as for a request's headers: a handshake needs no token
+HANDSHAKE_TIMEOUT: Final = 10.0  # s, as for the headers of a request, since a handshake needs no token
 
 Version = tuple[int, int, int]
 
@@ -33,7 +33,7 @@ class Certificate:
 
         Args:
             chain: The certificate, followed by the intermediate certificates.
-            key: Its private key, without a passphrase. None if it is in the certificate's file.
+            key: The private key, without a passphrase. None if the key is in the file of the certificate.
 
         Raises:
             CertificateError: The files are unusable.
@@ -46,10 +46,10 @@ class Certificate:
         self.context.sni_callback = self._choose
 
     def reload(self) -> bool:
-        """Reload changed files; return whether new connections get another certificate.
+        """Reload changed files. Return whether new connections get another certificate.
 
-        Unusable files are logged and the previous certificate stays in use: a renewal may have written only one of two
-        files.
+        Unusable files are logged, and the previous certificate stays in use. A renewal may have written only one of the
+        two files so far.
         """
         try:
             versions = self._look()
@@ -64,7 +64,7 @@ class Certificate:
         return True
 
     def _choose(self, handshake: Any, name: str | None, context: ssl.SSLContext) -> None:
-        """Called by OpenSSL in each handshake, even without a name."""
+        """Select the current certificate. OpenSSL calls this method in each handshake, even without a server name."""
         handshake.context = self._newest
 
     def _look(self) -> tuple[Version, Version]:

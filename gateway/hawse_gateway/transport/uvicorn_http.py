@@ -1,7 +1,7 @@
-"""uvicorn's HTTP protocol with additional limits: time and size of headers, and the time of a response.
+"""uvicorn's HTTP protocol with limits on the time and size of headers and the time of a response.
 
-Without them, a client without a token can hold a socket by sending a byte a minute, or fill the memory with headers or
-pipelined requests. Everything else is as in uvicorn.protocols.http.httptools_impl, 0.54.
+Otherwise, a client without a token could hold a socket by sending a byte per minute, or fill the memory with headers or
+pipelined requests. All other behaviour is as in uvicorn.protocols.http.httptools_impl, 0.54.
 """
 
 import asyncio
@@ -13,28 +13,30 @@ from weakref import WeakKeyDictionary
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-HEADERS_TIMEOUT: Final = 10.0  # s from the connection or the last response until a request's headers are complete
-ANSWER_TIMEOUT: Final = 120.0  # s from there until the end of the response: a page over the slowest line worth serving
+HEADERS_TIMEOUT: Final = 10.0  # s from the connection or the last response to the end of a request's headers
+ANSWER_TIMEOUT: Final = 120.0  # s from there to the end of the response, enough for a page over a slow line
 HEADERS_SIZE: Final = 32 << 10  # bytes of the request line and headers
 HEADERS_COUNT: Final = 100
-PIPELINE: Final = 8  # requests waiting for an earlier response: each costs a few KB, without a token
-DISCARDED: Final = 1 << 20  # bytes of oversized headers: browsers show no response before they have sent everything
+PIPELINE: Final = 8  # requests waiting for an earlier response; each uses a few KB and needs no token
+DISCARDED: Final = (
+    1 << 20
+)  # bytes of oversized headers to read, since browsers show no response before
 TOO_LARGE: Final = (
     b"The headers of this request are too large or too many. In a browser, the reason is cookies, which another "
     b"program at this host may have set. Load the page again; if that does not help, delete this host's cookies in the "
     b"browser."
 )
-STREAMED: Final = b"/v1/sandboxes/"  # below this path, bytes in either direction extend the time
-UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the ASGI extension that lifts ANSWER_TIMEOUT
+STREAMED: Final = b"/v1/sandboxes/"  # requests below this path: bytes in either direction extend the time limit
+UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the ASGI extension that removes ANSWER_TIMEOUT
 
-EMPTY_QUERY: Final = "hawse.empty_query"  # the ASGI extension of a request whose target ends with `?`
+EMPTY_QUERY: Final = "hawse.empty_query"  # the ASGI extension that marks a target ending with `?`
 
-# Each server's connections without a complete request, the oldest first.
+# The connections of each server that wait for a request, oldest first.
 _idle: WeakKeyDictionary[ServerState, dict["HttpProtocol", None]] = WeakKeyDictionary()
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One accepted socket, until an upgrade."""
+    """The protocol of an accepted socket, until an upgrade."""
 
     headers_timeout = HEADERS_TIMEOUT
     answer_timeout = ANSWER_TIMEOUT
@@ -42,10 +44,10 @@ class HttpProtocol(HttpToolsProtocol):
     _unanswered: Sequence[RequestResponseCycle] = ()  # requests with an incomplete response, at most PIPELINE + 2
     _deadline: asyncio.TimerHandle | None = None
     _in_headers = True
-    _unlimited = False  # this response can take any time: see `_allow_unlimited_duration`
-    _fed = 0  # bytes received of incomplete headers
-    _size = 0  # bytes of those headers that have been parsed
-    _too_large = False  # the headers exceed a limit
+    _unlimited = False  # whether the response has no time limit
+    _fed = 0  # received bytes of the current headers
+    _size = 0  # parsed bytes of the current headers
+    _too_large = False  # whether the headers exceed a limit
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
@@ -71,7 +73,7 @@ class HttpProtocol(HttpToolsProtocol):
             self.send_400_response("")
 
     def eof_received(self) -> None:
-        """The client sends no more data, which closes the transport."""
+        """Handle the end of the client's data, which closes the transport."""
         self._mark_disconnected()
         super().eof_received()
 
@@ -81,7 +83,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse a request, unless its response would appear inside the response to an earlier request."""
+        """Refuse a request. Close the connection instead if an earlier response is incomplete."""
         cycle = cast(RequestResponseCycle | None, self.cycle)
         if self.pipeline or (cycle is not None and cycle.response_started and not cycle.response_complete):
             self._abort()
@@ -92,10 +94,10 @@ class HttpProtocol(HttpToolsProtocol):
             self._mark_disconnected()
 
     def _refuse_headers(self) -> None:
-        """Refuse oversized headers (RFC 6585, 5), and let a browser delete the cookies of an IP address.
+        """Refuse oversized headers (RFC 6585, 5). For an IP address, tell the browser to delete the cookies.
 
         A program at another port of the host can set so many cookies that every later request would be refused. For a
-        host name, browsers would delete the cookies of its whole domain, which does not belong to the gateway.
+        host name, browsers would delete the cookies of the whole domain, which may be used by other sites.
         """
         lines = [b"HTTP/1.1 431 Request Header Fields Too Large", b"content-type: text/plain; charset=utf-8"]
         if any(name == b"host" and _is_local_or_address(value.decode("latin-1")) for name, value in self.headers):
@@ -103,9 +105,9 @@ class HttpProtocol(HttpToolsProtocol):
         lines += [b"content-length: %d" % len(TOO_LARGE), b"connection: close", b"", TOO_LARGE]
         self.transport.write(b"\r\n".join(lines))
         self._mark_disconnected()
-        self._arm(self.headers_timeout)  # the client closes the connection once it has read this
+        self._arm(self.headers_timeout)  # the client closes the connection after reading the response
 
-    # ---- parser callbacks: an exception is answered with 400
+    # ---- parser callbacks: an exception results in a response with status 400
 
     def on_message_begin(self) -> None:
         if len(self.pipeline) >= PIPELINE:
@@ -124,15 +126,15 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
-            raise ValueError("a request for a WebSocket has a body")  # it would never get a response
+            raise ValueError("a request for a WebSocket has a body")  # such a request would never get a response
         if sum(name == b"host" for name, _ in self.headers) > 1:
-            raise ValueError("a request has two hosts")  # a proxy may have checked the other one (RFC 9112, 3.2)
+            raise ValueError("a request has two hosts")  # a proxy may have checked a different host (RFC 9112, 3.2)
         self._in_headers = False
         self._fed = 0
         self._set_idle(False)
         self._arm(self.answer_timeout)
         self.scope["extensions"] = {UNLIMITED_DURATION: {"begin": self._allow_unlimited_duration}}
-        if self.url.endswith(b"?"):  # `query_string` is empty either way
+        if self.url.endswith(b"?"):  # `query_string` is empty with and without `?`
             self.scope["extensions"][EMPTY_QUERY] = {}
         super().on_headers_complete()
         unanswered = [cycle for cycle in self._unanswered if not cycle.response_complete]
@@ -163,9 +165,9 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
 
     def _allow_unlimited_duration(self) -> None:
-        """Lift the time limit of this response, for example of an event stream that is silent for hours.
+        """Remove the time limit of the current response, for example for an event stream that is silent for hours.
 
-        A client that does not read sent data is still disconnected.
+        A client that stops reading is still disconnected.
         """
         self._unlimited = True
         self._disarm()
@@ -183,11 +185,11 @@ class HttpProtocol(HttpToolsProtocol):
             raise ValueError("the headers are too large")
 
     def _make_room(self) -> None:
-        """At the limit of connections, close the one that has been without a request for longest.
+        """At the limit of connections, close the connection that has waited longest for a request.
 
-        Otherwise silent sockets, which need no token, would keep everybody else out until they time out.
+        Otherwise, silent sockets, which need no token, could block all other clients until they time out.
         """
-        # uvicorn answers 503 once the count reaches the limit, so one place stays free.
+        # uvicorn responds with 503 at the limit, so the count must stay below it.
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
             oldest = next(iter(_idle.get(self.server_state, ())), self)
             oldest._set_idle(False)
@@ -212,9 +214,9 @@ class HttpProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def _mark_disconnected(self) -> None:
-        """End all responses now: uvloop raises on a closed transport, and calls `connection_lost` only later.
+        """End all responses immediately, because uvloop raises on a closed transport but calls `connection_lost` later.
 
-        uvicorn itself only ends the response to the newest of pipelined requests.
+        uvicorn itself only ends the response to the newest pipelined request.
         """
         for cycle in self._unanswered:
             if not cycle.response_complete:
@@ -233,7 +235,7 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 def _is_local_or_address(host: str) -> bool:
-    """Return whether a `Host` value is `localhost` or an IP address, with or without a port."""
+    """Return whether a value of `Host` is `localhost` or an IP address, with or without a port."""
     name = host if host.endswith("]") else host.removesuffix(f":{host.rpartition(':')[2]}")
     try:
         return name.lower() == "localhost" or bool(ipaddress.ip_address(name.strip("[]")))

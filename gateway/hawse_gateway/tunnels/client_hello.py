@@ -1,15 +1,15 @@
-"""Reads the server name that a TLS client requests (SNI) from its first message, which is not encrypted. No I/O.
+"""Reads the server name (SNI) from the first message of a TLS client, which is not encrypted. No I/O.
 
-The message is passed on unchanged: the program in the sandbox has the certificate and the key, not the gateway.
+The message is forwarded unchanged. The program in the sandbox, not the gateway, has the certificate and the key.
 Formats: RFC 8446, 4.1.2 (ClientHello) and 5.1 (records); RFC 6066, 3 (server_name).
 """
 
 from typing import Final
 
-HELLO_MAX: Final = 16 << 10  # bytes of the message including records: clients send 200 to 2,000
+HELLO_MAX: Final = 16 << 10  # bytes of the message including record headers; clients send 200 to 2,000
 RECORD_HEADER: Final = 5
 RECORD_MAX: Final = 1 << 14
-RECORDS_MAX: Final = 16  # of the message: clients send 1 or 2
+RECORDS_MAX: Final = 16  # records of the message; clients send 1 or 2
 HANDSHAKE: Final = 22  # the type of a record
 CLIENT_HELLO: Final = 1  # the type of a message
 SERVER_NAME: Final = 0  # the type of an extension
@@ -18,11 +18,11 @@ UNRECOGNIZED_NAME: Final = bytes([21, 3, 3, 0, 2, 2, 112])  # a fatal alert (RFC
 
 
 class HelloError(Exception):
-    """The bytes do not start a TLS connection, or name no host."""
+    """The bytes are not the start of a TLS connection, or contain no host name."""
 
 
 class _Reader:
-    """Takes parts from the front of a message."""
+    """Reads the parts of a message in sequence."""
 
     def __init__(self, data: bytes) -> None:
         self._data = memoryview(data)
@@ -40,12 +40,12 @@ class _Reader:
         return int.from_bytes(self.take(size), "big")
 
     def vector(self, size: int) -> bytes:
-        """Take a part that starts with its length, a number of `size` bytes."""
+        """Read a part that starts with its length in `size` bytes."""
         return self.take(self.number(size))
 
 
 def record_length(header: bytes) -> int:
-    """Return the length of the record after a header. Raises `HelloError` unless it is a handshake record."""
+    """Return the length of a record from its header. Raises `HelloError` unless it is a handshake record."""
     if header[0] != HANDSHAKE or header[1] != 3:
         raise HelloError("not TLS")
     length = int.from_bytes(header[3:RECORD_HEADER], "big")
@@ -61,7 +61,7 @@ def server_name(data: bytes) -> str | None:
         data: All bytes from the client so far.
 
     Raises:
-        HelloError: It is not a ClientHello with a host name, of at most HELLO_MAX bytes.
+        HelloError: The data is not a ClientHello with a host name and at most HELLO_MAX bytes.
     """
     message = _message(data)
     if message is None:
@@ -90,7 +90,7 @@ def server_name(data: bytes) -> str | None:
 
 
 def _message(data: bytes) -> bytes | None:
-    """Return the body of the first message, which may span several records, or None if more bytes are needed."""
+    """Return the body of the first message, which can span several records, or None if more bytes are needed."""
     collected, offset = b"", 0
     while True:
         if len(collected) >= 4:

@@ -1,4 +1,4 @@
-"""The TCP connections of tunnels: their limits, and their way to the port in the sandbox."""
+"""The TCP connections of tunnels: limits them, and forwards them to the port in the sandbox."""
 
 import asyncio
 import errno
@@ -19,27 +19,28 @@ from hawse_gateway.tunnels.table import TunnelRecord
 
 log = logging.getLogger(__name__)
 
-AT_ONCE_EACH: Final = 256  # of one tunnel
-AT_ONCE_UNNAMED: Final = 64  # TLS clients that have not sent a server name yet
-ACCEPT_PAUSE: Final = 1.0  # s before accepting again after running out of descriptors
+AT_ONCE_EACH: Final = 256  # connections of one tunnel
+AT_ONCE_UNNAMED: Final = 64  # TLS connections before the server name is received
+ACCEPT_PAUSE: Final = 1.0  # s before accepting connections again after running out of resources
 EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 NO_LINGER: Final = struct.pack("ii", 1, 0)  # closing sends RST (socket(7))
 
-# Connects to the port of a tunnel for a visitor's address, `HOST:PORT`. The function is called when the tunnel ends.
+# Connects to the port of a tunnel. Arguments: the tunnel, the visitor's address `HOST:PORT`, and a function that is
+# called when the tunnel ends.
 Connect = Callable[[TunnelRecord, str, Callable[[], None]], AbstractAsyncContextManager[Channel]]
 
 
 class ConnectionPlace:
-    """The place of one connection in the counts by tunnel."""
+    """Counts one connection toward the limit of a tunnel."""
 
     def __init__(self, counts: Counter[str], name: str) -> None:
-        """Take a place of a tunnel; "" for a connection that has not named one yet."""
+        """Count a connection of the tunnel `name`, or "" while its tunnel is unknown."""
         self._counts = counts
         self._name = name
         counts[name] += 1
 
     def move(self, name: str) -> bool:
-        """Move to another tunnel. Return whether it had a free place."""
+        """Count the connection toward another tunnel. Return False at the tunnel's limit."""
         if self._counts[name] >= AT_ONCE_EACH:
             return False
         self.leave()
@@ -48,7 +49,7 @@ class ConnectionPlace:
         return True
 
     def leave(self) -> None:
-        """Release the place."""
+        """Stop counting the connection."""
         self._counts[self._name] -= 1
         if not self._counts[self._name]:
             del self._counts[self._name]
@@ -58,21 +59,21 @@ Visit = Callable[[socket.socket, str, ConnectionPlace], Awaitable[None]]
 
 
 class TunnelConnections:
-    """The connections of all listeners."""
+    """The connections accepted by all listeners."""
 
     def __init__(self, connect: Connect, *, idle: float = IDLE) -> None:
         """Create an empty table.
 
         Args:
             connect: Connects to the port of a tunnel.
-            idle: Seconds without data until a connection is closed.
+            idle: Seconds without data after which a connection is closed.
         """
         self._connect = connect
         self._idle = idle
-        self._open: Counter[str] = Counter()  # by tunnel; "" for connections that have not named one yet
+        self._open: Counter[str] = Counter()  # by tunnel; "" for connections whose tunnel is unknown
 
     async def serve(self, record: TunnelRecord, listener: socket.socket) -> None:
-        """Connect everything that a listener accepts to a tunnel's port, until cancelled. It owns the listener."""
+        """Connect the connections of a listener to a tunnel's port until cancelled. Close the listener at the end."""
 
         async def visit(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
             reader, writer = await streams(connection)
@@ -84,13 +85,13 @@ class TunnelConnections:
         await self.accept(listener, visit, record.name, through=record.provider)
 
     async def accept(self, listener: socket.socket, visit: Visit, name: str = "", *, through: str = "") -> None:
-        """Accept connections until cancelled. Those above the limits are closed at once.
+        """Accept connections until cancelled. Connections above the limits are closed immediately.
 
         Args:
-            listener: The listening socket. It is closed at the end.
-            visit: Serves one connection, and owns its socket.
-            name: The tunnel, or "" if each connection names one.
-            through: The address of visitors that connect through a Unix socket.
+            listener: The listening socket. This method closes it at the end.
+            visit: Serves one connection and closes its socket.
+            name: The name of the tunnel, or "" if each connection requests one by name.
+            through: The host name to report for visitors that connect through a Unix socket.
         """
         loop = asyncio.get_running_loop()
 
@@ -99,7 +100,7 @@ class TunnelConnections:
                 await visit(connection, address, place)
             except* (HawseError, OSError, HelloError) as errors:
                 log.info("! connection of tunnel %s: %s", name or "by name", errors.exceptions[0])
-            except* Exception:  # a bug must not end the other connections
+            except* Exception:  # a bug must not end other connections
                 log.exception("! connection of tunnel %s", name or "by name")
 
         with listener:
@@ -129,14 +130,14 @@ class TunnelConnections:
         address: str,
         first: bytes = b"",
     ) -> None:
-        """Pass the bytes of one connection to a tunnel's port and back until both halves have ended.
+        """Relay a connection to a tunnel's port until both directions have ended.
 
         Args:
             record: The tunnel.
             reader: The bytes from the visitor.
             writer: The bytes to the visitor.
             address: The visitor's address, `HOST:PORT`.
-            first: Bytes that the visitor has already sent.
+            first: Bytes that were read from the visitor before.
         """
         async with self._connect(record, address, lambda: reset(writer)) as channel:
             await relay(reader, writer, channel, first=first, idle=self._idle)
@@ -147,7 +148,7 @@ def _leave(place: ConnectionPlace, _: asyncio.Task[None]) -> None:
 
 
 async def streams(connection: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Return the two halves of a connection. They own it."""
+    """Return streams that own a connection."""
     try:
         if connection.family == socket.AF_UNIX:
             return await asyncio.open_unix_connection(sock=connection, limit=CHUNK)
@@ -158,8 +159,8 @@ async def streams(connection: socket.socket) -> tuple[asyncio.StreamReader, asyn
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Reset a connection that has not ended, so that the visitor does not take the data for complete."""
-    connection = writer.get_extra_info("socket")  # None for a Unix socket that was closed
+    """Reset an unfinished connection, so that the visitor does not mistake the data for complete."""
+    connection = writer.get_extra_info("socket")  # None if a Unix socket was closed
     if connection is not None:
         with suppress(OSError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)

@@ -1,4 +1,4 @@
-"""Tunnels: `tunnel.*`, the gateway's ports for them, and the programs of external providers."""
+"""The tunnel feature: `tunnel.*`, the gateway's ports for tunnels, and the programs of other providers."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager

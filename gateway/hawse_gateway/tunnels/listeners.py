@@ -1,6 +1,6 @@
-"""The gateway's listening ports for tunnels: one for each tunnel of kind `tcp`, one for all of kind `tls`.
+"""The gateway's listening ports for tunnels: one per tunnel of kind `tcp`, and one for all tunnels of kind `tls`.
 
-Each accepted connection becomes a connection to the port in the sandbox. All gateways of a store listen.
+Each accepted connection is connected to the port in the sandbox. All gateways of a store listen.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from hawse_gateway.tunnels.table import MARK, TunnelRecord, TunnelTable
 log = logging.getLogger(__name__)
 
 HELLO_TIME: Final = 10.0  # s for a client to send the server name
-RETRY: Final = 10.0  # s until a port that could not be opened is retried
+RETRY: Final = 10.0  # s before retrying to open a port
 
 
 class TunnelListeners:
-    """The listeners. `run` serves them."""
+    """The listening ports of a gateway. `run` serves their connections."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class TunnelListeners:
         preview_host: str | None = None,
         hello_time: float = HELLO_TIME,
     ) -> None:
-        """Create it without open ports.
+        """Create the listeners without opening ports.
 
         Args:
             table: The tunnels.
@@ -56,7 +56,7 @@ class TunnelListeners:
         self._hello_time = hello_time
         self._opened: dict[int, socket.socket] = {}  # ports of tunnels being created
         self._serving: dict[str, tuple[TunnelRecord, asyncio.Task[None]]] = {}
-        self._refused: set[int] = set()  # ports that could not be opened
+        self._refused: set[int] = set()  # ports that are not open because of an error
         self._wake = asyncio.Event()
 
     # ---- ports
@@ -73,7 +73,7 @@ class TunnelListeners:
             listener.close()
 
     def refused(self, port: int) -> bool:
-        """Return whether a tunnel's port could not be opened and is not open yet."""
+        """Return whether a tunnel's port is not open because of an error."""
         return port in self._refused
 
     async def run(self) -> None:
@@ -95,13 +95,13 @@ class TunnelListeners:
                 self.release(port)
 
     async def _reconcile(self, tasks: asyncio.TaskGroup) -> bool:
-        """Listen for the existing tunnels, and no others. Return whether a port could not be opened."""
+        """Open and close ports to match the existing tunnels. Return whether a port could not be opened."""
         wanted = {record.name: record for record in self._table.tcp() if record.public_port in self._options.ports}
         for name, (record, task) in list(self._serving.items()):
             if name not in wanted or not wanted[name].leads_where(record) or task.done():
                 del self._serving[name]
                 task.cancel()
-                await asyncio.wait([task])  # its port is closed then
+                await asyncio.wait([task])  # wait until the port is closed
         missing = False
         for name, record in wanted.items():
             port = record.public_port
@@ -148,7 +148,7 @@ class TunnelListeners:
         await self._connections.accept(listener, visit)
 
     async def _hello(self, reader: asyncio.StreamReader) -> tuple[str, bytes]:
-        """Return the server name a TLS client sends, and all its bytes. Raises `HelloError`, `TimeoutError`."""
+        """Return the server name sent by a TLS client, and all bytes read. Raises `HelloError`, `TimeoutError`."""
         data = b""
         async with asyncio.timeout(self._hello_time):
             try:

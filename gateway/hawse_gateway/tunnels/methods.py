@@ -30,18 +30,18 @@ from hawse_gateway.tunnels.providers import PublicAddressProvider
 from hawse_gateway.tunnels.publications import Publications, find_program
 from hawse_gateway.tunnels.table import MARK, TCP, TunnelRecord, TunnelTable
 
-PREFIX: Final = "/t/"  # of an address's path
+PREFIX: Final = "/t/"  # prefix of the path in an address
 PER_SANDBOX: Final = 16
-TOTAL: Final = 1000  # tunnels of a gateway: each is a row in memory
-PUBLISH_TIMEOUT: Final = 25.0  # s for the program of another provider to get an address
-TAKEN: Final = (errno.EADDRINUSE, errno.EACCES)  # another port may be free
-PORTS_TRIED: Final = 100  # ports possibly used by other programs, before a creation fails
+TOTAL: Final = 1000  # tunnels of a gateway; each uses memory for its row
+PUBLISH_TIMEOUT: Final = 25.0  # s for another provider to assign an address
+TAKEN: Final = (errno.EADDRINUSE, errno.EACCES)  # errors after which another port is tried
+PORTS_TRIED: Final = 100  # maximum number of ports to try
 SECRET: Final = 10  # bytes of a random name: 16 characters
 _OF_PORT = re.compile(rf"{TCP}[0-9]+")
 
 
 class TunnelPorts(Protocol):
-    """Opens ports of the gateway."""
+    """The interface for opening ports of the gateway."""
 
     def open(self, port: int) -> None:
         """Open a port for a tunnel about to be created. Raises `OSError`."""
@@ -50,12 +50,12 @@ class TunnelPorts(Protocol):
         """Close a port whose tunnel was not created."""
 
     def refused(self, port: int) -> bool:
-        """Return whether a tunnel's port could not be opened and is not open yet."""
+        """Return whether a tunnel's port is not open because of an error."""
         ...
 
 
 class TunnelMethods:
-    """The methods."""
+    """The handlers of `tunnel.*`."""
 
     def __init__(
         self,
@@ -72,9 +72,9 @@ class TunnelMethods:
         Args:
             table: The tunnels.
             preview_host: The parent domain of tunnels' host names. None if they only have paths.
-            limit: The maximum number of tunnels of a user without every right. None: unlimited.
+            limit: The maximum number of tunnels of a user without every right. None means unlimited.
             options: The ports available to TCP tunnels. None disables TCP tunnels.
-            ports: Opens their ports. None disables TCP tunnels.
+            ports: Opens the ports of TCP tunnels. None disables TCP tunnels.
             publications: Runs the programs of other providers. None disables other providers.
         """
         self._table = table
@@ -141,7 +141,7 @@ class TunnelMethods:
         return generation
 
     def _check_room(self, record: TunnelRecord, caller: Principal) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if there are already too many tunnels."""
+        """Raise `HawseError` (`limit_exceeded`) if another tunnel would exceed a limit."""
         if len(self._table.of(record.sandbox)) >= PER_SANDBOX:
             raise HawseError("limit_exceeded", f"at most {PER_SANDBOX} tunnels of a sandbox: delete one")
         if self._table.count() >= TOTAL:
@@ -155,7 +155,7 @@ class TunnelMethods:
             )
 
     def _check(self, params: TunnelCreate, kind: TunnelKind) -> None:
-        """Raise `HawseError` for parameters of another kind, or `unavailable` if the kind is not enabled."""
+        """Check the parameters against the kind. Raises `HawseError`; `unavailable` if the kind is not enabled."""
         options = self._options
         if params.provider != "gateway":
             provider = self._provider(params.provider)
@@ -182,7 +182,7 @@ class TunnelMethods:
             raise _disabled("this gateway has no tunnels by TLS name: hawse serve --tunnel-tls-port and --preview-host")
 
     def _provider(self, name: TunnelProvider) -> PublicAddressProvider:
-        """Return a provider other than the gateway. Raises `HawseError` `unavailable`."""
+        """Return an external provider. Raises `HawseError` (`unavailable`)."""
         provider = self._options.providers.get(name)
         if provider is None or self._publications is None:
             raise _disabled(f"this gateway has no tunnels of {name}: hawse serve --tunnel-{name}")
@@ -190,7 +190,7 @@ class TunnelMethods:
         return provider
 
     async def _publish(self, record: TunnelRecord) -> None:
-        """Wait until a new tunnel has its address, or else remove it. Raises `HawseError` `unavailable`."""
+        """Wait for the address of a new tunnel. On failure, remove the tunnel and raise `HawseError`."""
         assert self._publications is not None, "checked by the caller"
         try:
             publication = await self._publications.start(record)
@@ -212,7 +212,7 @@ class TunnelMethods:
         return params.name or new_name()
 
     async def _add(self, record: TunnelRecord, public_port: int | None) -> TunnelRecord:
-        """Write a new tunnel, with a free port if its kind needs one."""
+        """Store a new tunnel, and assign a free port if its kind needs one."""
         if record.kind != "tcp" or record.provider != "gateway" or self._ports is None:
             await self._put(record)
             return record
@@ -233,13 +233,13 @@ class TunnelMethods:
                 self._ports.release(port)
                 if not isinstance(error, HawseError) or error.code != "conflict":
                     raise
-                continue  # another gateway took it first
+                continue  # another gateway has just used this port
             return record
         which = f"the port {public_port}" if public_port is not None else "a port for a tunnel"
         raise HawseError("conflict" if public_port is not None else "limit_exceeded", f"{which} is not free: {reason}")
 
     def _free_ports(self) -> list[int]:
-        """Return some ports without a tunnel, starting at a random one. Other programs may use them."""
+        """Return some ports without a tunnel, starting at a random port. Other programs can be using them."""
         ports, taken = self._options.ports, {record.public_port for record in self._table.tcp()}
         start = secrets.randbelow(len(ports))
         rotated = (ports[(start + step) % len(ports)] for step in range(len(ports)))
@@ -273,7 +273,7 @@ class TunnelMethods:
         )
 
     def _reachable(self, record: TunnelRecord) -> tuple[str | None, str | None]:
-        """Return the address assigned by another provider, and the reason if a tunnel cannot be reached now."""
+        """Return the address assigned by another provider, and the reason if the tunnel is currently unreachable."""
         options = self._options
         if record.provider != "gateway":
             if record.provider not in options.providers:
@@ -302,7 +302,7 @@ def _place(record: TunnelRecord) -> tuple[object, ...]:
 
 
 def _disabled(text: str) -> HawseError:
-    """Return the error for a missing setting: the same call would fail again until the operator changes it."""
+    """Return the error for a missing setting. A retry cannot succeed until the operator changes the setting."""
     return HawseError("unavailable", text, retryable=False)
 
 

@@ -1,4 +1,4 @@
-"""The operator's options for tunnels: ports, a TLS port for tunnels by name, and other providers. No I/O."""
+"""The operator's options for tunnels: TCP ports, a TLS port, and other providers. No I/O."""
 
 import re
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from typing import Final
 from hawse_gateway.transport.listener import numeric
 from hawse_gateway.tunnels.providers import PORT_MAX, Cloudflared, PublicAddressProvider, Ssh
 
-AT_ONCE: Final = 512  # connections of all TCP tunnels: each uses a socket, a channel of a link and up to 0.5 MiB
-PUBLISHED_MAX: Final = 32  # tunnels of other providers: each runs a program of about 30 MB
+AT_ONCE: Final = 512  # connections of all TCP tunnels; each uses a socket, a channel of a link and up to 0.5 MiB
+PUBLISHED_MAX: Final = 32  # tunnels of other providers; each runs a program of about 30 MB
 RANGE_FORM: Final = "[ADDRESS:]FIRST-LAST"
 TLS_FORM: Final = "[ADDRESS:]PORT"
 _TEXT = re.compile(r"(?:(?P<address>[^\s\[\]:]+|\[[0-9a-fA-F:.]+\]):)?(?P<first>[0-9]{1,5})(?:-(?P<last>[0-9]{1,5}))?")
@@ -23,11 +23,11 @@ class TunnelOptions:
     Attributes:
         ports: The gateway's ports for tunnels of kind `tcp`. Empty to disable them.
         address: The address to listen on.
-        host: The name or address where others reach the ports. Default: the gateway's.
+        host: The public host name or address of the ports. Default: the gateway's.
         tls_port: The port for tunnels of kind `tls`. None disables them.
-        tls_address: The address to listen on for them.
+        tls_address: The address to listen on for tunnels of kind `tls`.
         providers: Other providers, by name.
-        root: The directory where their programs run. None disables them.
+        root: The parent directory of the directories of their programs. None disables other providers.
     """
 
     ports: range = field(default=range(0))
@@ -39,7 +39,7 @@ class TunnelOptions:
     root: Path | None = None
 
     def resolved(self) -> "TunnelOptions":
-        """Return the options with host names resolved, which would block later. Blocks.
+        """Resolve host names in advance, because resolving them blocks. Return the resolved options.
 
         Raises:
             ValueError: A name has no address. The message starts with its option.
@@ -111,7 +111,7 @@ def _numeric(option: str, host: str) -> str:
 
 
 def _parsed(option: str, text: str | None, form: str, address: str) -> tuple[str, int, int]:
-    """Return the address and the two numbers in a value. The second is 0 if there is only one."""
+    """Return the address and the two port numbers in a value. The second number is 0 if it is missing."""
     if text is None:
         return address, 0, 0
     match = _TEXT.fullmatch(text)

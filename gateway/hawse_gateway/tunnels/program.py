@@ -1,4 +1,4 @@
-"""Runs a provider's program: passes on its output lines, and ends it together with its child processes."""
+"""Runs a provider's program, reads its output lines, and ends it together with its child processes."""
 
 import asyncio
 import errno
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
-KILL_TIMEOUT: Final = 1.0  # s from SIGKILL to the end; the kernel needs milliseconds
-LINE_MAX: Final = 2 << 10  # bytes; the rest of a longer line is dropped
-FLOOD_PAUSE: Final = 0.01  # s between reads while more lines are waiting: a flood of lines must not take the processor
-SETPRIV: Final = "setpriv"  # of util-linux: makes the kernel end a program with the gateway, even a killed one
+KILL_TIMEOUT: Final = 1.0  # s to wait after SIGKILL; the kernel needs milliseconds
+LINE_MAX: Final = 2 << 10  # bytes of a line; the rest of a longer line is dropped
+FLOOD_PAUSE: Final = 0.01  # s between reads of continuous output, to limit CPU usage
+SETPRIV: Final = "setpriv"  # from util-linux; makes the kernel end a program when the gateway dies
 
 ReadLine = Callable[[str], Awaitable[None]]
 
@@ -23,7 +23,7 @@ ReadLine = Callable[[str], Awaitable[None]]
 async def run_program(
     arguments: Sequence[str], read_line: ReadLine, *, folder: Path, environment: Mapping[str, str]
 ) -> int:
-    """Run a program and wait for its end. It ends with this call, with its child processes, and with the gateway.
+    """Run a program, and wait until it ends. Cancelling the call ends the program and its child processes.
 
     Args:
         arguments: The path of the program and its arguments.
@@ -32,17 +32,18 @@ async def run_program(
         environment: Its environment variables.
 
     Returns:
-        Its exit code; a negative number for a signal.
+        The exit code, or a negative signal number.
 
     Raises:
-        OSError: It cannot be started.
+        OSError: The program cannot be started.
     """
     ours, theirs = os.pipe()
     try:
         os.set_blocking(ours, False)
         try:
-            # In this thread, because the kernel ends the program with the thread that started it. Not with asyncio,
-            # whose pipes stay open as long as any process has them, and which loses a program if cancelled here.
+            # The program is started in this thread, because the kernel ends it when the thread that started it ends.
+            # asyncio is not used: it waits for pipes that child processes keep open, and loses the program if it is
+            # cancelled here.
             process = subprocess.Popen(  # noqa: ASYNC220  # the kernel needs about a millisecond
                 [*_dies_with_gateway(), *arguments],
                 cwd=folder,
@@ -57,7 +58,7 @@ async def run_program(
         async with asyncio.TaskGroup() as tasks:
             reading = tasks.create_task(_read(ours, read_line), name="output of a program")
             code = await _ended(process)
-            await asyncio.wait([reading], timeout=END_GRACE)  # until it has passed on the last lines
+            await asyncio.wait([reading], timeout=END_GRACE)  # read the last lines
             reading.cancel()
         return code
     finally:
@@ -65,7 +66,7 @@ async def run_program(
 
 
 async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """Yield the lines of a program's output, including an unfinished last line. Lines are cut at LINE_MAX bytes."""
+    """Yield the lines of a program's output, including an incomplete last line. Lines are cut at LINE_MAX bytes."""
     rest = b""
     async for data in chunks:
         *whole, rest = (rest + data).split(b"\n")
@@ -83,7 +84,7 @@ async def _read(pipe: int, read_line: ReadLine) -> None:
 
 
 async def _chunks(pipe: int) -> AsyncIterator[bytes]:
-    """Yield data from a pipe, up to LINE_MAX bytes at a time, until no process holds its other end."""
+    """Yield data from a pipe in chunks of at most LINE_MAX bytes, until all processes have closed the write end."""
     while True:
         try:
             data = os.read(pipe, LINE_MAX)
@@ -98,14 +99,15 @@ async def _chunks(pipe: int) -> AsyncIterator[bytes]:
 
 
 async def _ended(process: "subprocess.Popen[bytes]") -> int:
-    """Wait for a program's end, kill its child processes, and return its code. Cancelling ends the program."""
+    """Wait until a program ends, kill its child processes, and return its exit code. Cancelling ends the program."""
     pidfd = -1
     try:
         pidfd = os.pidfd_open(process.pid)
         try:
             await _readable(pidfd)
         finally:
-            os.killpg(process.pid, signal.SIGTERM)  # it leads its group, and keeps its number until it is reaped
+            # The program leads its process group, whose id stays valid until the program is reaped.
+            os.killpg(process.pid, signal.SIGTERM)
             with suppress(TimeoutError):
                 async with asyncio.timeout(END_GRACE):
                     await _readable(pidfd)
@@ -129,7 +131,7 @@ async def _readable(fd: int) -> None:
 
 
 def _dies_with_gateway() -> list[str]:
-    """Return the command prefix that makes the kernel end a program with the gateway. Raises `FileNotFoundError`."""
+    """Return a command prefix that makes the kernel end a program with the gateway. Raises `FileNotFoundError`."""
     setpriv = shutil.which(SETPRIV)
     if setpriv is None:
         raise FileNotFoundError(errno.ENOENT, f"the gateway's machine lacks {SETPRIV}, of the package util-linux")

@@ -1,6 +1,6 @@
-"""Other providers of tunnels: their programs, arguments, and how to read their output. No I/O.
+"""Other providers of tunnels: their programs, arguments and output formats. No I/O.
 
-Each program runs in a separate directory and connects to a Unix socket there: a tunnel uses no port of the machine.
+Each program runs in a separate directory and connects to a Unix socket there, so a tunnel needs no port on the machine.
 """
 
 import re
@@ -10,22 +10,22 @@ from typing import Final, NamedTuple
 
 from hawse.api.tunnels import TunnelKind, TunnelProvider
 
-SOCKET: Final = "socket"  # in a tunnel's directory: the program connects to it
-SAID_MAX: Final = 300  # characters of the line that explains why the program ended
+SOCKET: Final = "socket"  # the socket in a tunnel's directory where the program connects
+SAID_MAX: Final = 300  # maximum characters of the line that explains why the program ended
 PORT_MAX: Final = 65_535
-OURS: Final = "HAWSE_"  # prefix of variables that no program gets, since some contain tokens
+OURS: Final = "HAWSE_"  # prefix of environment variables that programs do not get, because some contain tokens
 SSH_FORM: Final = "[USER@]HOST or ssh://[USER@]HOST[:PORT]"
 
-_LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ [A-Z]{3} ")  # the start of cloudflared's log lines
+_LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ [A-Z]{3} ")  # start of cloudflared's log lines
 _QUICK: Final = re.compile(r"https://(?!api\.)[a-z0-9-]+\.trycloudflare\.com(?![a-z0-9.-])")
-_OF_NETWORK: Final = ("TUNNEL_EDGE_", "TUNNEL_TRANSPORT_PROTOCOL")  # how it reaches Cloudflare
+_OF_NETWORK: Final = ("TUNNEL_EDGE_", "TUNNEL_TRANSPORT_PROTOCOL")  # the protocols for connections to Cloudflare
 _ALLOCATED: Final = re.compile(r"Allocated port ([0-9]{1,5}) for remote forward to ")
 _FORWARDED: Final = re.compile(r"debug1: remote forward success for: listen .*?([0-9]{1,5}), connect ")
 _USER: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*@)?"
 _HOST: Final = r"([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
 _DESTINATION: Final = re.compile(rf"{_USER}{_HOST}")
 _URI: Final = re.compile(rf"ssh://{_USER}{_HOST}(?::([0-9]{{1,5}}))?")
-# Lines of `ssh -v` that do not explain an end, including those without `debug1:`.
+# Lines of `ssh -v` that do not explain why it ended, including lines without `debug1:`.
 _CHATTER: Final = (
     "debug1:",
     "OpenSSH_",
@@ -42,7 +42,7 @@ class Published(NamedTuple):
 
     Attributes:
         url: The address for visitors.
-        port: Its port, requested again at the next start. None if the provider chooses a new one each time.
+        port: The port, which the next start requests again. None if each start gets a new address.
     """
 
     url: str
@@ -53,14 +53,13 @@ class Output(ABC):
     """Reads the output lines of one run of a program.
 
     Attributes:
-        said: The last line after the address was known that may explain why the program ended, up to SAID_MAX
-            characters.
+        said: The last line after the address that can explain why the program ended, up to SAID_MAX characters.
     """
 
     said = ""
 
     def read(self, line: str) -> Published | None:
-        """Return the address once the lines so far show that it is usable."""
+        """Process a line. Return the address when the lines show that it is usable."""
         text = "".join(character for character in line if character.isprintable()).strip()
         if explanation := self._explanation(text):
             self.said = explanation[:SAID_MAX]
@@ -82,9 +81,9 @@ class PublicAddressProvider(ABC):
     Attributes:
         name: Its name in the API.
         kind: The kind of its tunnels.
-        program: The program it needs.
+        program: The name of the required program.
         install: How to install the program.
-        files: The contents of files that the program reads in its directory, by name.
+        files: The contents of the files in the program's directory, by name.
     """
 
     name: TunnelProvider
@@ -95,10 +94,10 @@ class PublicAddressProvider(ABC):
 
     @abstractmethod
     def arguments(self, port: int | None) -> list[str]:
-        """Return the program's arguments. `port` is the port for visitors; None for any."""
+        """Return the program's arguments. `port` is the requested public port, or None for any port."""
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
-        """Return the program's environment variables. `own` are the gateway's."""
+        """Return the program's environment variables, based on the gateway's variables `own`."""
         return {name: value for name, value in own.items() if not name.startswith(OURS)}
 
     @abstractmethod
@@ -113,16 +112,16 @@ class Cloudflared(PublicAddressProvider):
     kind = "http"
     program = "cloudflared"
     install = "see the downloads of Cloudflare Tunnel"
-    # Without it, the program would apply the rules of the user's own tunnels.
+    # Without this file, the program would apply the rules of the user's own tunnels.
     files: Mapping[str, str] = {"config.yml": f"ingress:\n  - service: unix:{SOCKET}\n"}
 
     def arguments(self, port: int | None) -> list[str]:
-        # `--url` makes it a quick tunnel (`--unix-socket` does not). The rules in the file take precedence over it.
+        # `--url` selects a quick tunnel (`--unix-socket` does not). The rules in the file override its value.
         ends = ["--grace-period", "1s", "--no-autoupdate"]
         return ["tunnel", "--config", "config.yml", "--metrics", "127.0.0.1:0", *ends, "--url", "http://localhost"]
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
-        # Other variables would turn it into an account's tunnel, or hide its log.
+        # Other variables would select a tunnel of an account, or hide the log.
         found = super().environment(own)
         return {name: found[name] for name in found if not name.startswith("TUNNEL_") or name.startswith(_OF_NETWORK)}
 
@@ -154,13 +153,13 @@ class Ssh(PublicAddressProvider):
     install = "apt install openssh-client"
 
     def __init__(self, destination: str) -> None:
-        """Create it.
+        """Create the provider.
 
         Args:
             destination: The server, SSH_FORM. Visitors connect to its host.
 
         Raises:
-            ValueError: It is invalid.
+            ValueError: The destination is invalid.
         """
         match = _DESTINATION.fullmatch(destination) or _URI.fullmatch(destination)
         if match is None:
@@ -172,19 +171,19 @@ class Ssh(PublicAddressProvider):
 
     def arguments(self, port: int | None) -> list[str]:
         options = {
-            "BatchMode": "yes",  # nobody is there to answer questions
+            "BatchMode": "yes",  # never ask for input
             "ExitOnForwardFailure": "yes",
             "ConnectTimeout": 10,
             "ServerAliveInterval": 15,
             "ServerAliveCountMax": 3,
-            "ControlMaster": "no",  # the connection must end with the program
+            "ControlMaster": "no",  # do not share a connection that outlives the program
             "ControlPath": "none",
             "ForwardAgent": "no",
             "ForwardX11": "no",
             "PermitLocalCommand": "no",
         }
         arguments = [part for name, value in options.items() for part in ("-o", f"{name}={value}")]
-        # `-v` also reports a requested port. `*`: the server decides which addresses that includes.
+        # `-v` reports the port even if it was requested. `*` lets the server choose the addresses to listen on.
         return ["-v", "-N", "-T", *arguments, "-R", f"*:{port or 0}:./{SOCKET}", "--", self._destination]
 
     def output(self) -> Output:
@@ -200,5 +199,5 @@ class _SshOutput(Output):
 
     def _published(self, line: str) -> Published | None:
         found = _ALLOCATED.match(line) or _FORWARDED.match(line)
-        port = 0 if found is None else int(found[1])  # 0: any port, as requested
+        port = 0 if found is None else int(found[1])  # 0 was requested for any port
         return Published(f"tcp://{self._host}:{port}", port) if 0 < port <= PORT_MAX else None

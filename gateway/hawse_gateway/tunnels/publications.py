@@ -1,6 +1,6 @@
-"""Tunnels with addresses from other providers: a program for each connects to a Unix socket of the gateway.
+"""Tunnels with addresses from other providers. For each tunnel, a program connects to a Unix socket of the gateway.
 
-A program that ends is restarted, with a longer pause after each failure. It ends with its tunnel and the gateway.
+A program that exits is restarted, with a longer pause after each failure. It is ended with its tunnel or the gateway.
 """
 
 import asyncio
@@ -25,17 +25,17 @@ from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 
 log = logging.getLogger(__name__)
 
-PAUSE: Final = 1.0  # s until a program is restarted; doubled each time
-PAUSE_MAX: Final = 60.0  # s; a program that ran for longer is restarted after PAUSE
-BACKLOG: Final = 128  # connections not yet accepted
+PAUSE: Final = 1.0  # s before a program is restarted; doubled after each failure
+PAUSE_MAX: Final = 60.0  # s; a program that ran for longer than this is restarted after PAUSE
+BACKLOG: Final = 128  # connections in the accept queue
 
 
 class Publication:
-    """The address of one tunnel.
+    """The current address of one tunnel, or the reason why it has none.
 
     Attributes:
-        url: The address. None if there is none now.
-        problem: The reason if there is none. None if the program has not reported yet.
+        url: The address, or None.
+        problem: The reason for a missing address. None until the program has reported one.
     """
 
     def __init__(self) -> None:
@@ -44,12 +44,12 @@ class Publication:
         self._changed = asyncio.Event()
 
     def update(self, url: str | None, problem: str | None) -> None:
-        """Replace both."""
+        """Set the address and the problem."""
         self.url, self.problem = url, problem
         self._changed.set()
 
     async def settled(self) -> None:
-        """Wait until it has an address or a problem."""
+        """Wait until there is an address or a problem."""
         await self._changed.wait()
 
 
@@ -65,14 +65,14 @@ class Publications:
         *,
         pause: float = PAUSE,
     ) -> None:
-        """Create it without running anything.
+        """Create it without starting programs.
 
         Args:
             table: The tunnels.
             providers: The enabled providers, by name.
-            connections: Serves the connections from the programs.
-            root: The parent directory of the tunnels' directories. It is emptied at startup and at the end.
-            pause: Seconds until a program that ended is restarted.
+            connections: Serves the connections of the programs.
+            root: The parent directory of the tunnels' directories. `run` empties it at startup and at the end.
+            pause: Seconds before a program is restarted.
         """
         self._table = table
         self._providers = providers
@@ -80,13 +80,13 @@ class Publications:
         self._root = root
         self._pause = pause
         self._running: dict[str, tuple[TunnelRecord, Publication, asyncio.Task[None]]] = {}
-        self._tasks: asyncio.TaskGroup | None = None  # while `run` is running
+        self._tasks: asyncio.TaskGroup | None = None  # set while `run` is running
         self._begun = asyncio.Event()
         self._changing = asyncio.Lock()
         self._wake = asyncio.Event()
 
     def find(self, record: TunnelRecord) -> Publication | None:
-        """Return the publication of a tunnel, or None if it does not exist or its provider is not enabled."""
+        """Return the publication of a tunnel, or None if there is none or its provider is not enabled."""
         running = self._running.get(record.name)
         return running[1] if running is not None and running[0].leads_where(record) else None
 
@@ -109,7 +109,7 @@ class Publications:
             self._clear()
 
     async def start(self, record: TunnelRecord) -> Publication:
-        """Start a new tunnel's program, unless it is running. Return its publication; the address may come later.
+        """Start a new tunnel's program unless it is running. Return the publication, possibly without an address yet.
 
         Raises:
             HawseError: `unavailable` if the gateway is stopping.
@@ -127,7 +127,7 @@ class Publications:
             return publication
 
     async def _reconcile(self) -> None:
-        """Run the programs of the existing tunnels, and no others."""
+        """Start and end programs to match the existing tunnels."""
         wanted = {record.name: record for record in self._table.of_others() if record.provider in self._providers}
         for name in self._running.keys() - wanted.keys():
             async with self._changing:
@@ -142,7 +142,7 @@ class Publications:
             await asyncio.wait([running[2]])
 
     def _clear(self) -> None:
-        """Remove the leftovers of an earlier gateway. Blocks briefly."""
+        """Remove directories that an earlier gateway has left. Blocks briefly."""
         shutil.rmtree(self._root, ignore_errors=True)
 
     async def _publish(self, record: TunnelRecord, publication: Publication) -> None:
@@ -160,7 +160,7 @@ class Publications:
             pause = min(pause * 2, PAUSE_MAX)
 
     async def _serve(self, record: TunnelRecord, publication: Publication) -> str:
-        """Run a tunnel's program once, and serve its connections. Return why it ended."""
+        """Run a tunnel's program once, and serve its connections. Return the reason why it ended."""
         provider, home = self._providers[record.provider], self._root / record.name
         said = ""
         try:
@@ -171,7 +171,7 @@ class Publications:
                     serving.cancel()
         except* OSError as errors:
             said = f"the gateway's machine cannot run it: {errors.exceptions[0]}"
-        except* Exception:  # a bug must not end the others
+        except* Exception:  # a bug must not end other tunnels
             log.exception("! tunnel %s", record.name)
             said = "it failed: see the gateway's log"
         finally:
@@ -179,7 +179,7 @@ class Publications:
         return said
 
     def _prepare(self, home: Path, provider: PublicAddressProvider) -> socket.socket:
-        """Create a tunnel's directory, and listen there. Raises `OSError`."""
+        """Create a tunnel's directory and listening socket. Raises `OSError`."""
         home.mkdir(mode=0o700, parents=True)
         for name, text in provider.files.items():
             (home / name).write_text(text)
@@ -197,7 +197,7 @@ class Publications:
     async def _run(
         self, record: TunnelRecord, provider: PublicAddressProvider, publication: Publication, home: Path
     ) -> str:
-        """Run a tunnel's program once, and return why it ended. Raises `OSError`."""
+        """Run a tunnel's program once. Return the reason why it ended. Raises `OSError`."""
         try:
             program = find_program(provider)
         except HawseError as error:
@@ -220,7 +220,7 @@ class Publications:
         return output.said or f"{provider.program} has ended {end}"
 
     async def _remember(self, record: TunnelRecord, port: int | None) -> None:
-        """Record a tunnel's port for the next start. Without it, the next start gets another port."""
+        """Store a tunnel's port, so that the next start can request the same one."""
         known = self._table.find(record.name)
         if known is None or not known.leads_where(record):
             return
@@ -231,7 +231,7 @@ class Publications:
 
 
 def find_program(provider: PublicAddressProvider) -> str:
-    """Return the path of a provider's program. Raises `HawseError` `unavailable` if it is not installed."""
+    """Return the path of a provider's program. Raises `HawseError` (`unavailable`) if it is not installed."""
     path = shutil.which(provider.program)
     if path is None:
         text = f"the gateway's machine lacks {provider.program}: {provider.install}"

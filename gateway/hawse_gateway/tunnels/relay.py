@@ -1,30 +1,30 @@
-"""Passes the bytes of a TCP connection to a port in a sandbox and back. Each half ends separately."""
+"""Relays a TCP connection to a port in a sandbox. Each direction ends separately."""
 
 import asyncio
 from contextlib import suppress
 from typing import Final, Protocol
 
 CHUNK: Final = 64 << 10  # bytes per read
-IDLE: Final = 3600.0  # s without data in either direction until a connection is closed
+IDLE: Final = 3600.0  # s without data in either direction after which a connection is closed
 
 
 class Channel(Protocol):
     """A connection to a port in a sandbox."""
 
     async def read(self) -> bytes:
-        """Return some bytes, or none once the program has closed its half."""
+        """Read some bytes. Return b"" at the end of the program's data."""
         ...
 
     async def write(self, *parts: bytes) -> None:
-        """Send bytes, and wait until they have been taken."""
+        """Send bytes, and wait until they have been accepted."""
         ...
 
     async def keep_pace(self) -> None:
-        """Wait as long as the limit of bytes per second requires."""
+        """Wait until the limit of bytes per second allows more data."""
         ...
 
     def end(self) -> None:
-        """Close this half."""
+        """Send the end of the data."""
 
 
 async def relay(
@@ -35,18 +35,19 @@ async def relay(
     first: bytes = b"",
     idle: float = IDLE,
 ) -> None:
-    """Pass bytes both ways until both halves have ended. The faster end waits for the slower one.
+    """Relay bytes until both directions have ended. The faster side waits for the slower one.
 
     Args:
         reader: The bytes from the visitor.
         writer: The bytes to the visitor.
         channel: The connection to the port.
-        first: Bytes that the visitor has already sent.
-        idle: Seconds without data until the relay ends.
+        first: Bytes that were read from the visitor before.
+        idle: Seconds without data after which the relay ends.
 
     Raises:
-        TimeoutError: No data was passed for `idle` seconds.
-        ExceptionGroup: With `OSError` if the visitor broke its connection, with `HawseError` if the other end did.
+        TimeoutError: No data was relayed for `idle` seconds.
+        ExceptionGroup: Contains `OSError` if the visitor's connection broke, or `HawseError` if the connection to the
+            port broke.
     """
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(idle) as deadline:
@@ -73,4 +74,4 @@ async def relay(
             tasks.create_task(down(), name="tunnel down")
         writer.close()
         with suppress(OSError):
-            await writer.wait_closed()  # until the visitor has received all of it
+            await writer.wait_closed()  # wait until the visitor has received all data

@@ -1,7 +1,7 @@
-"""The tunnels of all sandboxes: rows of the store, mirrored in memory so that visitors need not wait for the store.
+"""The tunnels of all sandboxes, stored as rows and mirrored in memory so that visitors need not wait for the store.
 
-A tunnel is only valid while its sandbox exists. A later sandbox with the same id has another generation, so it never
-gets the tunnels of an earlier one.
+A tunnel is only valid while its sandbox exists. A later sandbox with the same id has a different generation and
+therefore does not get the tunnels of the earlier one.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ from hawse_gateway.store.table_follower import TableFollower
 log = logging.getLogger(__name__)
 
 TABLE: Final = "tunnels"
-MARK: Final = "t-"  # prefix of a host name's label. The labels of previews start with a port instead.
-TCP: Final = "tcp-"  # prefix of the names of `tcp` tunnels, followed by their port
-LONGEST: Final = 300.0  # s until the clock is checked again: timers do not advance while the machine is suspended
-RETRY: Final = 10.0  # s until rows are removed again after a failure of the store
+MARK: Final = "t-"  # prefix of the host name's first label; the labels of previews start with a port instead
+TCP: Final = "tcp-"  # prefix of the names of `tcp` tunnels, before the port
+LONGEST: Final = 300.0  # s between checks of the clock, because timers stop while the machine is suspended
+RETRY: Final = 10.0  # s before retrying to remove rows after an error of the store
 
 
 class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A row, whose key is the tunnel's name.
+    """The row of a tunnel. Its key is the tunnel's name.
 
     Attributes:
         name: The name.
@@ -46,9 +46,9 @@ class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         port: The port in the sandbox.
         kind: The kind of traffic.
         created: When it was created.
-        expires: When it expires. None: with the sandbox.
+        expires: When it expires. None means when the sandbox is deleted.
         owner: The id of the user who created it.
-        provider: The provider of its address.
+        provider: The name of the provider that assigns its address.
         remote_port: The port on an SSH server, assigned or requested. None for any port.
     """
 
@@ -65,16 +65,16 @@ class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     @property
     def public_port(self) -> int | None:
-        """The gateway's port of the tunnel. The name contains it, so no two tunnels have the same port."""
+        """The gateway's port for the tunnel. The port is unique because it is part of the name."""
         return int(self.name.removeprefix(TCP)) if self.kind == "tcp" and self.provider == "gateway" else None
 
     def leads_where(self, other: "TunnelRecord") -> bool:
-        """Return whether both are the same tunnel, disregarding expiry and remote port."""
+        """Return whether both rows are the same tunnel, ignoring the expiry and the remote port."""
         return msgspec.structs.replace(self, expires=other.expires, remote_port=other.remote_port) == other
 
 
 class _Sandbox(msgspec.Struct):
-    """The part of a sandbox's row that is read."""
+    """The fields of a sandbox's row that this module reads."""
 
     generation: str = ""
     pool: bool = False
@@ -88,13 +88,13 @@ class TunnelTable:
         """Create an empty table.
 
         Args:
-            store: The store of the rows.
-            clock: Measures when tunnels expire. Default: this machine's clock.
+            store: The store that contains the rows.
+            clock: The clock that determines when tunnels expire. Default: this machine's clock.
         """
         self._store = store
         self.clock = clock or Clock()
         self._rows: dict[str, tuple[TunnelRecord, int]] = {}  # with their versions
-        self._generations: dict[str, str] = {}  # by the id of the sandbox
+        self._generations: dict[str, str] = {}  # generations by the id of the sandbox
         self._open: dict[str, dict[Callable[[], None], None]] = {}  # functions that end connections, by tunnel
         self._follower = TableFollower(store, TABLE, self._put, lambda: list(self._rows))
         self._sandboxes = TableFollower(store, SANDBOXES, self._put_sandbox, lambda: list(self._generations))
@@ -103,7 +103,7 @@ class TunnelTable:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["TunnelTable"]:
-        """Load the rows, follow changes, and remove ended tunnels. Raises `StoreError`."""
+        """Load the rows, follow their changes, and remove expired tunnels. Raises `StoreError`."""
         async with self._sandboxes.running(), self._follower.running(), asyncio.TaskGroup() as tasks:
             sweeping = tasks.create_task(self._sweep(), name="tunnels")
             yield self
@@ -112,7 +112,7 @@ class TunnelTable:
     # ---- lookup
 
     def find(self, name: str) -> TunnelRecord | None:
-        """Return the tunnel with a name, or None if it does not exist or has ended."""
+        """Return the valid tunnel with a name, or None."""
         found = self._rows.get(name)
         return found[0] if found is not None and self._alive(found[0]) else None
 
@@ -130,12 +130,12 @@ class TunnelTable:
         return [record for record, _ in self._rows.values() if record.provider != "gateway" and self._alive(record)]
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` when tunnels are created or end. Returns a function that ends the calls."""
+        """Call `listener` when tunnels are created or end. Return a function that removes the listener."""
         self._listeners[listener] = None
         return lambda: self._listeners.pop(listener, None)
 
     def count(self, owner: str | None = None) -> int:
-        """Return the number of tunnels, optionally only of one user."""
+        """Return the number of tunnels of one user, or of all users."""
         alive = [record for record, _ in self._rows.values() if self._alive(record)]
         return sum(owner is None or record.owner == owner for record in alive)
 
@@ -144,14 +144,14 @@ class TunnelTable:
         return len(self._open.get(name, {}))
 
     async def generation(self, sandbox: str) -> str | None:
-        """Return the generation of a sandbox, or None if it does not exist. Raises `HawseError` `unavailable`."""
+        """Return the generation of a sandbox, or None if it does not exist. Raises `HawseError` (`unavailable`)."""
         with store_errors_unavailable():
             await self._sandboxes.read(sandbox)
         return self._generations.get(sandbox)
 
     @contextmanager
     def hold(self, name: str, end: Callable[[], None]) -> Iterator[None]:
-        """Register a connection of a tunnel for the duration of the context.
+        """Register a connection of a tunnel while the `with` block runs.
 
         Args:
             name: The name of the tunnel.
@@ -169,17 +169,17 @@ class TunnelTable:
     # ---- changes
 
     async def put(self, record: TunnelRecord) -> None:
-        """Write a tunnel. It may replace an ended tunnel, or the same tunnel.
+        """Store a tunnel. It replaces an expired tunnel with this name, or an earlier row of the same tunnel.
 
         Raises:
-            ConflictError: Another tunnel has its name.
+            ConflictError: Another valid tunnel has this name.
             HawseError: `unavailable` if the store is unavailable.
         """
         with store_errors_unavailable():
             await self._follower.read(record.name)
             known = self._rows.get(record.name)
             if known is not None:
-                await self._sandboxes.read(known[0].sandbox)  # another gateway may have just created it
+                await self._sandboxes.read(known[0].sandbox)  # another gateway may have just created the sandbox
                 known = self._rows.get(record.name)
             if known is not None and self._alive(known[0]) and not known[0].leads_where(record):
                 raise ConflictError(record.name)
@@ -188,7 +188,7 @@ class TunnelTable:
             await self._follower.read(record.name)
 
     async def remove(self, record: TunnelRecord) -> None:
-        """Remove a tunnel, and end its connections. Does nothing if it no longer exists."""
+        """Remove a tunnel and end its connections. Has no effect if the tunnel no longer exists."""
         with store_errors_unavailable():
             while True:
                 await self._follower.read(record.name)
@@ -198,7 +198,7 @@ class TunnelTable:
                 try:
                     await self._store.write(Delete(TABLE, record.name, known[1]))
                 except ConflictError:
-                    continue  # it was changed in the meantime
+                    continue  # the row has changed: try again
 
     # ---- inside
 
@@ -236,7 +236,7 @@ class TunnelTable:
             end()
 
     async def _sweep(self) -> None:
-        """Remove the rows of ended tunnels."""
+        """Remove the rows of tunnels that are no longer valid."""
         while True:
             self._wake.clear()
             ended = [record for record, _ in self._rows.values() if not self._alive(record)]
@@ -257,8 +257,8 @@ class TunnelTable:
                 pass
 
     async def _discard(self, record: TunnelRecord) -> None:
-        """Remove the row of an ended tunnel, unless it has been changed."""
-        await self._sandboxes.read(record.sandbox)  # another gateway may have just created it
+        """Remove the row of a tunnel that is no longer valid, unless the row has changed."""
+        await self._sandboxes.read(record.sandbox)  # another gateway may have just created the sandbox
         known = self._rows.get(record.name)
         if known is None or known[0] != record or self._alive(record):
             return
