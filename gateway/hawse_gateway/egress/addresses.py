@@ -1,4 +1,4 @@
-"""Names and addresses that programs in sandboxes may reach: valid names, and public addresses."""
+"""Checks the names and addresses that programs in sandboxes may reach."""
 
 import errno
 import ipaddress
@@ -12,33 +12,34 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 NAME_MAX: Final = 253  # characters (RFC 1035, 2.3.4)
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-# A last label that some resolvers read as a number in an IPv4 address: decimal, octal or hexadecimal.
+# A last label that some resolvers parse as a number of an IPv4 address: decimal, octal or hexadecimal.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
-# Addresses that `ipaddress` considers public, at least in some versions of Python.
+# Addresses that must not be reachable but that `ipaddress` considers public in some versions of Python.
 _NOT_PUBLIC: Final = tuple(
     ipaddress.ip_network(text)
     for text in (
-        "168.63.129.16/32",  # services of a cloud for its machines
-        "192.0.0.0/24",  # IETF protocol assignments; metadata services of a cloud
+        "168.63.129.16/32",  # internal services of a cloud
+        "192.0.0.0/24",  # IETF protocol assignments, including metadata services of a cloud
         "192.88.99.0/24",  # relays of 6to4
         "fec0::/10",  # site-local
         "64:ff9b:1::/48",  # local translation of IPv4
         "fd00:ec2::/32",
     )
 )
-_TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")  # IPv4 by way of a translator (RFC 6052)
+_TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")  # IPv4 through a translator (RFC 6052)
 _COMPATIBLE: Final = ipaddress.IPv6Network("::/96")  # IPv4, deprecated (RFC 4291, 2.5.5.1)
 
 
 def normalized(host: str) -> str:
-    """Return a host in the form used by rules and certificates: lower case, no final dot, canonical addresses.
+    """Return a host in the form used by rules and certificates: lower case, without a final dot, canonical addresses.
 
     Args:
-        host: An ASCII name, or an address; IPv6 addresses may be in brackets.
+        host: An ASCII name or an IP address. IPv6 addresses can be in brackets.
 
     Raises:
-        ValueError: It is neither. IPv4 addresses in octal, hexadecimal or with fewer than four numbers are refused, and
-            so are IPv6 addresses that lead to an IPv4 address, except `::ffff:…`, which becomes the IPv4 address.
+        ValueError: It is not a valid name or address. Refused are IPv4 addresses in octal, hexadecimal or with fewer
+            than four numbers, and IPv6 addresses that contain an IPv4 address. `::ffff:…` is converted to the IPv4
+            address.
     """
     if host.startswith("[") and host.endswith("]"):
         return _ipv6(host[1:-1])
@@ -62,15 +63,15 @@ def address_of(host: str) -> Address | None:
 
 
 def is_reachable(address: Address, permitted: Sequence[Network] = ()) -> bool:
-    """Return whether programs may connect to an address: public ones outside this machine, and permitted ones.
+    """Return whether programs may connect to an address: it is public and not on this machine, or is permitted.
 
     Args:
         address: The address.
-        permitted: Networks that the operator permits although they are not public. Addresses of this machine are only
-            permitted by a network of exactly this address, or of loopback addresses only.
+        permitted: Networks that the operator permits although they are not public. An address of this machine must be
+            permitted by a network with only this address or with only loopback addresses.
     """
     if found := [network for network in permitted if network.version == address.version and address in network]:
-        # Services of this machine also listen on its addresses in internal networks.
+        # A network of several addresses can include this machine, whose services listen there as well.
         return any(network.is_loopback or network.num_addresses == 1 for network in found) or not _is_own(address)
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return is_reachable(address.ipv4_mapped, permitted)
@@ -78,19 +79,19 @@ def is_reachable(address: Address, permitted: Sequence[Network] = ()) -> bool:
 
 
 def _ipv6(text: str) -> str:
-    """Return an IPv6 address in canonical form. A host must not have two names: rules would only know one of them."""
+    """Return an IPv6 address in canonical form, because rules compare hosts as text."""
     address = ipaddress.IPv6Address(text)
     if address.scope_id is not None:
         raise ValueError("an address with a zone is not reachable")
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
-    if int(address) > 1 and _embedded(address):  # not `::` and `::1`
+    if int(address) > 1 and _embedded(address):  # except `::` and `::1`
         raise ValueError("the IPv6 form of an IPv4 address")
     return str(address)
 
 
 def _embedded(address: Address) -> list[ipaddress.IPv4Address]:
-    """Return the IPv4 addresses that routers may derive from an IPv6 address."""
+    """Return the IPv4 addresses to which routers can translate an IPv6 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     found = [] if address.sixtofour is None else [address.sixtofour]
@@ -111,11 +112,11 @@ def _is_public(address: Address) -> bool:
 
 
 def _is_own(address: Address) -> bool:
-    """Return whether an address belongs to this machine: sockets can only be bound to its own addresses (ip(7))."""
+    """Return whether an address belongs to this machine, by binding a socket to it (ip(7))."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.bind((str(address), 0))
-    except OSError as error:  # any other error, such as no free descriptor, leaves it open
+    except OSError as error:  # after another error, such as no free descriptor, assume that it does
         return error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
     return True

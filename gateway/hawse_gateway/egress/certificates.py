@@ -1,4 +1,4 @@
-"""A sandbox's certificate authority, which issues certificates for the hosts that its programs connect to."""
+"""A sandbox's certificate authority. It issues certificates for the hosts that programs connect to."""
 
 import os
 import ssl
@@ -14,14 +14,14 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from hawse_gateway.core.certificates import certificate_builder, certificate_pem, common_name, private_pem
 from hawse_gateway.egress.addresses import address_of
 
-CONTEXTS: Final = 256  # of hosts, cached: each takes about 30 KB
+CONTEXTS: Final = 256  # cached server contexts; each takes about 30 KB
 
 
 def new_authority(name: str) -> tuple[str, str]:
-    """Return the key and the certificate of a new authority, each in PEM.
+    """Return the key and the certificate of a new authority, both in PEM.
 
     Args:
-        name: A display name.
+        name: The display name of the authority.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     subject = common_name(name)
@@ -34,14 +34,14 @@ def new_authority(name: str) -> tuple[str, str]:
 
 
 class Authority:
-    """Creates server contexts. Not thread-safe.
+    """Creates the TLS contexts of servers. Not thread-safe.
 
     Args:
         key: The key, in PEM.
         certificate: The certificate, in PEM.
 
     Raises:
-        ValueError: One of them is unreadable, or they do not belong together.
+        ValueError: The key or the certificate is unreadable, or they do not match.
     """
 
     def __init__(self, key: str, certificate: str) -> None:
@@ -51,12 +51,12 @@ class Authority:
         self._key = loaded
         self._certificate = x509.load_pem_x509_certificate(certificate.encode())
         if self._certificate.public_key() != loaded.public_key():
-            raise ValueError("the certificate does not belong to the key")
+            raise ValueError("the certificate does not match the key")
         self._leaf = ec.generate_private_key(ec.SECP256R1())
         self._contexts: OrderedDict[str, ssl.SSLContext] = OrderedDict()
 
     def context(self, host: str) -> ssl.SSLContext:
-        """Return the context of a server for the normalized `host`. It refuses other names by SNI."""
+        """Return the TLS context for the normalized `host`. It refuses other server names (SNI)."""
         if (known := self._contexts.get(host)) is not None:
             self._contexts.move_to_end(host)
             return known
@@ -64,7 +64,7 @@ class Authority:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.set_alpn_protocols(["http/1.1"])
         context.sni_callback = _only(host)
-        with open(os.memfd_create("leaf"), "wb") as file:  # OpenSSL only reads keys from files
+        with open(os.memfd_create("leaf"), "wb") as file:  # OpenSSL can only load keys from files
             file.write((private_pem(self._leaf) + self._certificate_of(host)).encode())
             file.flush()
             context.load_cert_chain(f"/proc/self/fd/{file.fileno()}")

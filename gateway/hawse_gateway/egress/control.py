@@ -1,7 +1,7 @@
-"""Messages between a gateway and a proxy on the proxy's control socket, one line of JSON each.
+"""The messages between a gateway and a proxy on the proxy's control socket. Each is a line of JSON.
 
-A proxy can be older than its gateway, and ignores unknown fields. There is therefore one kind of request, and the
-answer states what was done.
+A proxy can be older than its gateway and ignores unknown fields. All requests therefore have the same type, and the
+response shows whether the proxy supports the request.
 """
 
 import asyncio
@@ -17,19 +17,20 @@ from hawse.link.sockets import socket_address
 from hawse_gateway.egress.plan import Terms
 from hawse_gateway.egress.refusals import Counters
 
-REQUEST_MAX: Final = 4 << 20  # bytes: 544 rules and names, 32 secrets, and the operator's certificates
+REQUEST_MAX: Final = 4 << 20  # bytes: room for 544 rules and names, 32 secrets, and the operator's certificates
 ANSWER_MAX: Final = 1 << 20  # bytes
-TIMEOUT: Final = 5.0  # s for an answer
+TIMEOUT: Final = 5.0  # s to wait for a response
 
 
 class Request(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A request.
 
     Attributes:
-        kind: `ask` for unwritten refusals, `change` the terms, get the `status`, or `watch` decisions.
-        written: For `ask`: the number of the last refusal that the gateway has written.
+        kind: `ask` (get new refusals), `change` (replace the terms), `status` (get counters) or `watch` (get
+            decisions).
+        written: For `ask`: the number of the last refusal that the gateway has logged.
         terms: For `change`: the new terms.
-        allowed: For `watch`: whether to report forwarded requests, too.
+        allowed: For `watch`: whether to include forwarded requests.
     """
 
     kind: Literal["ask", "change", "status", "watch"] = "ask"
@@ -39,21 +40,21 @@ class Request(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Changed(msgspec.Struct, kw_only=True):
-    """The answer to `change`.
+    """The response to `change`.
 
     Attributes:
-        closed: The number of connections closed because the new terms do not allow them.
+        closed: The number of closed connections, which the new terms do not allow.
     """
 
     closed: int
 
 
 class Status(msgspec.Struct, kw_only=True):
-    """The answer to `status`.
+    """The response to `status`.
 
     Attributes:
         counters: The proxy's counters.
-        recent: Recent refusals, newest last.
+        recent: Recent refusals, oldest first.
     """
 
     counters: Counters
@@ -61,11 +62,11 @@ class Status(msgspec.Struct, kw_only=True):
 
 
 class Watched(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """An answer to `watch`, sent repeatedly.
+    """A response to `watch`, which the proxy sends repeatedly.
 
     Attributes:
-        watched: Requests.
-        lost: The number of requests lost after them.
+        watched: Decisions about requests.
+        lost: The number of decisions lost after these.
     """
 
     watched: list[EgressRequest]
@@ -76,8 +77,8 @@ async def change(path: Path, terms: Terms) -> Changed:
     """Replace the terms of the proxy whose control socket is at `path`.
 
     Raises:
-        OSError: It is unreachable, does not answer, or cannot apply the terms. Includes `TimeoutError`.
-        msgspec.MsgspecError: Its version does not support changes.
+        OSError: The proxy is unreachable, does not respond, or cannot apply the terms. Includes `TimeoutError`.
+        msgspec.MsgspecError: The proxy's version does not support changes.
     """
     async with asyncio.timeout(TIMEOUT), _connected(path, Request(kind="change", terms=terms)) as reader:
         return msgspec.json.decode(await _line(reader), type=Changed)
@@ -93,8 +94,8 @@ async def watch(path: Path, *, allowed: bool) -> AsyncGenerator[list[EgressReque
     """Yield a proxy's decisions until it ends, starting with recent refusals. Raises the same errors as `change`.
 
     Args:
-        path: Its control socket.
-        allowed: Whether to report forwarded requests, too.
+        path: The proxy's control socket.
+        allowed: Whether to include forwarded requests.
     """
     async with _connected(path, Request(kind="watch", allowed=allowed)) as reader:
         while True:
@@ -115,7 +116,7 @@ async def _connected(path: Path, request: Request) -> AsyncIterator[asyncio.Stre
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes:
-    """Return an answer. Raises `OSError` if there is none."""
+    """Read a response. Raises `OSError` at the end of the connection."""
     try:
         return await reader.readuntil(b"\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:

@@ -1,7 +1,7 @@
-"""Follows the proxies of a gateway: their refusals, and their traffic counters.
+"""Collects the refusals and traffic counters of a gateway's proxies.
 
-A proxy keeps a refusal until a gateway has written it, so refusals are not lost while there is no gateway. It answers
-one gateway at a time, so no refusal is written twice.
+A proxy keeps a refusal until a gateway has logged it, so refusals are not lost while no gateway runs. A proxy serves
+one gateway at a time, so no refusal is logged twice.
 """
 
 import asyncio
@@ -18,21 +18,21 @@ from hawse_gateway.egress.refusals import Answer, Ask, Counters
 
 log = logging.getLogger(__name__)
 
-POLL: Final = 2.0  # s between searches for proxies: there is no event when another gateway starts one
+POLL: Final = 2.0  # s between searches for proxies, because other gateways can start proxies
 ANSWER_MAX: Final = 1 << 20  # bytes
 
 OnRefusal = Callable[[str, EgressRefusal], Awaitable[None]]
 
 
 async def _drop(unit: str, refusal: EgressRefusal) -> None:
-    """Ignore refusals, in a gateway that does not record them."""
+    """Ignore refusals."""
 
 
 class EgressFollower:
-    """Follows all proxies of a provider while `run` is running.
+    """Follows all proxies of a provider while `run` runs.
 
     Attributes:
-        lost: Refusals that proxies have counted but not kept.
+        lost: The number of refusals that proxies could not keep.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class EgressFollower:
         """Create a follower.
 
         Args:
-            sockets: Returns the proxies' control sockets by unit, including those of ended proxies. Blocks.
-            on_refusal: Called with the unit and each refusal. Must not raise. None ignores refusals.
-            poll: Seconds between two searches.
+            sockets: Returns the control socket of each proxy by unit. The proxy may have exited. Blocks.
+            on_refusal: Called with the unit and a refusal for each refusal. Must not raise. None ignores refusals.
+            poll: Seconds between two searches for proxies.
         """
         self._on_refusal = on_refusal or _drop
         self._sockets = sockets
@@ -70,7 +70,7 @@ class EgressFollower:
         return total
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Follow the proxies until cancelled."""
         following: dict[str, asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as tasks:
             while True:
@@ -83,17 +83,17 @@ class EgressFollower:
     def _look(self) -> Mapping[str, Path]:
         try:
             return self._sockets()
-        except OSError as error:  # such as no free descriptor; the next search may succeed
+        except OSError as error:  # such as no free descriptor; the next search can succeed
             log.error("! cannot search for egress proxies: %s", error)
             return {}
 
     async def _follow(self, unit: str, path: Path) -> None:
-        """Follow one proxy until it ends."""
+        """Follow one proxy until it exits."""
         try:
             with socket_address(path) as address:
                 reader, writer = await asyncio.open_unix_connection(address, limit=ANSWER_MAX)
         except OSError:
-            return  # it has ended, or is not listening yet
+            return  # the proxy has exited or is not listening yet
         try:
             ask = Ask()
             while True:

@@ -1,4 +1,4 @@
-"""The input of a sandbox's proxy: JSON on standard input, so that it is in no file and no argument."""
+"""The input of a sandbox's proxy: JSON on standard input, so that secrets are not in files or arguments."""
 
 from pathlib import Path
 from typing import Final
@@ -8,15 +8,15 @@ import msgspec
 from hawse.api.egress import EgressPolicy
 from hawse_gateway.egress.secrets import Secret
 
-SOCKET_NAME: Final = "egress.sock"  # in the runtime's directory: the runtime hands over its listening socket there
-CONTROL_NAME: Final = "control.sock"  # in the proxy's own directory: the gateway asks for refusals there
+SOCKET_NAME: Final = "egress.sock"  # socket in the runtime's directory, to hand over its listening socket
+CONTROL_NAME: Final = "control.sock"  # socket in the proxy's directory, for requests of gateways
 KEY_NAME: Final = "ca.key"
 CERTIFICATE_NAME: Final = "ca.pem"
 READY: Final = b"ready\n"
-PORT: Final = 3128  # of the proxy, on the loopback interface of a sandbox
-CERTIFICATES: Final = "/etc/hawse-certificates.pem"  # the certificates that programs in a sandbox trust
-SYSTEM_CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"  # on Debian and most others
-# Variables with the path of trusted certificates: OpenSSL, Python, curl, git, Node, Rust, Deno, AWS.
+PORT: Final = 3128  # port of the proxy on a sandbox's loopback interface
+CERTIFICATES: Final = "/etc/hawse-certificates.pem"  # certificates that programs in a sandbox trust
+SYSTEM_CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"  # on Debian and most other distributions
+# Environment variables for the path of trusted certificates: OpenSSL, Python, curl, git, Node, Rust, Deno, AWS.
 CERTIFICATE_VARIABLES: Final = (
     "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_CERT CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS CARGO_HTTP_CAINFO "
     "DENO_CERT AWS_CA_BUNDLE"
@@ -24,14 +24,14 @@ CERTIFICATE_VARIABLES: Final = (
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """The terms that requests are checked against. They can be replaced while the proxy runs.
+    """The terms for requests. They can be replaced while the proxy runs.
 
     Attributes:
         policy: The rules.
         secrets: The secrets named in the policy.
         networks: Non-public networks permitted by the operator.
-        addresses: Addresses of names that are not looked up.
-        trusted: Additional trusted certificates of servers, in PEM.
+        addresses: Fixed addresses of names, which are not looked up.
+        trusted: Additional trusted certificates for servers, in PEM.
     """
 
     policy: EgressPolicy
@@ -42,14 +42,14 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EgressPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The plan of one proxy.
+    """The configuration of one proxy.
 
     Attributes:
         folder: The directory of its files, including the sandbox's certificate authority.
-        socket: The path where it receives the runtime's listening socket.
-        socket_user: The user of the runtime, who may connect there. Default: this process's user.
-        user: The user that the superuser switches to once everything is open. None keeps the current user.
-        cgroup: Descriptors of cgroup files. The proxy joins these cgroups by writing "0".
+        socket: The path of the Unix socket where the proxy receives the runtime's listening socket.
+        socket_user: The user of the runtime, who may connect to `socket`. Default: this process's user.
+        user: The user to switch to after opening all files, if the process runs as root. None keeps the current user.
+        cgroup: Descriptors of cgroup files. The proxy writes "0" to them to join the cgroups.
         terms: The initial terms.
     """
 
@@ -62,16 +62,16 @@ class EgressPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def proxy_variables() -> dict[str, str]:
-    """Return the variables that make programs in a sandbox use the proxy and trust its authority."""
+    """Return the environment variables that make programs in a sandbox use the proxy and trust its authority."""
     names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
     direct = dict.fromkeys(("NO_PROXY", "no_proxy"), "localhost,127.0.0.1,::1")
-    node = {"NODE_USE_ENV_PROXY": "1"}  # otherwise its fetch() ignores proxies
+    node = {"NODE_USE_ENV_PROXY": "1"}  # Node's fetch() ignores proxies without this variable
     proxy, trusted = f"http://127.0.0.1:{PORT}", dict.fromkeys(CERTIFICATE_VARIABLES, CERTIFICATES)
     return {**dict.fromkeys(names, proxy), **direct, **node, **trusted}
 
 
 def trusted_certificates(authority: str) -> bytes:
-    """Return the certificates trusted by programs in a sandbox: this machine's, and the authority's, in PEM.
+    """Return the trusted certificates for programs in a sandbox in PEM: this machine's and the authority's.
 
     Args:
         authority: The certificate of the sandbox's authority.

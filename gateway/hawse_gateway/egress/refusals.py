@@ -1,4 +1,4 @@
-"""The proxy's refusals, kept until the gateway has written them to the audit log. Their number and rate are limited."""
+"""The proxy's refusals, kept until the gateway has logged them. Their number and rate are limited."""
 
 import asyncio
 import os
@@ -13,20 +13,20 @@ import msgspec
 from hawse.api.egress import EgressReason, EgressRefusal
 from hawse_gateway.egress.watchers import Watchers
 
-BATCH: Final = 256  # refusals in one answer
+BATCH: Final = 256  # refusals in one response
 KEPT: Final = 1024  # refusals kept for the gateway
-BURST: Final = 100  # refusals at once, then RATE of them per second
+BURST: Final = 100  # refusals recorded in a burst, and then RATE per second
 RATE: Final = 5.0
 HOST_MAX: Final = 253
 METHOD_MAX: Final = 32
 
 
 class RefusedError(Exception):
-    """A request is not allowed to leave the sandbox.
+    """A request may not leave the sandbox.
 
     Attributes:
-        reason: The reason, for clients and the audit log.
-        message: A message for people.
+        reason: The reason as a code, for clients and the audit log.
+        message: The reason as text.
     """
 
     def __init__(self, reason: EgressReason, message: str) -> None:
@@ -44,8 +44,8 @@ class Counters(msgspec.Struct, kw_only=True):
         refused: Refused requests.
         sent: Bytes of bodies to servers.
         received: Bytes of bodies from servers.
-        cpu: Seconds of processor time.
-        memory: Current bytes of resident memory.
+        cpu: Seconds of CPU time.
+        memory: Resident memory, in bytes.
     """
 
     connections: int = 0
@@ -58,19 +58,19 @@ class Counters(msgspec.Struct, kw_only=True):
 
 
 class Ask(msgspec.Struct, kw_only=True):
-    """A gateway's request: the number of the last refusal it has written."""
+    """A gateway's request: the number of the last refusal that it has logged."""
 
     written: int = 0
 
 
 class Answer(msgspec.Struct, kw_only=True):
-    """The proxy's answer.
+    """The proxy's response.
 
     Attributes:
-        last: The number of the last of `refusals`, for the next `Ask`.
-        refusals: The unwritten refusals, the oldest first.
-        lost: The number of refusals not kept, since the proxy started.
-        counters: Its counters since it started.
+        last: The number of the last refusal in `refusals`, for the next `Ask`.
+        refusals: The refusals that are not logged yet, oldest first.
+        lost: The number of refusals dropped since the proxy started.
+        counters: The counters since the proxy started.
     """
 
     last: int
@@ -84,7 +84,7 @@ class Refusals:
 
     Args:
         clock: Returns seconds since 1970.
-        elapsed: Returns monotonic seconds.
+        elapsed: A monotonic clock, in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time, elapsed: Callable[[], float] = time.monotonic) -> None:
@@ -127,7 +127,7 @@ class Refusals:
         return self.counters
 
     async def answer(self, ask: Ask, wait: float) -> Answer:
-        """Forget written refusals, wait at most `wait` seconds for new ones, and return them."""
+        """Delete logged refusals, wait at most `wait` seconds for others, and return them."""
         while self._kept and self._kept[0][0] <= ask.written:
             self._kept.popleft()
         if not self._kept:

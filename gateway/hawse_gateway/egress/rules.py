@@ -9,15 +9,15 @@ from hawse_gateway.egress.addresses import normalized
 
 PORT_MAX: Final = 65_535
 # Methods are case-sensitive (RFC 9110, 9.1), but many servers ignore case. Requests with other methods are refused, so
-# that a rule and a server cannot read the same method differently.
+# that a rule and a server never interpret a method differently.
 METHOD: Final = r"[A-Z](?:[A-Z-]{0,30}[A-Z])?"
 _FORM: Final = re.compile(
     rf"(?:(?P<methods>{METHOD}(?:,{METHOD}){{0,15}}) )?"
     r"(?P<host>\*|(?:\*\.)?[A-Za-z0-9_.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])"
     r"(?::(?P<port>\*|[1-9][0-9]{0,4}))?"
 )
-PORTS: Final = frozenset((80, 443))  # of an `allow` rule without ports
-# CONNECT asks the server for a tunnel to another one; TRACE returns the request, including secrets.
+PORTS: Final = frozenset((80, 443))  # the ports of an `allow` rule without ports
+# CONNECT requests a tunnel to another server, and TRACE returns the request with its secrets.
 NEVER: Final = frozenset(("CONNECT", "TRACE", "TRACK"))
 
 
@@ -27,8 +27,8 @@ class Rule:
 
     Attributes:
         host: A name or an address as returned by `normalized`, `*.NAME`, or `*`.
-        ports: The ports. None: every port.
-        methods: The methods. None: every method.
+        ports: The ports. None means all ports.
+        methods: The methods. None means all methods.
     """
 
     host: str
@@ -41,10 +41,10 @@ class Rule:
 
         Args:
             text: The rule.
-            default: The ports of a rule without ports. None: every port.
+            default: The ports of a rule without ports. None means all ports.
 
         Raises:
-            ValueError: It is not a rule.
+            ValueError: The text is not a rule.
         """
         found = _FORM.fullmatch(text)
         if found is None:
@@ -78,7 +78,7 @@ class Rules:
         self._deny = [Rule.parse(text, None) for text in policy.deny]
 
     def refuse_connection(self, host: str, port: int) -> EgressReason | None:
-        """Return why no request to a host is allowed, or None if some are.
+        """Return the reason why all requests to a host are refused, or None if some requests are allowed.
 
         Args:
             host: The host, as returned by `normalized`.
@@ -89,7 +89,7 @@ class Rules:
         return None if any(rule.covers(host, port) for rule in self._allow) else "rule"
 
     def refuse_request(self, host: str, port: int, method: str) -> EgressReason | None:
-        """Return why a request is not allowed, or None if it is."""
+        """Return the reason why a request is refused, or None if the request is allowed."""
         if (reason := self.refuse_connection(host, port)) is not None:
             return reason
         if method in NEVER or any(rule.is_about(host, port, method) for rule in self._deny):

@@ -1,4 +1,4 @@
-"""Secrets that the proxy adds to matching requests, over TLS only. Programs never see them."""
+"""Adds secrets to matching requests over TLS. Programs in the sandbox never see the secrets."""
 
 import base64
 import html
@@ -15,8 +15,8 @@ from hawse_gateway.egress.rules import Rule
 
 Headers = list[tuple[bytes, bytes]]
 
-# Headers that request compressed content, another character set, or parts of the content, where a secret would not be
-# found: RFC 9110 (12.5, 14), RFC 3229, Apache's and Azure's names for Range, RFC 6455 (9).
+# Headers that are removed because they request compressed content, another character set or parts of the content, where
+# a secret would not be found: RFC 9110 (12.5, 14), RFC 3229, Apache's and Azure's names for Range, RFC 6455 (9).
 FORMS_ASKED: Final = frozenset(
     b"accept-encoding accept-charset a-im range if-range request-range x-range x-ms-range "
     b"sec-websocket-extensions".split()
@@ -24,14 +24,14 @@ FORMS_ASKED: Final = frozenset(
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A secret, with its value.
+    """A secret and its value.
 
     Attributes:
-        hosts: Rules (`hawse_gateway.egress.rules`) for the requests that get it.
-        into: Its place in the request: a header, HTTP basic authentication, or a query parameter.
+        hosts: Rules (`hawse_gateway.egress.rules`) for the requests that get the secret.
+        into: Where the secret is added: in a header, HTTP basic authentication, or a query parameter.
         name: The name of the header or parameter, or the user of basic authentication.
         value: The value.
-        prefix: The prefix of the value in the header.
+        prefix: A prefix for the value in the header.
     """
 
     hosts: Annotated[list[str], Meta(min_length=1, max_length=64)]
@@ -46,12 +46,12 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Injected:
-    """A request with its secrets added.
+    """A request with added secrets.
 
     Attributes:
         target: The path and the query.
         headers: The headers.
-        hidden: Texts that the answer must not contain. Empty if no secret was added.
+        hidden: The texts to mask in the response. Empty if no secret was added.
     """
 
     target: bytes
@@ -60,22 +60,23 @@ class Injected:
 
 
 class Injector:
-    """Adds the secrets of one sandbox. Raises `ValueError` for an invalid rule."""
+    """The secrets of one sandbox. Raises `ValueError` for an invalid rule."""
 
     def __init__(self, secrets: Sequence[Secret]) -> None:
         self._secrets = [(secret, [Rule.parse(text) for text in secret.hosts]) for secret in secrets]
 
     def has(self, hidden: Sequence[bytes]) -> bool:
-        """Return whether all secrets of a request, given as its `Injected.hidden`, are still in use."""
+        """Return whether all secrets in the `Injected.hidden` of a request are still in use."""
         known = {text for secret, _ in self._secrets for text in _forms(secret)}
         return known.issuperset(hidden)
 
     def inject(self, host: str, port: int, method: str, target: bytes, headers: Headers) -> Injected:
-        """Return the request with the secrets for its host. They replace a program's values in the same places.
+        """Return a request with the secrets for its host. They replace the values of the program's own headers and
+        parameters.
 
         Args:
             host: The host, as returned by `normalized`.
-            port: Its port.
+            port: The port.
             method: The method.
             target: The path and the query.
             headers: The headers, with names in lower case.
@@ -100,12 +101,12 @@ class Injector:
 
 
 def dashed(name: bytes) -> bytes:
-    """Return a header's name as programs behind CGI or WSGI see it, where `_` and `-` are the same."""
+    """Return a header's name as programs behind CGI or WSGI see it: they cannot distinguish `_` from `-`."""
     return name.replace(b"_", b"-")
 
 
 def _forms(secret: Secret) -> list[bytes]:
-    """Return the forms of a secret to recognize in an answer: plain, URL-encoded, in JSON and in HTML."""
+    """Return the encodings of a secret to recognize in a response: plain, URL-encoded, in JSON and in HTML."""
     value = secret.value
     texts = [value, quote(value), quote(value, safe=""), quote_plus(value), html.escape(value), json.dumps(value)[1:-1]]
     forms = [text.encode() for text in texts]

@@ -16,28 +16,28 @@ from hawse_gateway.egress.addresses import normalized
 from hawse_gateway.egress.rules import Rule, Rules
 from hawse_gateway.egress.secrets import Secret
 
-SECRET_MAX: Final = 16 << 10  # bytes of a value
+SECRET_MAX: Final = 16 << 10  # bytes of a secret's value
 EVERYBODY: Final = "*"
-_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")  # a token of RFC 9110
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")  # a token (RFC 9110)
 _FIXED: Final = frozenset(("host", "content-length", "transfer-encoding", "connection", "upgrade", "accept-encoding"))
 
 
 class EgressSettingsError(Exception):
-    """The file is invalid. The message explains what to change."""
+    """The file is invalid. The message states what to change."""
 
 
 class SecretSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table `[secrets.NAME]` with one of `header`, `basic` and `query`, and one of `env` and `file`.
 
     Attributes:
-        hosts: Rules for the requests that get the secret, as in `EgressPolicy.allow`. Only requests over TLS get it.
+        hosts: Rules for the requests that get the secret, as in `EgressPolicy.allow`. Requests must use TLS.
         header: The name of the header for the secret.
         basic: The user name for HTTP basic authentication with the secret as password.
         query: The name of the query parameter for the secret.
         prefix: A prefix for the value in the header, such as `Bearer `.
-        env: The environment variable of the gateway with the value.
-        file: The file with the value. It is read again for each start of a sandbox.
-        users: The ids of the users whose sandboxes can use it, or `*`. Templates always can.
+        env: The gateway's environment variable that contains the value.
+        file: The file that contains the value. It is read whenever a sandbox starts.
+        users: The ids of the users whose sandboxes can use the secret, or `*`. Templates can use all secrets.
     """
 
     hosts: Annotated[list[str], Meta(min_length=1, max_length=64)]
@@ -54,9 +54,9 @@ class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """The file.
 
     Attributes:
-        networks: Non-public networks that sandboxes can reach if their rules allow the host.
-        addresses: Addresses of names, which are then not looked up.
-        ca: A file with additional trusted certificates of servers.
+        networks: Non-public networks that sandboxes can reach if their rules allow it.
+        addresses: Fixed addresses of names, which are not looked up.
+        ca: A file with additional trusted certificates for servers.
         secrets: The secrets, by name.
     """
 
@@ -66,11 +66,11 @@ class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     secrets: dict[Id, SecretSettings] = {}
 
     def secret_values(self, names: list[str]) -> list[Secret]:
-        """Return secrets with their values. Raises `HawseError` `unavailable` if a value is unreadable."""
+        """Return secrets with their values. Raises `HawseError` (`unavailable`) if a value is unreadable."""
         return [self._secret(name) for name in names]
 
     def trusted(self) -> str:
-        """Return the certificates in `ca`. Raises `HawseError` `unavailable`."""
+        """Return the certificates in `ca`. Raises `HawseError` (`unavailable`)."""
         if self.ca is None:
             return ""
         try:
@@ -117,18 +117,18 @@ def read_egress_settings(path: Path) -> EgressSettings:
 
 
 def is_listed(secret: SecretSettings, user: str) -> bool:
-    """Return whether a secret's table lists a user."""
+    """Return whether a user can use a secret."""
     return user in secret.users or EVERYBODY in secret.users
 
 
 def check_policy(policy: EgressPolicy, settings: EgressSettings, granted: frozenset[str], user: str | None) -> None:
-    """Refuse an invalid policy, or one with secrets that the user cannot use.
+    """Refuse a policy that is invalid or contains secrets that the user cannot use.
 
     Args:
         policy: The policy.
         settings: The settings.
-        granted: Names of secrets that any user can use here, because a template names them.
-        user: The id of the user. None for a user with every right, who can use every secret.
+        granted: Names of secrets that every user can use in this call, because they are in a template.
+        user: The id of the user. None for a user with every right, who can use all secrets.
 
     Raises:
         HawseError: `invalid_params` with the path of the parameter.

@@ -1,4 +1,6 @@
-"""Watchers of the proxy's decisions, and recent refusals. A slow watcher gets the number of lost requests."""
+"""Reports the proxy's decisions to watchers, and keeps recent refusals. A slow watcher loses decisions, which are
+counted.
+"""
 
 import asyncio
 from collections import deque
@@ -6,15 +8,15 @@ from typing import Final
 
 from hawse.api.egress import EgressLost, EgressRefusal, EgressRequest
 
-QUEUE: Final = 512  # requests queued for one watcher
+QUEUE: Final = 512  # decisions queued for one watcher
 RECENT: Final = 100  # recent refusals kept
 
 
 class Watcher:
-    """One watcher. Call `next` repeatedly until cancelled.
+    """One watcher of decisions. Call `next` in a loop.
 
     Args:
-        allowed: Whether it also gets forwarded requests.
+        allowed: Whether to include forwarded requests.
     """
 
     def __init__(self, *, allowed: bool) -> None:
@@ -24,7 +26,7 @@ class Watcher:
         self._added = asyncio.Event()
 
     def add(self, request: EgressRequest) -> None:
-        """Queue a request, or count it as lost."""
+        """Queue a decision, or count it as lost if the queue is full."""
         if request.allowed and not self._allowed:
             return
         if len(self._waiting) >= QUEUE:
@@ -34,7 +36,7 @@ class Watcher:
         self._added.set()
 
     async def next(self) -> list[EgressRequest | EgressLost]:
-        """Wait for requests, and return all that are queued."""
+        """Wait for decisions, and return all queued decisions."""
         await self._added.wait()
         self._added.clear()
         found: list[EgressRequest | EgressLost] = [*self._waiting]
@@ -49,7 +51,7 @@ class Watchers:
     """All watchers of one proxy.
 
     Attributes:
-        recent: Recent refusals, newest last.
+        recent: Recent refusals, oldest first.
     """
 
     def __init__(self) -> None:
@@ -74,7 +76,7 @@ class Watchers:
             self._report(EgressRequest(time=time, allowed=True, host=host, port=port, method=method))
 
     def join(self, *, allowed: bool) -> Watcher:
-        """Return a new watcher, which gets everything from now on."""
+        """Return a new watcher of all further decisions."""
         watcher = Watcher(allowed=allowed)
         self._all.add(watcher)
         return watcher

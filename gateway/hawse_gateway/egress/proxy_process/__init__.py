@@ -1,1 +1,3 @@
-"""The proxy process: `python -m hawse_gateway.egress.proxy_process`. No module outside this folder imports from it."""
+"""The proxy process: `python -m hawse_gateway.egress.proxy_process`. Modules outside this folder must not import from
+it.
+"""

@@ -1,4 +1,4 @@
-"""The server of a proxy's control socket. It answers gateways."""
+"""Serves the requests of gateways on a proxy's control socket."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,17 +12,17 @@ from hawse_gateway.egress.plan import Terms
 from hawse_gateway.egress.refusals import Ask, Refusals
 from hawse_gateway.egress.watchers import Watcher
 
-ASK_WAIT: Final = 5.0  # s before an answer without refusals is sent
-WRITE_TIMEOUT: Final = 60.0  # s for a gateway to read an answer
-BATCH: Final = 256  # requests in one answer to a watch
+ASK_WAIT: Final = 5.0  # s before a response without refusals is sent
+WRITE_TIMEOUT: Final = 60.0  # s for a gateway to read a response
+BATCH: Final = 256  # decisions in one response to `watch`
 
 
 class ControlServer:
-    """Answers the requests of gateways.
+    """Handles the requests of gateways.
 
     Args:
         refusals: The refusals.
-        change: Replaces the terms, and returns how many connections it closed. Raises `ValueError`, `OSError`.
+        change: Replaces the terms, and returns the number of closed connections. Raises `ValueError`, `OSError`.
     """
 
     def __init__(self, refusals: Refusals, change: Callable[[Terms], int]) -> None:
@@ -31,7 +31,7 @@ class ControlServer:
         self._one_gateway = asyncio.Lock()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer all requests of one connection. Raises only `CancelledError`."""
+        """Serve one connection until it ends. Raises only `CancelledError`."""
         try:
             while line := await reader.readline():
                 request = msgspec.json.decode(line, type=Request)
@@ -52,7 +52,7 @@ class ControlServer:
             writer.transport.abort()
 
     async def _follow(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Send refusals to one gateway at a time: two would each write all of them."""
+        """Send refusals to one gateway at a time, because two gateways would log each refusal twice."""
         async with self._one_gateway:
             while True:
                 await _send(writer, await self._refusals.answer(Ask(written=request.written), ASK_WAIT))
@@ -71,7 +71,7 @@ class ControlServer:
             await _send(writer, Watched(watched=recent))
             async with asyncio.TaskGroup() as tasks:
                 sending = tasks.create_task(_pass_on(watcher, writer))
-                await reader.read(1)  # until the gateway disconnects
+                await reader.read(1)  # wait until the gateway disconnects
                 sending.cancel()
         finally:
             watchers.leave(watcher)
@@ -87,11 +87,11 @@ async def _pass_on(watcher: Watcher, writer: asyncio.StreamWriter) -> None:
                 part = requests[start : start + BATCH]
                 await _send(writer, Watched(watched=part, lost=lost if start + BATCH >= len(requests) else 0))
     except OSError:
-        writer.transport.abort()  # ends the read in `_watch`
+        writer.transport.abort()  # ends the pending read in `_watch`
 
 
 async def _send(writer: asyncio.StreamWriter, answer: msgspec.Struct) -> None:
-    """Send an answer. Raises `OSError`, including `TimeoutError`."""
+    """Send a response. Raises `OSError`, including `TimeoutError`."""
     writer.write(msgspec.json.encode(answer) + b"\n")
     async with asyncio.timeout(WRITE_TIMEOUT):
         await writer.drain()

@@ -1,14 +1,14 @@
-"""Hides secrets in an answer, because servers may repeat the request. The length of the answer does not change."""
+"""Masks secrets in responses, because servers can echo the request. The length of the response does not change."""
 
 import re
 from collections.abc import Sequence
 
 
 class Mask:
-    """Hides texts in a stream of bytes, even when they are split, in upper or lower case.
+    """Masks texts in a stream of bytes. It ignores case and finds texts that are split across chunks.
 
     Args:
-        hidden: The texts. Texts shorter than `SHORTEST` bytes are not hidden: they would occur by chance.
+        hidden: The texts. Texts shorter than `SHORTEST` bytes are not masked, because they occur by chance.
     """
 
     SHORTEST = 4
@@ -21,29 +21,29 @@ class Mask:
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Return data that can be passed on so far. Data that may start a hidden text is held back."""
+        """Return the masked data that can be forwarded. Data that could be the start of a hidden text is held back."""
         data = self.hide(self._held + data)
         held = self._beginning(data)
         self._held = data[len(data) - held :]
         return data[: len(data) - held]
 
     def end(self) -> bytes:
-        """Return the data held back, at the end of the stream.
+        """Return the held-back data at the end of the stream.
 
-        The start of a text is not hidden: a program that lets a server repeat its guesses could learn the text from the
-        asterisks, one character at a time.
+        An incomplete text is not masked. Otherwise, a program could make a server echo guesses of increasing length,
+        and derive the text from the asterisks.
         """
         held, self._held = self._held, b""
         return held
 
     def hide(self, data: bytes) -> bytes:
-        """Return complete data with the texts hidden."""
+        """Mask the texts in complete data."""
         if self._pattern is None:
             return data
         return self._pattern.sub(lambda found: b"*" * len(found[0]), data)
 
     def _beginning(self, data: bytes) -> int:
-        """Return the number of bytes at the end of `data` that may start a hidden text."""
+        """Return the number of bytes at the end of `data` that could be the start of a hidden text."""
         tail = data[-(self._longest - 1) :].lower() if self._longest else b""
         for size in range(len(tail), 0, -1):
             end = tail[-size:]

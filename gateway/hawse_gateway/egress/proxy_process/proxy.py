@@ -1,6 +1,6 @@
-"""The proxy process: it opens what it needs, gives up the superuser's rights, and serves one sandbox.
+"""The proxy process: opens its files and sockets, drops root's privileges, and serves one sandbox.
 
-It ends with the sandbox's runtime, which holds a connection for this purpose.
+The process ends with the sandbox's runtime, which keeps a connection open for this purpose.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from hawse_gateway.egress.refusals import Refusals
 
 log = logging.getLogger(__name__)
 
-CONNECTIONS: Final = 256  # concurrent connections of programs: each may use about 500 KB
-CONTROLS: Final = 36  # connections of gateways: one follows, the others watch
+CONNECTIONS: Final = 256  # concurrent connections of programs; each uses up to about 500 KB
+CONTROLS: Final = 36  # connections of gateways: one follower, and watchers
 RUNTIME_TIMEOUT: Final = 60.0  # s for a runtime to hand over its listening socket
-BUFFER: Final = 64 << 10  # bytes read ahead from a program
+BUFFER: Final = 64 << 10  # bytes buffered from a program
 FILES: Final = 1024
 MEMORY: Final = 4 << 30  # bytes of address space
 LOG_SIZE: Final = 1 << 20  # bytes
@@ -40,11 +40,11 @@ _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 
 
 def run(plan: EgressPlan, ready: Callable[[bytes], object]) -> int:
-    """Serve until the sandbox has ended. Returns the exit code.
+    """Serve until the sandbox ends. Return the exit code.
 
     Args:
         plan: The plan from the gateway.
-        ready: Called with `READY` once the runtime can be started.
+        ready: Called with `READY` when the runtime can be started.
 
     Raises:
         OSError: A file or a socket cannot be opened.
@@ -59,11 +59,11 @@ def run(plan: EgressPlan, ready: Callable[[bytes], object]) -> int:
     _join(plan.cgroup)
     refusals = Refusals()
     authority = open_authority(Path())
-    authority.context("localhost")  # loads files on first use, which another user may be unable to read later
+    authority.context("localhost")  # load these files now, because they may be unreadable after switching users
     relay = Relay(plan.terms, authority, refusals)
     with _bound(Path(CONTROL_NAME)) as control, _bound(Path(plan.socket)) as handover:
         if plan.socket_user is not None:
-            # The runtime's user can write to this directory, and could put a link to another file there.
+            # The runtime's user can write to this directory and could create a link to another file there.
             os.chown(plan.socket, plan.socket_user, plan.socket_user, follow_symlinks=False)
         restrict(plan.user)
         ready(READY)
@@ -72,7 +72,7 @@ def run(plan: EgressPlan, ready: Callable[[bytes], object]) -> int:
 
 
 def open_authority(folder: Path) -> Authority:
-    """Return the authority of a sandbox. Its files are created on first use, and again if they are unusable."""
+    """Return the authority of a sandbox. Create its files if they are missing or unusable."""
     key, certificate = folder / KEY_NAME, folder / CERTIFICATE_NAME
     try:
         return Authority(key.read_text("ascii"), certificate.read_text("ascii"))
@@ -93,37 +93,38 @@ def open_authority(folder: Path) -> Authority:
 
 
 def _join(cgroup: Sequence[int]) -> None:
-    """Move this thread, the only one, to its cgroups by descriptors of their files. Raises `OSError`."""
+    """Move this process, which has a single thread, to the cgroups of the given files. Raises `OSError`."""
     for fd in cgroup:
         with open(fd, "wb", 0) as file:
             file.write(b"0")
 
 
 def restrict(user: int | None) -> None:
-    """Give up unneeded rights, since the proxy reads input of hostile programs. Raises `OSError`.
+    """Drop unneeded privileges, because the proxy handles input from hostile programs. Raises `OSError`.
 
     Args:
-        user: The user that the superuser switches to. None keeps the current user.
+        user: The user to switch to if the process runs as root. None keeps the current user.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LOG_SIZE, LOG_SIZE))  # whatever a program can make it log
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LOG_SIZE, LOG_SIZE))  # limits the size of the log
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     files = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     if user is not None:
-        os.chmod(".", 0o711)  # it still belongs to the superuser, who writes files there; its parent is closed
+        os.chmod(".", 0o711)  # the directory still belongs to root, and its parent directory is not accessible
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     libc = ctypes.CDLL(None, use_errno=True)
-    for option, value in ((_PR_SET_NO_NEW_PRIVS, 1), (_PR_SET_DUMPABLE, 0)):  # no other process can read the secrets
+    # PR_SET_DUMPABLE prevents other processes from reading the secrets in memory.
+    for option, value in ((_PR_SET_NO_NEW_PRIVS, 1), (_PR_SET_DUMPABLE, 0)):
         if libc.prctl(option, value, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), f"prctl {option}: {os.strerror(ctypes.get_errno())}")
 
 
 class ProxyServer:
-    """Accepts connections of programs, the runtime and gateways."""
+    """Accepts connections from programs, the runtime and gateways."""
 
     def __init__(self, relay: Relay, refusals: Refusals) -> None:
         self._relay = relay
@@ -132,10 +133,10 @@ class ProxyServer:
         self._tasks: dict[str, set[asyncio.Task[None]]] = {"program": set(), "gateway": set()}
 
     async def serve(self, control: socket.socket, handover: socket.socket) -> None:
-        """Serve until the runtime has ended, or until SIGTERM.
+        """Serve until the runtime ends or SIGTERM arrives.
 
         Args:
-            control: A bound Unix socket, for gateways.
+            control: A bound Unix socket for gateways.
             handover: A bound Unix socket where the runtime hands over its listening socket.
         """
         loop = asyncio.get_running_loop()
@@ -151,7 +152,7 @@ class ProxyServer:
                 task.cancel()
 
     async def _follow_runtime(self, handover: socket.socket) -> None:
-        """Serve the programs of the connecting runtime until it ends."""
+        """Wait for the runtime, and serve its programs until it ends."""
         try:
             async with asyncio.timeout(RUNTIME_TIMEOUT):
                 connection, listener = await _receive_listener(handover)
@@ -206,9 +207,9 @@ async def _receive_listener(handover: socket.socket) -> tuple[socket.socket, soc
 
 def _bound(path: Path) -> socket.socket:
     """Return a Unix socket bound at `path` that only its owner can connect to."""
-    path.unlink(missing_ok=True)  # left over from an earlier start
+    path.unlink(missing_ok=True)  # the proxy of an earlier start may have left a socket
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    os.fchmod(made.fileno(), 0o600)  # the mode of the file that `bind` will create (unix(7))
+    os.fchmod(made.fileno(), 0o600)  # sets the mode of the file that `bind` creates (unix(7))
     with socket_address(path) as address:
         made.bind(address)
     return made

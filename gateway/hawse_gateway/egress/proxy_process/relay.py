@@ -1,7 +1,7 @@
-"""One connection of a program to the proxy: requests are checked and forwarded, answers returned.
+"""Handles one connection of a program to the proxy: checks and forwards requests, and returns responses.
 
-TLS ends here, with a certificate of the sandbox's own authority, so every request is checked and only HTTP/1.1 and
-WebSockets leave the sandbox. Each request uses a separate connection to the server.
+The proxy terminates TLS with a certificate from the sandbox's own authority. It can therefore check every request, and
+only HTTP/1.1 and WebSockets leave the sandbox. Each request uses a separate connection to the server.
 """
 
 import asyncio
@@ -39,18 +39,18 @@ from hawse_gateway.egress.secrets import Injected, Injector
 
 log = logging.getLogger(__name__)
 
-HANDSHAKE_TIMEOUT: Final = 10.0  # s for TLS with a program
-CLOSE_TIMEOUT: Final = 5.0  # s for a program to read the rest of an answer
+HANDSHAKE_TIMEOUT: Final = 10.0  # s for a TLS handshake with a program
+CLOSE_TIMEOUT: Final = 5.0  # s for a program to read the rest of a response
 
 
 @dataclass(eq=False)
 class Open:
-    """One connection of a program, with the state that new terms are checked against.
+    """One connection of a program, with the state needed to check it against new terms.
 
     Attributes:
-        task: The task that serves it.
-        tunnel: The target of its tunnel. None if it has no tunnel (yet).
-        request: The current request: its origin, method and added secrets.
+        task: The task that serves the connection.
+        tunnel: The target of its tunnel. None without a tunnel.
+        request: The current request: origin, method and added secrets.
         addresses: The server's addresses.
     """
 
@@ -61,10 +61,10 @@ class Open:
 
 
 class Relay:
-    """Serves the connections of the programs of one sandbox."""
+    """Serves the connections of one sandbox's programs."""
 
     def __init__(self, terms: Terms, authority: Authority, refusals: Refusals) -> None:
-        """Start with `terms`. Raises `ValueError` for an invalid rule."""
+        """Create the relay. Raises `ValueError` for an invalid rule."""
         self._rules = Rules(terms.policy)
         self._injector = Injector(terms.secrets)
         self._upstream = Upstream(terms.networks, terms.addresses, terms.trusted)
@@ -74,7 +74,7 @@ class Relay:
         self._open: set[Open] = set()
 
     def change(self, terms: Terms) -> int:
-        """Replace the terms; close connections that they do not allow, and return how many.
+        """Replace the terms, close connections that the new terms do not allow, and return their number.
 
         Raises:
             ValueError: A rule is invalid. The terms are unchanged.
@@ -90,7 +90,7 @@ class Relay:
         return len(refused)
 
     def _allows(self, connection: Open) -> bool:
-        """Return whether a connection can continue."""
+        """Return whether the terms allow a connection."""
         if connection.tunnel is not None and self._rules.refuse_connection(*connection.tunnel[:2]) is not None:
             return False
         if not all(self._upstream.permits(address) for address in connection.addresses):
@@ -113,7 +113,7 @@ class Relay:
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 await writer.wait_closed()
         except FAILURES:
-            pass  # an incomplete answer ends with a reset, so that the program notices
+            pass  # an incomplete response ends with a reset, so that the program notices
         except Exception:
             log.exception("! a connection")
         finally:
@@ -147,8 +147,8 @@ class Relay:
                 return
 
     async def _tunnel(self, client: Side, connection: Open, origin: Origin) -> None:
-        """Act as the server that a program wants to connect to. Raises `RefusedError`."""
-        connection.tunnel = origin  # from now on, new terms can end it
+        """Accept a tunnel and act as its target server. Raises `RefusedError`."""
+        connection.tunnel = origin  # new terms can end the connection from now on
         if (reason := self._rules.refuse_connection(*origin[:2])) is not None:
             raise RefusedError(reason, f"{origin.host}:{origin.port} is not allowed")
         connection.addresses = await self._upstream.resolve(origin.host)
@@ -166,7 +166,7 @@ class Relay:
         await self._serve(Side(h11.SERVER, client.reader, client.writer), connection)
 
     async def _forward(self, client: Side, connection: Open, checked: CheckedRequest) -> None:
-        """Forward a request and its answer. Raises `RefusedError`, or `FAILURES` at the end of the connection."""
+        """Forward a request and its response. Raises `RefusedError`, or `FAILURES` if the connection must end."""
         origin, sent = checked.origin, Injected(checked.target, checked.headers)
         if origin.tls:
             sent = self._injector.inject(*origin[:2], checked.method, checked.target, checked.headers)
@@ -185,9 +185,9 @@ class Relay:
             try:
                 await self._answer(client, server, checked, sent.hidden)
             except (RefusedError, *FAILURES) as error:
-                failure = error  # raised below: the task group would wrap it
+                failure = error  # raised below, because the task group would wrap it
             finally:
-                body.cancel()  # a server may answer before it has received the whole request
+                body.cancel()  # a server can respond before it has received the whole request
         connection.request = None
         if failure is not None:
             raise failure
@@ -211,13 +211,13 @@ class Relay:
                     server.writer.transport.abort()
                     return
         except FAILURES:
-            pass  # the server stopped reading, but may have answered
+            pass  # the server stopped reading, but may have responded
 
     async def _answer(self, client: Side, server: Side, checked: CheckedRequest, hidden: tuple[bytes, ...]) -> None:
         mask = Mask(hidden)
         try:
             response = await server.response()
-        except FAILURES:  # its text may be sent by the server and contain a secret
+        except FAILURES:  # the error's text can contain data from the server, including a secret
             await client.refuse(BAD_GATEWAY, "unavailable", "answer", "the server's answer is not HTTP/1.1")
             raise ClosedError from None
         if isinstance(response, h11.InformationalResponse):
@@ -225,7 +225,8 @@ class Relay:
             return
         headers = answer_headers(response)
         if hidden:
-            if is_encoded([(bytes(name), bytes(value)) for name, value in response.headers]):  # Connection may name it
+            # All headers are checked, because `Connection` can name content-encoding.
+            if is_encoded([(bytes(name), bytes(value)) for name, value in response.headers]):
                 raise RefusedError("encoding", "the answer to a request with a secret is compressed")
             if is_piece(response):
                 raise RefusedError("encoding", "the answer to a request with a secret is only a part of the content")
@@ -245,7 +246,7 @@ class Relay:
                 await client.send(h11.EndOfMessage())
                 return
             else:
-                raise ClosedError  # the answer is incomplete, and the program must notice
+                raise ClosedError  # the response is incomplete, and the program must notice
 
     async def _websocket(
         self,
@@ -255,7 +256,7 @@ class Relay:
         checked: CheckedRequest,
         hidden: tuple[bytes, ...],
     ) -> None:
-        """Answer a WebSocket handshake, and pass bytes until one end closes. Raises `RefusedError`."""
+        """Complete a WebSocket handshake, and relay bytes until one side closes. Raises `RefusedError`."""
         fields = [(bytes(name), bytes(value)) for name, value in response.headers]
         if checked.websocket is None or not websocket.accepts(fields, checked.websocket):
             raise RefusedError("upgrade", "the server did not accept the WebSocket handshake")
@@ -266,11 +267,11 @@ class Relay:
         await client.send(h11.InformationalResponse(status_code=SWITCHING, headers=[*websocket.UPGRADE, *kept]))
         transform = MaskedFrames(hidden).feed if hidden else bytes
         await websocket.pass_on(client, server, transform, self._refusals.counters)
-        raise ClosedError  # nothing follows on this connection
+        raise ClosedError  # end the connection
 
 
 def _reach(terms: Terms) -> tuple[object, ...]:
-    """Return the parts of the terms that determine which addresses are reachable."""
+    """Return the fields of the terms that determine which addresses are reachable."""
     return (terms.networks, terms.addresses, terms.trusted)
 
 

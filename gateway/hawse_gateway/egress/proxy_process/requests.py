@@ -1,6 +1,6 @@
-"""Checks the requests of programs, and builds the forwarded requests and answers. No I/O.
+"""Checks the requests of programs, and builds forwarded requests and responses. No I/O.
 
-A request is parsed and written again, so the server reads exactly what was checked.
+A request is parsed and serialized again, so that the server gets exactly the request that was checked.
 """
 
 import json
@@ -35,7 +35,7 @@ HOP: Final = frozenset(
 )
 
 _METHOD: Final = re.compile(METHOD)
-# Headers that make servers use another method, bypassing the rules.
+# Headers that make servers use a different method, which would bypass the rules.
 OVERRIDES: Final = frozenset((b"x-http-method-override", b"x-http-method", b"x-method-override"))
 
 
@@ -45,7 +45,7 @@ class Origin(NamedTuple):
     Attributes:
         host: The host, as returned by `normalized`.
         port: The port.
-        tls: Whether it uses TLS.
+        tls: Whether the connection uses TLS.
     """
 
     host: str
@@ -54,7 +54,7 @@ class Origin(NamedTuple):
 
     @property
     def authority(self) -> bytes:
-        """The value of Host."""
+        """The value of the `Host` header."""
         name = f"[{self.host}]" if ":" in self.host else self.host
         return (name if self.port == (443 if self.tls else 80) else f"{name}:{self.port}").encode()
 
@@ -64,11 +64,11 @@ class CheckedRequest:
     """A valid request.
 
     Attributes:
-        origin: Its target server.
+        origin: The target server.
         method: The method.
         target: The path and the query.
-        headers: Its headers with lower-case names, without hop-by-hop headers; `host` is the first.
-        websocket: The key of a WebSocket handshake, whose method is `WEBSOCKET`. None for other requests.
+        headers: The headers, with lower-case names and without hop-by-hop headers. `host` is the first one.
+        websocket: The key of a WebSocket handshake, for which `method` is `WEBSOCKET`. None for other requests.
     """
 
     origin: Origin
@@ -89,14 +89,14 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> CheckedRequest
 
     Args:
         request: The request.
-        tunnel: The target of its connection's tunnel. None if the request has to name its target.
+        tunnel: The target of the connection's tunnel. None if the request must contain its target.
 
     Raises:
-        RefusedError: It contradicts itself or its tunnel, or a proxy does not support it.
+        RefusedError: The request is inconsistent, does not match the tunnel, or is not supported by a proxy.
     """
     target, method = bytes(request.target), request.method.decode("ascii")
     fields = [(bytes(name), bytes(value)) for name, value in request.headers]
-    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # rules use this name for something else
+    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # rules use this name for WebSocket handshakes
         raise RefusedError("method", f"{method[:32]!r} is not a method of upper-case letters, such as GET")
     if tunnel is None:
         if not target[:7].lower() == b"http://":
@@ -136,12 +136,12 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> CheckedRequest
 
 
 def answer_headers(response: h11.Response | h11.InformationalResponse) -> Headers:
-    """Return the headers of an answer without hop-by-hop headers."""
+    """Return the headers of a response without hop-by-hop headers."""
     return _end_to_end([(bytes(name), bytes(value)) for name, value in response.headers])
 
 
 def is_encoded(headers: Headers) -> bool:
-    """Return whether the content of an answer, or a WebSocket's messages, are compressed or otherwise encoded."""
+    """Return whether a response's content or a WebSocket's messages are compressed or otherwise encoded."""
     return any(
         (name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"))
         or name == b"sec-websocket-extensions"
@@ -150,12 +150,12 @@ def is_encoded(headers: Headers) -> bool:
 
 
 def is_piece(response: h11.Response) -> bool:
-    """Return whether the content of an answer is a part of a resource, or a difference (RFC 3229)."""
+    """Return whether a response contains only a part of a resource or a delta (RFC 3229)."""
     return response.status_code in (PARTIAL_CONTENT, IM_USED)
 
 
 def error_body(code: str, reason: str, message: str) -> bytes:
-    """Return the body of the proxy's own error answer."""
+    """Return the body of an error response from the proxy."""
     return json.dumps({"error": {"code": code, "reason": reason, "message": message}}).encode() + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""One end of an HTTP/1.1 connection, facing a program or a server."""
+"""The proxy's side of an HTTP/1.1 connection with a program or a server."""
 
 import asyncio
 from typing import Final
@@ -9,17 +9,17 @@ from hawse_gateway.egress.proxy_process.requests import error_body
 from hawse_gateway.egress.refusals import RefusedError
 from hawse_gateway.egress.secrets import Headers
 
-HEADERS_MAX: Final = 64 << 10  # bytes of a request's or answer's headers
-CHUNK: Final = 64 << 10  # bytes read at a time
-HEADERS_TIMEOUT: Final = 60.0  # s for a program to send a request, also between two requests
-IDLE_TIMEOUT: Final = 300.0  # s without data from the server, or without the program reading any
-LINGER: Final = 2.0  # s to read the rest of a refused request, since a reset could overtake the answer
+HEADERS_MAX: Final = 64 << 10  # bytes of the headers of a request or response
+CHUNK: Final = 64 << 10  # bytes per read
+HEADERS_TIMEOUT: Final = 60.0  # s to wait for a request from a program
+IDLE_TIMEOUT: Final = 300.0  # s without data from the server, or without progress of the program's reading
+LINGER: Final = 2.0  # s to read the rest of a refused request, because a reset could discard the response
 SWITCHING: Final = 101  # Switching Protocols
 LINGER_MAX: Final = 1 << 20  # bytes of it
 
 
 class ClosedError(Exception):
-    """A connection has ended."""
+    """The connection has ended."""
 
 
 Role = type[h11.CLIENT] | type[h11.SERVER]
@@ -27,23 +27,23 @@ FAILURES: Final = (ClosedError, OSError, TimeoutError, h11.ProtocolError)
 
 
 class Side:
-    """One end of HTTP/1.1 on a stream."""
+    """One side of HTTP/1.1 on a stream."""
 
     def __init__(self, role: Role, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """`role`: h11.SERVER to face a program, h11.CLIENT to face a server."""
+        """Create one side. `role` is h11.SERVER to face a program, and h11.CLIENT to face a server."""
         self.reader = reader
         self.writer = writer
         self._http = h11.Connection(role, max_incomplete_event_size=HEADERS_MAX)
-        self._head = False  # whether the answer must have no content
+        self._head = False  # whether the response must not have content
 
     @property
     def trailing(self) -> bytes:
-        """Data after the end of HTTP on this connection."""
+        """The data after the end of HTTP on this connection."""
         return bytes(self._http.trailing_data[0])
 
     @property
     def early(self) -> bool:
-        """Whether there is data after a request whose answer opens a tunnel."""
+        """Whether the program sent data before its tunnel was open."""
         return bool(self.trailing)
 
     async def request(self) -> h11.Request:
@@ -58,7 +58,7 @@ class Side:
         raise ClosedError
 
     async def response(self) -> h11.Response | h11.InformationalResponse:
-        """Wait for an answer. Earlier 1xx responses are dropped, except 101, which ends HTTP."""
+        """Wait for a response. 1xx responses are dropped, except 101, which ends HTTP."""
         while True:
             event = await self.receive(IDLE_TIMEOUT)
             if isinstance(event, h11.Response) or (
@@ -69,7 +69,7 @@ class Side:
                 raise ClosedError
 
     async def receive(self, timeout: float) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Wait for the next event, at most `timeout` seconds for each piece of data."""
+        """Wait for the next event, for at most `timeout` seconds per read."""
         while (event := self._http.next_event()) is h11.NEED_DATA:
             if self._http.they_are_waiting_for_100_continue:
                 await self.send(h11.InformationalResponse(status_code=100, headers=[]))
@@ -78,7 +78,7 @@ class Side:
         return event
 
     async def send(self, event: h11.Event) -> None:
-        """Send an event, and wait until little data is pending. Raises `OSError`, `TimeoutError`."""
+        """Send an event, and wait until the write buffer has drained. Raises `OSError`, `TimeoutError`."""
         data = self._http.send(event)
         if data:
             self.writer.write(data)
@@ -86,7 +86,7 @@ class Side:
                 await self.writer.drain()
 
     async def refuse(self, status: int, code: str, reason: str, message: str) -> None:
-        """Answer with an error, unless an answer has already started. The connection then ends."""
+        """Send an error response, unless a response has started. The caller then ends the connection."""
         if self._http.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             raise ClosedError
         body = error_body(code, reason, message)
@@ -105,7 +105,7 @@ class Side:
             pass
 
     def reusable(self) -> bool:
-        """Prepare for the next request. Return whether there can be one."""
+        """Prepare for the next request. Return False if the connection cannot be reused."""
         if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
             self._http.start_next_cycle()
             return True

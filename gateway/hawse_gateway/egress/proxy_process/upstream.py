@@ -1,4 +1,4 @@
-"""Looks up hosts and connects to them, only to addresses that have been checked."""
+"""Looks up hosts, and connects only to addresses that are allowed."""
 
 import asyncio
 import ipaddress
@@ -12,19 +12,19 @@ from hawse_gateway.egress.addresses import Address, Network, address_of, is_reac
 from hawse_gateway.egress.refusals import RefusedError
 
 LOOKUP_TIMEOUT: Final = 10.0  # s
-CONNECT_TIMEOUT: Final = 10.0  # s for each address, and for the TLS handshake
-ADDRESSES_MAX: Final = 4  # addresses tried for a host
+CONNECT_TIMEOUT: Final = 10.0  # s to connect to each address, and for the TLS handshake
+ADDRESSES_MAX: Final = 4  # addresses to try per host
 LOOKUPS: Final = 8  # concurrent look-ups
-BUFFER: Final = 64 << 10  # bytes of an answer buffered for a slow program
+BUFFER: Final = 64 << 10  # bytes of a response buffered for a slow program
 
 
 class Upstream:
-    """Connections from the proxy to servers.
+    """Opens the proxy's connections to servers.
 
     Args:
         networks: Non-public networks permitted by the operator.
-        addresses: Addresses of names that are not looked up.
-        trusted: Additional trusted certificates of servers, in PEM.
+        addresses: Fixed addresses of names, which are not looked up.
+        trusted: Additional trusted certificates for servers, in PEM.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Upstream:
         self._context.set_alpn_protocols(["http/1.1"])
 
     def close(self) -> None:
-        """Start no more look-ups. Those in progress continue."""
+        """Refuse new look-ups. Running look-ups continue."""
         self._lookups.shutdown(wait=False)
 
     def permits(self, address: Address) -> bool:
@@ -47,10 +47,11 @@ class Upstream:
         return is_reachable(address, self._networks)
 
     async def resolve(self, host: str) -> list[Address]:
-        """Return the addresses of a normalized host, all of which are allowed.
+        """Return the addresses of a normalized host if all of them are allowed.
 
         Raises:
-            RefusedError: `name` if there are none, `address` if one is private, local or a metadata service.
+            RefusedError: With reason `name` if there are no addresses, or `address` if an address is private, local or
+                a metadata service.
         """
         found = await self._look_up(host)
         if not found:

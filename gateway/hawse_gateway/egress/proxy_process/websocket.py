@@ -1,4 +1,4 @@
-"""WebSockets through the proxy: the handshake is checked (RFC 6455, section 4), then bytes pass both ways."""
+"""WebSockets through the proxy: checks the handshake (RFC 6455, section 4), and then relays bytes."""
 
 import asyncio
 import base64
@@ -10,18 +10,18 @@ from typing import Final, Protocol
 from hawse_gateway.egress.refusals import Counters
 from hawse_gateway.egress.secrets import Headers
 
-WEBSOCKET: Final = "WEBSOCKET"  # the method of handshakes in rules that name methods
+WEBSOCKET: Final = "WEBSOCKET"  # the method that stands for handshakes in rules
 UPGRADE: Final[Headers] = [(b"upgrade", b"websocket"), (b"connection", b"Upgrade")]
 GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 KEY_BYTES: Final = 16
-CHUNK: Final = 64 << 10  # bytes read at a time
+CHUNK: Final = 64 << 10  # bytes per read
 IDLE_TIMEOUT: Final = 3600.0  # s without data in either direction
-WRITE_TIMEOUT: Final = 300.0  # s for one end to read data from the other
+WRITE_TIMEOUT: Final = 300.0  # s for one side to read data from the other
 CLOSE_TIMEOUT: Final = 5.0  # s for a server to read the last bytes
 
 
 class Streams(Protocol):
-    """The streams of one end of the connection."""
+    """The streams of one side of the connection."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -31,14 +31,14 @@ class Streams(Protocol):
 
 
 def handshake_key(fields: Headers, method: str) -> bytes:
-    """Return the key of a handshake.
+    """Check a handshake, and return its key.
 
     Args:
         fields: The headers of the request, with names in lower case.
         method: The method.
 
     Raises:
-        ValueError: It is invalid.
+        ValueError: The handshake is invalid.
     """
     if method != "GET":
         raise ValueError("its method must be GET")
@@ -59,10 +59,10 @@ def handshake_key(fields: Headers, method: str) -> bytes:
 
 
 def accepts(fields: Headers, key: bytes) -> bool:
-    """Return whether a 101 answer to this handshake comes from a server that understands WebSockets.
+    """Return whether a 101 response accepts a WebSocket handshake.
 
     Args:
-        fields: Its headers, with names in lower case.
+        fields: The headers of the response, with names in lower case.
         key: The key of the handshake.
     """
     expected = base64.b64encode(hashlib.sha1(key + GUID, usedforsecurity=False).digest())
@@ -73,13 +73,13 @@ def accepts(fields: Headers, key: bytes) -> bool:
 
 
 async def pass_on(client: Streams, server: Streams, transform: Callable[[bytes], bytes], counters: Counters) -> None:
-    """Pass bytes both ways until one end closes. Raises `OSError` if a connection is lost.
+    """Relay bytes until one side closes. Raises `OSError` if a connection is lost.
 
     Args:
         client: The connection with the program.
         server: The connection with the server.
-        transform: Returns bytes for the program, given bytes from the server. A `ValueError` ends the connection.
-        counters: Counts the bytes.
+        transform: Converts bytes from the server to bytes for the program. A `ValueError` ends the connection.
+        counters: Counts the relayed bytes.
     """
     activity = _Activity()
     async with asyncio.TaskGroup() as tasks:
@@ -99,7 +99,7 @@ async def pass_on(client: Streams, server: Streams, transform: Callable[[bytes],
 
 
 class _Activity:
-    """The time of the last byte in either direction."""
+    """The time of the last data in either direction."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -109,7 +109,7 @@ class _Activity:
         self.last = self._loop.time()
 
     async def read(self, reader: asyncio.StreamReader) -> bytes:
-        """Return the next bytes. Raises `TimeoutError` if neither end has sent any."""
+        """Return the next bytes. Raises `TimeoutError` if neither side has sent data."""
         while True:
             left = self.last + IDLE_TIMEOUT - self._loop.time()
             try:
@@ -124,7 +124,7 @@ class _Activity:
 
 
 async def _end_of(work: Coroutine[None, None, None]) -> None:
-    """Wait for the end of one direction. A lost connection counts as its end."""
+    """Wait until one direction has ended. A lost connection counts as an end."""
     try:
         await work
     except OSError:  # includes TimeoutError
@@ -154,7 +154,7 @@ async def _to_client(
 
 
 async def _write(writer: asyncio.StreamWriter, data: bytes) -> None:
-    """Write and drain. Raises `OSError`, including `TimeoutError`."""
+    """Write bytes, and wait for the buffer to drain. Raises `OSError`, including `TimeoutError`."""
     if data:
         writer.write(data)
         async with asyncio.timeout(WRITE_TIMEOUT):

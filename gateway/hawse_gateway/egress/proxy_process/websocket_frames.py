@@ -1,7 +1,8 @@
-"""Hides secrets in a server's WebSocket messages (RFC 6455, section 5). No I/O.
+"""Masks secrets in a server's WebSocket messages (RFC 6455, section 5). No I/O.
 
-A secret can be split across frames, so messages are split into other frames here, which the RFC permits without
-extensions (section 5.4). Data that may start a secret waits until the end of the message at most.
+A secret can be split across frames. Messages are therefore split into frames anew, which the RFC permits without
+extensions (section 5.4). Data that could be the start of a secret is held back until the end of the message at the
+latest.
 """
 
 from collections.abc import Sequence
@@ -9,30 +10,30 @@ from typing import Final
 
 from hawse_gateway.egress.proxy_process.masking import Mask
 
-CONTROL: Final = 0x8  # opcodes of control frames start here
-CONTROL_MAX: Final = 125  # bytes of the payload of a control frame
-LAST: Final = 0x80  # FIN, in the first byte
-RESERVED: Final = 0x70  # RSV1 to RSV3, which only extensions use
-MASKED: Final = 0x80  # in the second byte; a server must not mask
+CONTROL: Final = 0x8  # lowest opcode of a control frame
+CONTROL_MAX: Final = 125  # maximum payload of a control frame, in bytes
+LAST: Final = 0x80  # FIN in the first byte
+RESERVED: Final = 0x70  # RSV1 to RSV3, which are only used by extensions
+MASKED: Final = 0x80  # MASK in the second byte, which a server must not set
 
 
 class MaskedFrames:
-    """The frames from a server.
+    """Converts the frames from a server.
 
     Args:
-        hidden: The texts that `Mask` hides in each message.
+        hidden: The texts to mask in each message.
     """
 
     def __init__(self, hidden: Sequence[bytes]) -> None:
         self._mask = Mask(hidden)
-        self._data = bytearray()  # unread data: a part of a header, or of a control frame
-        self._left = 0  # missing bytes of the current data frame's payload
-        self._last = False  # whether it is the last frame of its message
-        self._opcode = 0  # of the next frame for the program: the message's opcode in its first frame, then 0
-        self._open = False  # whether a message has started but not ended
+        self._data = bytearray()  # unprocessed data: a part of a header or a control frame
+        self._left = 0  # remaining payload bytes of the current data frame
+        self._last = False  # whether the current frame is the last one of its message
+        self._opcode = 0  # opcode of the next frame for the program, which is 0 after the first frame of a message
+        self._open = False  # whether a message is incomplete
 
     def feed(self, data: bytes) -> bytes:
-        """Return frames for the program, given more bytes from the server. Raises `ValueError` if they are invalid."""
+        """Convert more bytes from the server to frames for the program. Raises `ValueError` for invalid frames."""
         self._data += data
         out = bytearray()
         while self._step(out):
@@ -66,7 +67,7 @@ class MaskedFrames:
 
     def _control(self, out: bytearray, first: int, size: int) -> bool:
         if size > CONTROL_MAX or not first & LAST:
-            raise ValueError("a control frame that is too long or in pieces")
+            raise ValueError("a control frame that is too long or fragmented")
         if len(self._data) < 2 + size:
             return False
         out += _frame(first, self._mask.hide(bytes(self._data[2 : 2 + size])))
@@ -74,7 +75,7 @@ class MaskedFrames:
         return True
 
     def _payload(self, out: bytearray) -> bool:
-        """Pass on the available payload. The program gets the last frame of a message once it is complete."""
+        """Return frames with the available payload. The last frame of a message is returned when it is complete."""
         taken = bytes(self._data[: self._left])
         del self._data[: len(taken)]
         self._left -= len(taken)
