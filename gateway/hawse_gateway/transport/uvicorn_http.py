@@ -18,9 +18,7 @@ ANSWER_TIMEOUT: Final = 120.0  # s from there to the end of the response, enough
 HEADERS_SIZE: Final = 32 << 10  # bytes of the request line and headers
 HEADERS_COUNT: Final = 100
 PIPELINE: Final = 8  # requests waiting for an earlier response; each uses a few KB and needs no token
-DISCARDED: Final = (
-    1 << 20
-)  # bytes of oversized headers to read, since browsers show no response before
+DISCARDED: Final = 1 << 20  # bytes of oversized headers to read, since browsers show no response before
 TOO_LARGE: Final = (
     b"The headers of this request are too large or too many. In a browser, the reason is cookies, which another "
     b"program at this host may have set. Load the page again; if that does not help, delete this host's cookies in the "

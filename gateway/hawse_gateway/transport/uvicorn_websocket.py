@@ -22,9 +22,7 @@ from hawse_gateway.transport.message_socket import MessageSocket, Receiver
 from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
 WRITE_BUFFER: Final = 128 << 10  # bytes in the transport's buffer, kept small because all channels wait behind them
-PONG_BUFFER: Final = (
-    256 << 10
-)  # bytes in the buffer, then a peer that pings but does not read is disconnected
+PONG_BUFFER: Final = 256 << 10  # bytes in the buffer above which a peer that pings without reading is disconnected
 FRAGMENTS: Final = 1024  # fragments of one message, because empty fragments do not count toward `ws_max_size`
 LINGER: Final = 5.0  # s for a peer to read the remaining data and close its side
 SILENT_PINGS: Final = 3  # consecutive ping timeouts without data from the peer: 60 s of silence with pings every 20 s
