@@ -24,7 +24,7 @@ QUEUE: Final = 8192  # entries in the queue: a few megabytes
 BATCH: Final = 256  # entries in one write
 SCAN_BLOCKS: Final = 64  # blocks read per page of results: 4 MiB
 WARNING_INTERVAL: Final = 60.0  # s between warnings about lost entries
-CLOCK_STEP: Final = 60.0  # s by which entries can be out of order after the clock is set back
+CLOCK_STEP: Final = 60.0  # maximum disorder of entries in s, after the clock was set back
 FLUSH_TIMEOUT: Final = 2.0  # s to wait for pending writes before reading and on exit
 
 _encoder = msgspec.json.Encoder()

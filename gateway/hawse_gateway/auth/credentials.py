@@ -42,7 +42,7 @@ SECRET_BYTES: Final = 32
 TOTAL: Final = 4096  # credentials, to bound memory
 OF_EACH_USER: Final = 1024  # credentials per user, so that one user cannot use up the total
 SESSIONS_OF_EACH: Final = 64  # sessions per token or link; another sign-in ends the oldest session
-SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use after which a browser has to sign in again
+SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use before a browser has to sign in again
 SESSION_STEP: Final = 3_600.0  # s between two extensions of a session in use
 ATTEMPTS: Final = 5  # attempts to write a row that other gateways change at the same time
 

@@ -1,4 +1,4 @@
-"""The proxy through which sandboxes with the network `filtered` reach selected hosts (docs/decisions/0210).
+"""The proxy of sandboxes with the network `filtered`, which gives them access to selected hosts (docs/decisions/0210).
 
 Each sandbox has its own proxy process, which runs outside the sandbox: `python -m hawse_gateway.egress.proxy_process`.
 The gateway starts it with a plan on standard input (`plan`) and reads its refusals (`follower`). The gateway can be

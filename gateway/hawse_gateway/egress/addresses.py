@@ -91,7 +91,7 @@ def _ipv6(text: str) -> str:
 
 
 def _embedded(address: Address) -> list[ipaddress.IPv4Address]:
-    """Return the IPv4 addresses to which routers can translate an IPv6 address."""
+    """Return the IPv4 addresses that routers can derive from an IPv6 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     found = [] if address.sixtofour is None else [address.sixtofour]

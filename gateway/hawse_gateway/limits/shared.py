@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 PERIOD: Final = 0.5  # s between two exchanges
 IDLE: Final = 5.0  # s between two exchanges while all counts are zero
 LAST: Final = 1.0  # s to send the last report
-FORGET: Final = 6.0  # s without the store after which the counts of other gateways are dropped
+FORGET: Final = 6.0  # s without the store before the counts of other gateways are dropped
 BUCKETS: Final = 1000  # buckets per exchange, during which Redis serves no other requests
 PAIRS: Final = 1000  # credentials per exchange
 
@@ -55,7 +55,7 @@ class SharedLimits:
             held: The limits on things that callers hold, such as connections.
             guesses: The counts of wrong credentials. None if they are not limited.
             period: Seconds between two exchanges.
-            forget: Seconds without the store after which the counts of other gateways are dropped.
+            forget: Seconds without the store before the counts of other gateways are dropped.
         """
         self._store = store
         self._gateway = gateway

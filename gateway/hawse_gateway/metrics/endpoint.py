@@ -25,7 +25,7 @@ from hawse_gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family
 from hawse_gateway.upstream.call import UpstreamCall
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-ANSWER_TIME: Final = 1.0  # s for a runtime to respond, after which it is reported as down
+ANSWER_TIME: Final = 1.0  # s for a runtime to respond before it is reported as down
 
 # Metrics of a runtime, by the field of `RuntimeMetricsResult`.
 RUNTIME: Final = {

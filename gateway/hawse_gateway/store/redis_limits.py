@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hawse_gateway.store.base import BucketSpending, LimitAnswer
 
-HELD: Final = 6.0  # s without a report after which a gateway is considered dead; longer than the timeout for a response
+HELD: Final = 6.0  # s without a report before a gateway is considered dead; longer than the timeout for a response
 KNOWN: Final = 24 * 3600.0  # s that a credential of an address stays known to all gateways
 
 # ARGV: prefix, name of the gateway, milliseconds that a report is valid, counts of the gateway ("" for none),

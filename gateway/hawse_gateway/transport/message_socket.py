@@ -96,7 +96,7 @@ class MessageSocket:
         self._limit = limit
         self._receiver: Receiver | None = None
         self._partial = bytearray()  # an incomplete frame: a header and at most `limit` bytes
-        self._wanted = 0  # size of the incomplete frame at which parsing continues
+        self._wanted = 0  # parsing continues when the incomplete frame has this size
         self._in_fragments = False  # whether a fragmented message is incomplete
         self._over = False  # whether all further bytes go to the parser
 

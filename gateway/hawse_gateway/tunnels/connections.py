@@ -66,7 +66,7 @@ class TunnelConnections:
 
         Args:
             connect: Connects to the port of a tunnel.
-            idle: Seconds without data after which a connection is closed.
+            idle: Seconds without data before a connection is closed.
         """
         self._connect = connect
         self._idle = idle

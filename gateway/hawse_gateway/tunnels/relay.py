@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Final, Protocol
 
 CHUNK: Final = 64 << 10  # bytes per read
-IDLE: Final = 3600.0  # s without data in either direction after which a connection is closed
+IDLE: Final = 3600.0  # s without data in either direction before a connection is closed
 
 
 class Channel(Protocol):
@@ -42,7 +42,7 @@ async def relay(
         writer: The bytes to the visitor.
         channel: The connection to the port.
         first: Bytes that were read from the visitor before.
-        idle: Seconds without data after which the relay ends.
+        idle: Seconds without data before the relay ends.
 
     Raises:
         TimeoutError: No data was relayed for `idle` seconds.

@@ -68,7 +68,7 @@ class CheckedRequest:
         method: The method.
         target: The path and the query.
         headers: The headers, with lower-case names and without hop-by-hop headers. `host` is the first one.
-        websocket: The key of a WebSocket handshake, for which `method` is `WEBSOCKET`. None for other requests.
+        websocket: The key of a WebSocket handshake, whose `method` is `WEBSOCKET`. None for other requests.
     """
 
     origin: Origin

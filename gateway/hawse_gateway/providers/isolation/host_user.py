@@ -10,7 +10,7 @@ from typing import Final
 
 FIRST: Final = 1_879_048_192  # systemd documents the range up to the end of 31 bits as unused by any system
 COUNT: Final = 1 << 27
-ATTEMPTS: Final = 100  # random choices, each of which is already taken with a probability of (sandboxes / COUNT)
+ATTEMPTS: Final = 100  # random choices; the probability that a choice is taken is (sandboxes / COUNT)
 
 
 def assigned(file: Path) -> int | None:
