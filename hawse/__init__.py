@@ -37,7 +37,7 @@ EXPORTS: Final = {
     "hawse.client.access": "ShareLinks Tokens",
     "hawse.client.audit": "AuditTrail",
     "hawse.client.backups": "Backups SandboxBackups",
-    "hawse.client.base.causes": (
+    "hawse.client.base.call_errors": (
         "CallCancelledError CapacityExceededError CleanupPendingError ConflictError ConnectionLostError "
         "DeadlineExceededError ExitedError ForbiddenError InputGapError InputOverflowError InternalError "
         "InvalidParamsError IoError IsDirectoryError KeyConflictError LanguageUnavailableError LeaseHeldError "

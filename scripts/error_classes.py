@@ -1,4 +1,4 @@
-"""Write the client's exception classes, `hawse/client/base/causes.py`, from the table of errors."""
+"""Write the client's exception classes, `hawse/client/base/call_errors.py`, from the table of errors."""
 
 import textwrap
 from typing import Final
@@ -70,7 +70,7 @@ def error_classes() -> str:
         for code in codes
     )
     table = "".join(f'    "{code}": {class_name(code)},\n' for code in codes)
-    return f"{HEADER}{classes}\nCAUSES: Final[dict[str, type[HawseError]]] = {{\n{table}}}\n"
+    return f"{HEADER}{classes}\nCALL_ERRORS: Final[dict[str, type[HawseError]]] = {{\n{table}}}\n"
 
 
 def _docstring(text: str) -> str:

@@ -3,7 +3,7 @@
     web/src/wire/methods.ts   the TypeScript types of every method
     web/src/wire/streams.ts   the names of the methods that send events or bytes
     docs/methods.md           the reference of every method
-    hawse/client/base/causes.py   the exceptions of the Python client
+    hawse/client/base/call_errors.py   the exceptions of the Python client
     hawse/__init__.pyi, hawse/client/__init__.pyi, hawse/sync/__init__.pyi   the Python client for type checkers
 
 With `--check` nothing is written; the exit code is 1 if a file is not up to date. `--openapi FILE` writes only the
@@ -352,7 +352,7 @@ FILES: Final[dict[str, Callable[[], str]]] = {
     "web/src/wire/methods.ts": typescript,
     "web/src/wire/streams.ts": typescript_streams,
     "docs/methods.md": reference,
-    "hawse/client/base/causes.py": error_classes,
+    "hawse/client/base/call_errors.py": error_classes,
     "hawse/__init__.pyi": exports,
     "hawse/client/__init__.pyi": client_exports,
     "hawse/sync/__init__.pyi": stub,

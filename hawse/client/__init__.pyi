@@ -93,7 +93,7 @@ from hawse.client.backups import (
     Backups as Backups,
     SandboxBackups as SandboxBackups,
 )
-from hawse.client.base.causes import (
+from hawse.client.base.call_errors import (
     CallCancelledError as CallCancelledError,
     CapacityExceededError as CapacityExceededError,
     CleanupPendingError as CleanupPendingError,

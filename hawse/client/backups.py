@@ -24,7 +24,7 @@ from hawse.api.backups import (
     SandboxSnapshot,
 )
 from hawse.api.paths import from_text, to_text
-from hawse.client.base.causes import NotFoundError
+from hawse.client.base.call_errors import NotFoundError
 from hawse.client.base.keywords import declared
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable

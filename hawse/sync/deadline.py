@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
-from hawse.client.base.causes import DeadlineExceededError
+from hawse.client.base.call_errors import DeadlineExceededError
 
 T = TypeVar("T")
 

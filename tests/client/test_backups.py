@@ -23,7 +23,7 @@ from hawse.api.backups import (
 )
 from hawse.api.paths import to_text
 from hawse.client.backups import BackupCall, Backups, SandboxBackups, take_snapshot
-from hawse.client.base.causes import NotFoundError
+from hawse.client.base.call_errors import NotFoundError
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.wire import Event

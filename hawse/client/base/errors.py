@@ -1,7 +1,7 @@
 """The client's own errors. All derive from `HawseError`, so one `except` clause catches everything.
 
     HawseError                    any error, with `code`, `retryable`, `admitted`, `details`
-    ├── NotFoundError, …          a call failed: one class for each code (hawse/client/base/causes.py)
+    ├── NotFoundError, …          a call failed: one class for each code (hawse/client/base/call_errors.py)
     │   ├── GaveUpError           (unavailable) no connection within the permitted time
     │   ├── BusyError             (conflict) another task is reading the same stream
     │   └── TruncatedError        (too_large) the requested bytes are no longer kept
@@ -18,8 +18,8 @@ a newer server knows is a plain `HawseError`.
 
 from typing import TYPE_CHECKING, Any
 
-from hawse.client.base.causes import (
-    CAUSES,
+from hawse.client.base.call_errors import (
+    CALL_ERRORS,
     ConflictError,
     ForbiddenError,
     TooLargeError,
@@ -110,5 +110,5 @@ def fresh(error: HawseError) -> HawseError:
 
     It is a copy because one exception that is raised in several tasks would collect all their tracebacks.
     """
-    cls = CAUSES.get(error.code, HawseError) if type(error) is HawseError else type(error)
+    cls = CALL_ERRORS.get(error.code, HawseError) if type(error) is HawseError else type(error)
     return rebuilt(cls, error.args, error.__dict__)

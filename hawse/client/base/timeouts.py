@@ -2,7 +2,7 @@
 
 import math
 
-from hawse.client.base.causes import InvalidParamsError
+from hawse.client.base.call_errors import InvalidParamsError
 
 
 def check_timeout(timeout: object, *, most: float = math.inf) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from hawse.api import Params, spec_of
-from hawse.client.base.causes import InvalidParamsError
+from hawse.client.base.call_errors import InvalidParamsError
 from hawse.client.base.channel import ClientChannel
 from hawse.client.base.timeouts import check_timeout
 from hawse.client.base.trace import current_trace

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from hawse.api import Params
 from hawse.client.base.boot_time import boot_time
-from hawse.client.base.causes import DeadlineExceededError
+from hawse.client.base.call_errors import DeadlineExceededError
 from hawse.client.base.channel import ClientChannel, ConnectionProtocol
 from hawse.client.base.errors import ClientClosedError, GaveUpError, fresh
 from hawse.client.base.options import Options

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 from collections.abc import Callable
 
-from hawse.client.base.causes import ExitedError
+from hawse.client.base.call_errors import ExitedError
 from hawse.client.base.errors import fresh
 from hawse.client.calls.unacknowledged_input import InputBuffer
 from hawse.wire import Connection, HawseError, Kind

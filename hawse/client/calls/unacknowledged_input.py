@@ -6,7 +6,7 @@ Does no I/O and reads no clock. Offsets are absolute in the input stream and nev
         └─── kept ───────┘     at most `limit` bytes; the server confirms `applied` by credit and `opened`
 """
 
-from hawse.client.base.causes import InputGapError
+from hawse.client.base.call_errors import InputGapError
 from hawse.wire import RemoteProtocolError
 
 

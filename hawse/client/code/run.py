@@ -22,7 +22,7 @@ from hawse.api.code import (
     CodeSince,
     CodeTruncated,
 )
-from hawse.client.base.causes import OutcomeUnknownError
+from hawse.client.base.call_errors import OutcomeUnknownError
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.offset_cursor import OffsetCursor

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from pathlib import Path
 
 from hawse.api import files as api
-from hawse.client.base.causes import NotFoundError, TooLargeError
+from hawse.client.base.call_errors import NotFoundError, TooLargeError
 from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.files import local_files

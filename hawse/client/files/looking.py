@@ -7,7 +7,7 @@ import msgspec
 
 from hawse.api import files as api
 from hawse.api.paths import from_text, to_text
-from hawse.client.base.causes import TooLargeError
+from hawse.client.base.call_errors import TooLargeError
 from hawse.client.base.errors import fresh
 from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.client.files.changes import FileChanges, PathLike

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from hawse.client.base.causes import PermissionDeniedError
+from hawse.client.base.call_errors import PermissionDeniedError
 from hawse.client.files import local_files, tree as trees
 from hawse.client.files.tree import Link, OnFailure, Tree, TreeEntry
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from hawse.api.files import FileTransferResult
-from hawse.client.base.causes import ConflictError, NotFoundError
+from hawse.client.base.call_errors import ConflictError, NotFoundError
 from hawse.client.files.changes import PathLike
 from hawse.client.files.local_files import CHUNK, Progress, digest
 from hawse.holes import has_holes

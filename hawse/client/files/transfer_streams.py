@@ -6,7 +6,7 @@ import msgspec
 
 from hawse.api.files import FileCancel, FileOpened, FileRead, FileTransferResult, FileWrite, FileWriteOpened
 from hawse.api.recordings import RecordingRead
-from hawse.client.base.causes import ConflictError, IoError
+from hawse.client.base.call_errors import ConflictError, IoError
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import BytesLike, InputStream

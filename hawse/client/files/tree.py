@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hawse.api.files import FileEntry, FileFailure
-from hawse.client.base.causes import CAUSES, PermissionDeniedError
+from hawse.client.base.call_errors import CALL_ERRORS, PermissionDeniedError
 from hawse.client.base.errors import fresh
 from hawse.holes import has_holes
 from hawse.wire import HawseError
@@ -144,7 +144,7 @@ async def remote_tree(files: "Files", source: str, on_failure: OnFailure) -> Tre
     tree.directories.append(_remote_entry("", info))
 
     def failed(failure: FileFailure) -> None:
-        code = failure.code if failure.code in CAUSES else "io_error"
+        code = failure.code if failure.code in CALL_ERRORS else "io_error"
         on_failure(failure.path, fresh(HawseError(code, failure.message, admitted="yes")))
 
     async for entry in files.list(source, recursive=True, on_error=failed):

@@ -23,7 +23,7 @@ from hawse.api.processes import (
 )
 from hawse.api.sessions import SessionExec, SessionExecOpened
 from hawse.api.types import StreamName
-from hawse.client.base.causes import OutcomeUnknownError
+from hawse.client.base.call_errors import OutcomeUnknownError
 from hawse.client.base.errors import CommandError, TruncatedError
 from hawse.client.base.keywords import declared_callbacks
 from hawse.client.base.results import CommandResult

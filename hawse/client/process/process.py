@@ -19,7 +19,7 @@ from hawse.api.processes import (
     Since,
 )
 from hawse.api.types import Exit, StreamName
-from hawse.client.base.causes import DeadlineExceededError, ForbiddenError
+from hawse.client.base.call_errors import DeadlineExceededError, ForbiddenError
 from hawse.client.base.errors import ClientClosedError
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike

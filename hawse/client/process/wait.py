@@ -7,7 +7,7 @@ import msgspec
 
 from hawse.api import Params
 from hawse.api.processes import ProcessWait, ProcessWaitOpened, ProcessWaitResult, Since
-from hawse.client.base.causes import DeadlineExceededError
+from hawse.client.base.call_errors import DeadlineExceededError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 

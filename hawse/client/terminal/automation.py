@@ -20,7 +20,7 @@ from hawse.api.terminals import (
     TerminalWaitResult,
 )
 from hawse.api.types import OutputMatch
-from hawse.client.base.causes import ConflictError, DeadlineExceededError, ExitedError, InvalidParamsError
+from hawse.client.base.call_errors import ConflictError, DeadlineExceededError, ExitedError, InvalidParamsError
 from hawse.client.base.errors import fresh
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.terminal.attach import TerminalAttachCall

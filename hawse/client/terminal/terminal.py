@@ -26,7 +26,7 @@ from hawse.api.terminals import (
     TerminalWaitResult,
 )
 from hawse.api.types import Exit
-from hawse.client.base.causes import ForbiddenError
+from hawse.client.base.call_errors import ForbiddenError
 from hawse.client.base.errors import ClientClosedError, TruncatedError
 from hawse.client.base.results import Output, Repaint, Snapshot, TerminalEvent
 from hawse.client.calls.call_table import CallTable

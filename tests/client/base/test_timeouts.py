@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hawse.client.base.causes import InvalidParamsError
+from hawse.client.base.call_errors import InvalidParamsError
 from hawse.client.base.timeouts import check_timeout
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from hawse.client.base.causes import PermissionDeniedError
+from hawse.client.base.call_errors import PermissionDeniedError
 from hawse.client.files.places import LocalPlace
 from hawse.client.files.tree import Link, TreeEntry
 

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from hawse.client.base.causes import NoSpaceError, NotFoundError
+from hawse.client.base.call_errors import NoSpaceError, NotFoundError
 from hawse.client.base.errors import ClientClosedError
 from hawse.client.files.places import LocalPlace, RemotePlace
 from hawse.client.files.tree_transfer import TreeTransfer

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hawse.client.base.causes import InvalidParamsError
+from hawse.client.base.call_errors import InvalidParamsError
 from hawse.client.process.program import program, start_fields
 
 

@@ -7,17 +7,17 @@ import pickle
 import pytest
 
 import hawse
-from hawse.client.base.causes import CAUSES
+from hawse.client.base.call_errors import CALL_ERRORS
 from hawse.client.base.errors import BusyError, CommandError, GaveUpError, TruncatedError, fresh
 from hawse.client.base.results import CommandResult
 from hawse.wire import HawseError
 
 
-@pytest.mark.parametrize("code", CAUSES)
+@pytest.mark.parametrize("code", CALL_ERRORS)
 def test_an_error_is_raised_as_the_class_of_its_code(code: str) -> None:
     received = HawseError(code, "why", admitted="unknown", details={"a": 1}, retryable=True)
     error = fresh(received)
-    assert type(error) is CAUSES[code]
+    assert type(error) is CALL_ERRORS[code]
     assert error is not received
     assert (error.code, error.message, str(error)) == (code, "why", f"{code}: why")
     assert (error.admitted, error.details, error.retryable, error.status) == (
@@ -26,7 +26,7 @@ def test_an_error_is_raised_as_the_class_of_its_code(code: str) -> None:
         True,
         received.status,
     )
-    made = CAUSES[code]("why", admitted="yes")
+    made = CALL_ERRORS[code]("why", admitted="yes")
     assert (made.code, str(made), made.admitted) == (code, f"{code}: why", "yes")
     assert getattr(hawse, type(made).__name__) is type(made)
 

@@ -219,7 +219,7 @@ class InternalError(CallError):
     code = "internal"
 
 
-CAUSES: Final[dict[str, type[HawseError]]] = {
+CALL_ERRORS: Final[dict[str, type[HawseError]]] = {
     "unauthenticated": UnauthenticatedError,
     "forbidden": ForbiddenError,
     "origin_denied": OriginDeniedError,
