@@ -38,8 +38,8 @@ from hawse.api.desktops import (
 )
 from hawse.api.people import LeaseAction, ViewerProfile, WriterLease
 from hawse.api.processes import ProcessInfo
+from hawse.client.base.environment import Env
 from hawse.client.base.results import represent
-from hawse.client.base.surroundings import Env
 from hawse.client.calls.byte_stream import ByteStream, ByteStreamCall
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable

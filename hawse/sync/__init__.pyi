@@ -92,8 +92,8 @@ from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.base.results import ConnectionState
 from hawse.client.base.results import TerminalEvent
-from hawse.client.base.surroundings import Directory
-from hawse.client.base.surroundings import Env
+from hawse.client.base.environment import Directory
+from hawse.client.base.environment import Env
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.code.context import Callbacks
 from hawse.client.code.results import CodeEvent

@@ -4,8 +4,8 @@ import builtins
 from typing import Unpack
 
 from hawse.api.code import CodeContextInfo, CodeCreate, CodeGet, CodeLanguage, CodeLanguages, CodeList, CodeRun
+from hawse.client.base.environment import Directory, Env, directory, environment
 from hawse.client.base.keywords import declared_callbacks
-from hawse.client.base.surroundings import Directory, Env, directory, environment
 from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.code.context import OUTPUT_LIMIT, Callbacks, CodeContext, collect, run_stream
 from hawse.client.code.results import CodeResult

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
 
 from hawse.client.base.call_errors import InvalidParamsError
-from hawse.client.base.surroundings import Directory, Env, directory, environment
+from hawse.client.base.environment import Directory, Env, directory, environment
 from hawse.client.base.timeouts import check_timeout
 from hawse.client.calls.input_stream import BytesLike
 

@@ -17,9 +17,9 @@ from hawse.api.sessions import (
     SessionWatchResult,
 )
 from hawse.api.types import Exit, StreamName
+from hawse.client.base.environment import directory, environment
 from hawse.client.base.keywords import declared
 from hawse.client.base.results import CommandResult
-from hawse.client.base.surroundings import directory, environment
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.created_handle import CreatedHandle

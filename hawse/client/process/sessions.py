@@ -1,7 +1,7 @@
 """`box.sessions`: the persistent shells of a sandbox."""
 
 from hawse.api.sessions import SessionCreate, SessionGet, SessionInfo, SessionList
-from hawse.client.base.surroundings import Directory, Env, directory, environment
+from hawse.client.base.environment import Directory, Env, directory, environment
 from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.process.processes import Processes
 from hawse.client.process.session import Session

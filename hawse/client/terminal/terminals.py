@@ -14,8 +14,8 @@ from hawse.api.terminals import (
     TerminalViewers,
     TerminalViewersResult,
 )
+from hawse.client.base.environment import Directory, Env, directory, environment
 from hawse.client.base.keywords import declared
-from hawse.client.base.surroundings import Directory, Env, directory, environment
 from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.terminal import Terminal

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from hawse.api.paths import from_text
-from hawse.client.base.surroundings import directory, environment
+from hawse.client.base.environment import directory, environment
 
 
 def test_a_directory_is_sent_as_text_also_if_it_is_not_utf_8() -> None:
