@@ -70,7 +70,7 @@ EXPORTS: Final = {
     "hawse.client.files.tree_transfer": "TreeResult",
     "hawse.client.git": "Git",
     "hawse.client.images": "Images",
-    "hawse.client.sandbox.opening": "SandboxCreation SandboxOpening SandboxOptions",
+    "hawse.client.sandbox.creation": "SandboxCreation SandboxOpening SandboxOptions",
     "hawse.client.mounts": "Mounts",
     "hawse.client.port_listener": "PortListener",
     "hawse.client.ports": "PortConnection Ports Preview",

@@ -245,7 +245,7 @@ from hawse.client.process.session import (
 from hawse.client.process.sessions import (
     Sessions as Sessions,
 )
-from hawse.client.sandbox.opening import (
+from hawse.client.sandbox.creation import (
     SandboxCreation as SandboxCreation,
     SandboxOpening as SandboxOpening,
     SandboxOptions as SandboxOptions,

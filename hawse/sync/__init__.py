@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, cast
 
 import hawse.client as asynchronous
-from hawse.client.sandbox.opening import SandboxCreation as AsyncSandboxCreation
+from hawse.client.sandbox.creation import SandboxCreation as AsyncSandboxCreation
 from hawse.sync.background import DEFAULT
 from hawse.sync.deadline import timeout as timeout
 from hawse.sync.wrapping import creates, handles, stands_for, synchronous

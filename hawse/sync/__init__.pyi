@@ -88,12 +88,12 @@ from hawse.api.watches import WatchRescan
 from hawse.api.watches import WatchedChange
 from hawse.client.backups import BackupOptions
 from hawse.client.backups import OnProgress
+from hawse.client.base.environment import Directory
+from hawse.client.base.environment import Env
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.base.results import ConnectionState
 from hawse.client.base.results import TerminalEvent
-from hawse.client.base.environment import Directory
-from hawse.client.base.environment import Env
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.code.context import Callbacks
 from hawse.client.code.results import CodeEvent
@@ -112,7 +112,7 @@ from hawse.client.process.program import ExecOptions
 from hawse.client.process.program import StartFields
 from hawse.client.process.program import StartOptions
 from hawse.client.process.session import SessionResult
-from hawse.client.sandbox.opening import SandboxOptions
+from hawse.client.sandbox.creation import SandboxOptions
 from hawse.client.sandbox.sandboxes import SandboxChange
 from hawse.client.terminal.automation import RunResult
 from hawse.client.terminal.terminals import ViewerOptions

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # each is loaded when it is first used, so that a program sta
     from hawse.client.ports import Ports
     from hawse.client.process.processes import Processes
     from hawse.client.process.sessions import Sessions
-    from hawse.client.sandbox.opening import SandboxCreation, SandboxOpening, SandboxOptions
+    from hawse.client.sandbox.creation import SandboxCreation, SandboxOpening, SandboxOptions
     from hawse.client.terminal.recordings import Recordings
     from hawse.client.terminal.terminals import Terminals
     from hawse.client.tunnels import Tunnels
@@ -82,7 +82,7 @@ class Sandbox(Lifecycle, Execution):
         Raises:
             HawseError: When awaited: as `connect()` and `hw.sandboxes.create`.
         """
-        from hawse.client.sandbox.opening import SandboxCreation, with_own_connection
+        from hawse.client.sandbox.creation import SandboxCreation, with_own_connection
 
         if client is not None:
             return client.sandboxes.create(id, **options)
@@ -102,7 +102,7 @@ class Sandbox(Lifecycle, Execution):
         Raises:
             HawseError: When awaited: `not_found`; as `connect()`.
         """
-        from hawse.client.sandbox.opening import SandboxOpening, with_own_connection
+        from hawse.client.sandbox.creation import SandboxOpening, with_own_connection
 
         async def find(client: "Client") -> Sandbox:
             await client.sandboxes.get(id)

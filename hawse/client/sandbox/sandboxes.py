@@ -23,7 +23,7 @@ from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.receive_buffer import ReceiveBuffer
 from hawse.client.calls.stream_handle import StreamHandle
-from hawse.client.sandbox.opening import SandboxCreation, SandboxOptions, create_params
+from hawse.client.sandbox.creation import SandboxCreation, SandboxOptions, create_params
 from hawse.client.sandbox.sandbox import Sandbox
 from hawse.wire import Event, HawseError
 

@@ -6,7 +6,7 @@ import pytest
 
 import hawse
 from hawse.api.sandboxes import SandboxPort
-from hawse.client.sandbox.opening import SandboxCreation, SandboxOpening, create_params, with_own_connection
+from hawse.client.sandbox.creation import SandboxCreation, SandboxOpening, create_params, with_own_connection
 from hawse.wire import HawseError
 from tests.support.fake_server import FakeServer
 
