@@ -1,4 +1,4 @@
-"""The number of executors of a language that wait for contexts: the option `--code-pool` of gateway and runtime."""
+"""The pool of idle executors for new contexts, as set with the option `--code-pool` of the gateway and the runtime."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,22 +11,22 @@ _VALUE = re.compile(r"(size|idle|memory)=(\d{1,15})([KMG]?)")
 
 
 class PoolLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The executors of one language that wait for a context."""
+    """The limits of the pool of one language."""
 
-    size: int = 2  # waiting executors; 0 makes each context start its own
-    idle: float = 600.0  # seconds without a new context or run until the waiting executors are ended
-    memory: int = 512 << 20  # bytes of resident memory of all waiting executors in total
+    size: int = 2  # idle executors; with 0, each context starts its own
+    idle: float = 600.0  # seconds without a new context or run after which the idle executors are ended
+    memory: int = 512 << 20  # bytes of resident memory of all idle executors in total
 
 
 def parse_pools(texts: Iterable[str]) -> tuple[PoolLimits, Mapping[str, PoolLimits]]:
-    """Return the default limits, and the limits of languages that differ from them.
+    """Return the default limits, and the limits of languages with their own values.
 
     Args:
-        texts: Each of the form FORM, with at least one value. Without a language, it sets the defaults, also for values
-            that the text of a language omits.
+        texts: Each of the form FORM, with at least one value. A text without a language sets the defaults, including
+            the values that a language's text omits.
 
     Raises:
-        ValueError: A text has another form, or states a language twice.
+        ValueError: A text is malformed, or two texts are for the same language.
     """
     given: dict[str, dict[str, int]] = {}
     for text in texts:

@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
         importlib.import_module(f"hawse.api.{surface}")
     from hawse.api import spec
 
-    for methods in (spec.METHODS, spec.GATEWAY):  # in the order of the surfaces, whichever was imported first
+    for methods in (spec.METHODS, spec.GATEWAY):  # in the order of `SURFACES`, not of imports
         ordered = sorted(methods.items(), key=lambda item: SURFACES.index(item[1].params.__module__.rpartition(".")[2]))
         methods.clear()
         methods.update(ordered)

@@ -25,18 +25,19 @@ Uses = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """A token, without its secret, or the login of a user with the identity provider, which has none.
+    """A token without its secret, or a user's login through the identity provider, which has no secret.
 
     Attributes:
         id: Id of the token, or `login-…`, which `token.revoke` takes.
         name: Its purpose, as described by its creator.
-        user: The user that it identifies: the `id` of the principal of its calls.
-        role: Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which may make a machine the sandbox.
+        user: The user that it identifies, as the `id` of the principal in its calls.
+        role: Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which can connect a machine as a
+            sandbox.
         created: When it was created, in seconds since 1970.
-        sandboxes: The sandboxes that it is limited to. Null means it is for all.
-        own: Whether it is for the sandboxes that its user creates.
-        expires: When it expires, in seconds since 1970. Null means it does not.
-        connections: Number of its current connections and requests to this gateway, including its sessions'.
+        sandboxes: The sandboxes that it is limited to. Null means all sandboxes.
+        own: Whether it is limited to the sandboxes that its user creates.
+        expires: When it expires, in seconds since 1970. Null means never.
+        connections: Number of current connections and requests to this gateway that use the token or its sessions.
     """
 
     id: str
@@ -66,7 +67,7 @@ class TokenListResult(Reply, frozen=True, kw_only=True):
     """Tokens.
 
     Attributes:
-        tokens: The ones that the caller may revoke, in the order of their creation.
+        tokens: The tokens that the caller may revoke, in the order of their creation.
     """
 
     tokens: list[TokenInfo]
@@ -94,8 +95,8 @@ class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         role: Its rights: `writer` or `viewer`.
         created: When it was created, in seconds since 1970.
         terminal: The only terminal that it opens, with its recordings. Null means the whole sandbox.
-        expires: When it expires, in seconds since 1970. Null means it does not.
-        uses: Number of exchanges for a session, one by each browser that opened it.
+        expires: When it expires, in seconds since 1970. Null means never.
+        uses: Number of browsers that have opened the link. Each exchanges the secret for a session.
         max_uses: Its maximum number of uses. Null means no maximum.
         users: The link's current connections and requests to this gateway.
     """
@@ -117,7 +118,7 @@ class ShareCreateResult(Reply, frozen=True, kw_only=True):
 
     Attributes:
         token: The secret. It is not stored, so it cannot be retrieved later.
-        path: The path, query and fragment of the page that it opens, to be appended to the gateway's address.
+        path: The path, query and fragment of the page that the link opens; append it to the gateway's address.
         info: The link without its secret.
     """
 
@@ -130,7 +131,7 @@ class ShareListResult(Reply, frozen=True, kw_only=True):
     """Share links.
 
     Attributes:
-        links: The ones that the caller may revoke, in the order of their creation.
+        links: The links that the caller may revoke, in the order of their creation.
     """
 
     links: list[ShareInfo]
@@ -148,7 +149,7 @@ class CredentialTarget(ParamsValue, kw_only=True):
 
 PAGE_MAX: Final = 1000  # entries of one answer: below the size of a control message
 
-Position = Annotated[str, matching(r"^[0-9]{1,9}:[0-9]{1,12}$(?!\n)", "a position of an earlier answer")]
+Position = Annotated[str, matching(r"^[0-9]{1,9}:[0-9]{1,12}$(?!\n)", "position from an earlier answer")]
 Text = Annotated[str, Meta(max_length=128)]
 Time = Annotated[float, Meta(ge=0, le=1e11)]
 
@@ -157,21 +158,21 @@ class AuditEntry(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """One entry of the audit log.
 
     Attributes:
-        time: When it was written, in seconds since 1970. A call has an entry when it ends, a stream also when it
+        time: When it was written, in seconds since 1970. Each call is logged when it ends, and a stream also when it
             starts.
-        action: The method that was called, or `connect`, `disconnect`, `refused` or `egress`: a request of a program
-            that the proxy of its sandbox has refused.
-        outcome: `ok`, `open` for a stream that has started, the code of the error, or the reason of the proxy.
+        action: The called method, `connect`, `disconnect`, `refused`, or `egress` for a program's request that the
+            sandbox's proxy has refused.
+        outcome: `ok`, `open` for a stream that has started, the error code, or the proxy's reason.
         user: The `id` of the caller; empty if it was not authenticated.
         name: The name of the caller; can be empty.
         kind: `owner`, `user`, `guest` or `service`; empty if it was not authenticated.
-        credential: The id of the caller's token, link or session. Null means the configured token of the owner, or
-            none.
+        credential: The id of the caller's token, link or session; null for the owner's configured token or no
+            credential.
         address: Address of the client, `HOST:PORT`; empty for calls of the gateway itself.
-        request: The id of the call or request, which logs and errors also name.
+        request: The id of the call or request, as in logs and errors.
         sandbox: The sandbox of the call, if any.
-        on: The objects that it acted on: parameters such as `id`, `path` and `terminal`, never values that could be
-            secret.
+        on: The objects that the call acted on: parameters such as `id`, `path` and `terminal`, but never possible
+            secrets.
         position: Position of the entry in the log, for `before` and `after`.
     """
 
@@ -193,7 +194,7 @@ class AuditListResult(Reply, frozen=True, kw_only=True):
     """A page of the audit log.
 
     Attributes:
-        entries: The entries, newest first. A page can be empty although there are more.
+        entries: The entries, newest first. Even an empty page can be followed by another page.
         before: The value of `before` for the next page, with older entries. Null on the last page.
     """
 
@@ -206,16 +207,16 @@ class AuditListResult(Reply, frozen=True, kw_only=True):
 
 @method("token.create", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("forbidden", "limit_exceeded"))
 class TokenCreate(Params[TokenCreateResult], kw_only=True):
-    """Create a token. It has no right that its creator does not have, and it ends with the creator's token.
+    """Create a token. Its rights cannot exceed its creator's, and it expires with the creator's token.
 
     Attributes:
         name: Its purpose.
         role: Its rights.
         sandboxes: The sandboxes that it is limited to. Null means all that the caller may give access to.
-        own: Whether it is limited to the sandboxes that its user creates. Others do not exist for it.
+        own: Whether it is limited to the sandboxes that its user creates. It cannot see other sandboxes.
         user: The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may
-            name another.
-        expires_in: Seconds until it expires. Null means with the caller's token.
+            name another user.
+        expires_in: Seconds until it expires. Null means that it expires with the caller's token.
     """
 
     name: Name = ""
@@ -245,7 +246,7 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
         terminal: The only terminal. Null means the whole sandbox.
         role: Rights of the link: `viewer` or `writer`.
         name: The name of the guest.
-        expires_in: Seconds until it expires. Null means with the caller's token.
+        expires_in: Seconds until it expires. Null means that it expires with the caller's token.
         max_uses: Maximum number of browsers; the secret can then only be exchanged for a session. Null means no
             maximum.
     """
@@ -270,15 +271,15 @@ class ShareRevoke(CredentialTarget, Params[Nothing], kw_only=True):
 
 @method("audit.list", safe=True, requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("io_error",))
 class AuditList(Params[AuditListResult], kw_only=True):
-    """List entries of the audit log of this gateway, the newest first.
+    """List entries of this gateway's audit log, newest first.
 
-    A caller that may not give access to all sandboxes gets the entries of the sandboxes that it may give access to.
+    A caller gets the entries of the sandboxes that it may give access to.
 
     Attributes:
         since: Only entries from this time on, in seconds since 1970.
         until: Only entries before this time, in seconds since 1970.
         user: Only entries of the caller with this `id`.
-        method: Only entries of this action. A trailing `.` selects all with this prefix: `token.`.
+        method: Only entries of this action. With a trailing `.`, all actions with this prefix, such as `token.`.
         sandbox: Only entries of this sandbox.
         outcome: Only entries with this outcome.
         after: Only entries that are newer than the one at this position.

@@ -25,8 +25,8 @@ class BackupProgress(Reply, frozen=True, kw_only=True):
 
     Attributes:
         phase: `packing` and `unpacking` happen in the sandbox; `converting` creates the image for overlays.
-        entries: Files, directories and others that were packed or unpacked.
-        bytes: Bytes of files, or of the archive while it is stored or read.
+        entries: Number of files, directories and other entries that were packed or unpacked.
+        bytes: Number of bytes of file content, or of the archive while it is stored or read.
     """
 
     phase: BackupPhase
@@ -44,12 +44,12 @@ class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         name: Name for people.
         owner: Id of the user that created it.
         format: Its storage format: `tar`, `tar.gz` or `tar.zst`.
-        size: Bytes of the archive.
+        size: Size of the archive, in bytes.
         sha256: SHA-256 of the archive, in hexadecimal.
-        entries: Files, directories and others in it.
-        bytes: Bytes of the files in it, without holes.
-        changed: Files that changed while they were read: their content can be a mixture of versions.
-        skipped: Devices and sockets, which are not archived.
+        entries: Number of files, directories and other entries in it.
+        bytes: Size of the files in it, in bytes, without holes.
+        changed: Number of files that changed while they were read. Their content can be a mixture of versions.
+        skipped: Number of devices and sockets, which are not archived.
         created: When it was created, in seconds since 1970.
         expires: When it is deleted, in seconds since 1970; null means never.
     """
@@ -87,7 +87,7 @@ class BackupUsageResult(Reply, frozen=True, kw_only=True):
         backups: Number of backups.
         bytes: Bytes of their archives, including the space reserved for backups in progress.
         max_backups: Maximum number of backups; null means no limit.
-        max_bytes: Maximum number of bytes, if the backups of others leave enough space.
+        max_bytes: Maximum number of bytes, if other users' backups leave enough space.
     """
 
     backups: int
@@ -100,10 +100,10 @@ class BackupRestoreResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A backup was restored.
 
     Attributes:
-        entries: Files, directories and others that were restored.
+        entries: Number of files, directories and other entries that were restored.
         bytes: Bytes of written files; 0 for an overlay.
-        skipped: Attributes that this sandbox is not allowed to set, such as file capabilities.
-        mount: Id of the mount, which `mount.delete` removes, if it is an overlay.
+        skipped: Number of attributes that this sandbox is not allowed to set, such as file capabilities.
+        mount: For an overlay: id of the mount, which `mount.delete` removes.
     """
 
     entries: Count
@@ -117,12 +117,12 @@ class BackupPackResult(Reply, frozen=True, kw_only=True):
 
     Attributes:
         format: `tar`, `tar.gz` or `tar.zst`.
-        size: Bytes of the archive.
+        size: Size of the archive, in bytes.
         sha256: SHA-256 of the archive, in hexadecimal.
-        entries: Files, directories and others in it.
-        bytes: Bytes of the files in it, without holes.
-        changed: Files that were changed while they were read.
-        skipped: Devices and sockets, which are not archived.
+        entries: Number of files, directories and other entries in it.
+        bytes: Size of the files in it, in bytes, without holes.
+        changed: Number of files that were changed while they were read.
+        skipped: Number of devices and sockets, which are not archived.
     """
 
     format: str
@@ -176,12 +176,14 @@ CREATE_ERRORS = (*PACK_ERRORS, "no_space", *JOB_ERRORS)
     raises=CREATE_ERRORS,
 )
 class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
-    """Make a backup of a directory of a sandbox, in the store of the gateway.
+    """Back up a directory of a sandbox to the gateway's store.
 
-    Names of any bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are preserved.
-    An unreadable file is an error, and nothing is stored; a file that changes during the backup is counted.
+    File names with arbitrary bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes
+    are preserved. If a file cannot be read, the call fails and nothing is stored. Files that change during the backup
+    are counted.
 
-    With an idempotency key, a call whose connection was lost continues for 60 seconds, and a repeat gets its outcome.
+    With an idempotency key, the call continues for 60 seconds after its connection was lost, and a repeated call gets
+    its outcome.
 
     Args:
         sandbox: Id of the sandbox.
@@ -207,8 +209,7 @@ class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
 class SandboxSnapshot(Params[BackupInfo], kw_only=True):
     """Back up the workspace of a sandbox. `sandbox.create` can create other sandboxes from it.
 
-    The result is a backup as from `backup.create`, with the same rules. It does not include programs or files outside
-    of the workspace.
+    The result is the same as from `backup.create`. It does not include programs or files outside of the workspace.
 
     Args:
         id: Id of the sandbox.
@@ -234,15 +235,15 @@ class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
     The backup is unpacked beside the directory, and its checksum is verified, before anything is replaced. A restore
     that fails or is cancelled changes nothing.
 
-    The mode `overlay` copies nothing: the directory, which must be empty or missing, shows the backup, and changes by
-    programs are kept in the sandbox. The backup is converted when this is first used. The overlay is a mount:
+    The mode `overlay` copies nothing: the backup appears at the directory, which must be empty or missing, and changes
+        by programs are kept in the sandbox. The first use of this mode converts the backup. The overlay is a mount:
     `mount.list` lists it, it is mounted again whenever the sandbox starts, and `mount.delete` removes it with all
-    changes. If nothing can be mounted, the error is `unavailable`.
+    changes. If the sandbox does not support mounts, the error is `unavailable`.
 
     Args:
         sandbox: Id of the sandbox, which can be another one; null means the backup's sandbox.
         path: The directory, which is created if it is missing; null means the backup's directory.
-        mode: Whether the files are copied, or read from the backup when they are used.
+        mode: `copy` copies the files; `overlay` reads them from the backup on demand.
     """
 
     sandbox: Id | None = None
@@ -252,7 +253,7 @@ class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
 
 @method("backup.list", safe=True, terminal=SELECTED, sandbox=False)
 class BackupList(Params[BackupListResult], kw_only=True):
-    """List the backups that the caller has created, and the backups of sandboxes where it has the right `operate`.
+    """List the caller's backups, and the backups of sandboxes where the caller has the right `operate`.
 
     Args:
         sandbox: Only backups of this sandbox; null means all.
@@ -278,7 +279,7 @@ class BackupDelete(BackupTarget, Params[Nothing], kw_only=True):
 
 @method("backup.cancel", terminal=SELECTED, sandbox=False)
 class BackupCancel(Params[Nothing], kw_only=True):
-    """Cancel a `backup.create` or `backup.restore` that has a key. One that has ended or never existed is not an error.
+    """Cancel a `backup.create` or `backup.restore` call by its key. An ended or unknown call is not an error.
 
     Args:
         key: The idempotency key of the call.
@@ -299,16 +300,17 @@ class BackupCancel(Params[Nothing], kw_only=True):
     raises=PACK_ERRORS,
 )
 class BackupPack(BackupSource, Params[BackupPackResult], kw_only=True):
-    """Send a directory as an archive, which is created while it is sent. `backup.create` calls this."""
+    """Stream a directory as an archive. `backup.create` calls this."""
 
 
 @method("backup.unpack", audit=False, requires=CONTROL, events={"progress": BackupProgress}, raises=UNPACK_ERRORS)
 class BackupUnpack(Params[BackupRestoreResult], kw_only=True):
-    """Replace a directory by the content of an archive from `backup.pack`. `backup.restore` calls this.
+    """Replace a directory with the content of an archive from `backup.pack`. `backup.restore` calls this.
 
     Args:
         archive: The archive, a file in the sandbox.
-        sha256: The SHA-256 that it must have, in hexadecimal. Another one is `io_error`, and changes nothing.
+        sha256: The expected SHA-256 of the archive, in hexadecimal. If it differs, the error is `io_error` and nothing
+            changes.
         path: The directory, which is created if it is missing.
     """
 

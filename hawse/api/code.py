@@ -11,10 +11,10 @@ from hawse.api.types import Env, Exit, Grace, Id, Offset, Path, Seconds, matchin
 # ---- values
 
 
-# Names of languages and kernels: of a kernel also a name like `python3.12-data`, never a path.
+# Names of languages and kernels, such as the kernel `python3.12-data`. A name cannot be a path.
 _NAME = "letters, digits, '.', '_', '+' and '-', starting with a letter or digit"
 Name = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$(?!\n)", _NAME, min_length=1, max_length=64)]
-Source = Annotated[str, Meta(max_length=1 << 20)]  # a control message is not longer
+Source = Annotated[str, Meta(max_length=1 << 20)]  # must fit into a control message
 RunStatus = Literal["ok", "error", "interrupted", "timed_out", "crashed", "stopped"]
 RunStream = Literal["stdout", "stderr", "bundles", "events"]
 
@@ -36,13 +36,14 @@ class CodeSince(ParamsValue, kw_only=True):
 
 
 class CodePosition(ParamsValue, kw_only=True):
-    """A position in code that is not run: common fields of `code.complete` and `code.inspect`.
+    """A position in a piece of code: common fields of `code.complete` and `code.inspect`.
 
     Args:
         context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
+            Null accepts any.
         source: The code.
-        cursor: Position in it, in characters; null means its end.
+        cursor: Position in the code, in characters; null means its end.
     """
 
     context: Id
@@ -58,7 +59,7 @@ class CodeOffsets(msgspec.Struct, frozen=True, kw_only=True):
         stdout: Offset in stdout, in bytes.
         stderr: Offset in stderr, in bytes.
         bundles: Offset in the bytes of large values.
-        events: Offset in the events, as their `offset` counts.
+        events: The `offset` of an event.
     """
 
     stdout: int = 0
@@ -80,8 +81,8 @@ class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
         created: When the context was created, in seconds since 1970.
         state: `running` while it has an executor; `exited` after the executor has ended, until `code.restart`.
         running: Id of the run that is in progress; null means none.
-        waiting: Number of runs that wait for their turn.
-        restarts: Number of replacements of the executor by `code.restart`.
+        waiting: Number of queued runs.
+        restarts: Number of times that `code.restart` has replaced the executor.
         exit: How the executor ended; null while it runs.
     """
 
@@ -114,13 +115,13 @@ class CodeError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeLargeValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A value of a MIME bundle, sent as bytes of the stream `bundles` before the event.
+    """A value of a MIME bundle, which is sent in the stream `bundles` before the event.
 
     Attributes:
         type: The MIME type.
         offset: Offset of its first byte in the stream.
         size: Its length in bytes.
-        form: `base64` if the bytes are decoded from base64 text of the bundle, `text` for UTF-8 text, `json` for JSON.
+        form: `base64` if the value was base64 text, which is sent decoded; `text` for UTF-8 text; `json` for JSON.
     """
 
     type: str
@@ -134,12 +135,12 @@ class CodeDisplay(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         offset: Offset after this event, for `since`.
-        data: Values by MIME type: text, base64 text of binary types, or any JSON for JSON types.
-        large: Values over 64 KiB, which `data` does not contain.
+        data: Values by MIME type: text, base64 for binary types, or a JSON value for JSON types.
+        large: Values over 64 KiB, which are not in `data`.
         omitted: MIME types whose value was dropped because it is over 64 MiB.
         metadata: The program's metadata of the values, by MIME type.
         display_id: Id that `update` events refer to; null if the bundle cannot be updated.
-        execution_count: Number of the run in its context, of a `value`; null otherwise.
+        execution_count: For the event `value`: number of the run in its context. Null otherwise.
     """
 
     offset: int
@@ -190,7 +191,7 @@ class CodeErrorRaised(CodeError, frozen=True, kw_only=True):
 
 
 class CodeRunWaiting(msgspec.Struct, frozen=True, kw_only=True):
-    """The run waits for its turn, or for its executor to start.
+    """The run is queued, or waits for its executor to start.
 
     Attributes:
         ahead: Number of runs before it, including the one in progress.
@@ -209,8 +210,8 @@ class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):
         context: Id of its context; null without a context.
         instance: Instance of its context; null without a context.
         source: The first 65,536 characters of the code, for `code.attach`; null for `code.run`.
-        start: Offset in each stream of the first byte or event to be sent; above `since` where older output is no
-            longer kept.
+        start: Offset in each stream of the first byte or event that will be sent; greater than `since` if older output
+            was dropped.
     """
 
     run: str
@@ -221,11 +222,11 @@ class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeTruncated(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a stream is lost, because this call did not receive it in time.
+    """Part of a stream was dropped because this call read too slowly.
 
     Attributes:
         stream: The stream.
-        start: Offset of the next byte or event to be sent; earlier ones are lost.
+        start: Offset of the next byte or event that will be sent; everything before it was dropped.
     """
 
     stream: RunStream
@@ -240,7 +241,7 @@ class CodeRunResult(msgspec.Struct, frozen=True, kw_only=True):
         run: Id of the run.
         execution_count: Number of the run in its context; null if the executor did not report it.
         error: The error that ended it; null if there was none.
-        killed: Whether the time limit passed and an interrupt did not end the run, so that the executor was killed.
+        killed: Whether the executor was killed because an interrupt after the time limit did not end the run.
         exit: How the executor ended; null while it runs.
         duration: Seconds from its start in the executor to its end.
         end: Length of each stream.
@@ -257,7 +258,7 @@ class CodeRunResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeRunInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of a context that waits, is in progress, or has ended and is kept.
+    """A run of a context that is queued, in progress, or has ended and is kept.
 
     Attributes:
         run: Its id, for `code.attach`.
@@ -279,7 +280,7 @@ class CodeWatched(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         context: The context.
-        runs: Its kept runs that have ended, the current one, and the waiting ones, in the order of their calls.
+        runs: The ended runs that are kept, the current run and the queued runs, in the order of their calls.
     """
 
     context: CodeContextInfo
@@ -291,8 +292,8 @@ class CodeCompleteResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         matches: The completions.
-        start: Start of the text that they replace, in characters.
-        end: Its end.
+        start: Start of the text to replace, in characters.
+        end: End of the text to replace.
     """
 
     matches: list[str]
@@ -304,7 +305,7 @@ class CodeInspectResult(msgspec.Struct, frozen=True, kw_only=True):
     """Documentation of the object at a position.
 
     Attributes:
-        found: Whether there is an object.
+        found: Whether the position has an object.
         data: Its documentation by MIME type.
     """
 
@@ -343,7 +344,7 @@ class CodeLanguagesResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         languages: Languages that are installed or can be installed.
-        ready: Number of executors that wait in the pool, by kernel.
+        ready: Number of idle executors in the pool, by kernel.
     """
 
     languages: list[CodeLanguage]
@@ -371,16 +372,17 @@ START_ERRORS = ("language_unavailable", "spawn_failed", "limit_exceeded")
 class CodeCreate(Params[CodeContextInfo], kw_only=True):
     """Create a context with its own executor, and return when it is ready.
 
-    The executor runs until `code.delete`; its state is shared by all runs of the context and nothing else. The number
-    of contexts is unlimited, unless the runtime is configured otherwise. An id of an existing context is `conflict`. A
-    language without an installed kernel is `language_unavailable`; its message states how to install one.
+    The executor runs until `code.delete`, and only runs of this context share its state. The number of contexts is
+    unlimited unless the runtime is configured otherwise. If a context with this id exists, the error is `conflict`. If
+    no kernel for the language is installed, the error is `language_unavailable`, and its message explains how to
+    install one.
 
     Args:
-        id: Id of the context; null means the server chooses one.
+        id: Id of the context; null lets the server choose one.
         language: Language of the code; null means the language of `kernel`, or python.
         kernel: Name of an installed Jupyter kernel; null means the one for `language`.
         cwd: Directory to start in, relative to the workspace; null means the workspace.
-        env: Variables to add to the environment; a null value removes one. Null means none.
+        env: Variables to add to the environment; a null value removes the variable.
         timeout: Default `timeout` of runs, in seconds; null means none.
     """
 
@@ -399,29 +401,31 @@ class CodeCreate(Params[CodeContextInfo], kw_only=True):
     raises=("not_found", "stale_handle", "exited", *START_ERRORS),
 )
 class CodeRun(Params[CodeRunResult], kw_only=True):
-    """Run code and stream its output: in a context, after the runs that were called before, or in a new executor.
+    """Run code and stream its output, in a context or in a new executor. The runs of a context are queued.
 
-    Without a `context` the code runs in an executor that nothing has used, which is ended afterwards.
+    Without a `context`, the code runs in an unused executor, which ends afterwards.
 
-    Whatever ends the code, the call returns a result with a `status`; only a run that could not start is an error. If
-    the executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs wait in a context
-    (`limit_exceeded`).
+    The call returns a result with a `status` however the code ends; it fails only if the run could not start. If the
+    executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs are queued in a
+    context (`limit_exceeded`).
 
-    `cancel` does not end the code, but a run that is still waiting is withdrawn if no call waits for it. With an
-    idempotency key, a repeated call joins the run: `since` continues its streams. A run without a `context` and without
-    a key ends with its call.
+    `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency
+    key, a repeated call joins the run, and `since` continues its streams. A run without a `context` and without a key
+    ends with its call.
 
     When the time limit has passed, the code is interrupted. If it has not ended 2 s later, its executor is killed.
 
     Args:
         context: Id of the context; null means a new executor, for this run only.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
+            Null accepts any.
         language: Language of the code if there is no `context`; null means python.
         source: The code.
-        timeout: Time limit of the run in seconds, from its turn; null means the context's.
-        store_history: Whether the run counts, and is kept in the executor's history; null means true.
-        stdin: Whether the code may ask for input, with the event `input`; if null or false, asking is an error.
-        since: Where to continue the streams of a repeated call; null means from their start.
+        timeout: Time limit in seconds, from the start of the run; null means the context's default.
+        store_history: Whether the run is counted and kept in the executor's history; null means true.
+        stdin: Whether the code can ask for input through the event `input`; otherwise, asking raises an error in the
+            code.
+        since: For a repeated call: where to continue each stream. Null starts at the beginning.
     """
 
     context: Id | None = None
@@ -443,9 +447,10 @@ class CodeAttach(Params[CodeRunResult], kw_only=True):
 
     Args:
         context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
-        run: Id of the run; null means the one in progress, or the last one.
-        since: Where to start in each stream; null means at its start.
+        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
+            Null accepts any.
+        run: Id of the run; null means the run in progress or, if there is none, the last run.
+        since: Where to start in each stream; null starts at the beginning.
     """
 
     context: Id
@@ -456,13 +461,14 @@ class CodeAttach(Params[CodeRunResult], kw_only=True):
 
 @method("code.watch", events={"changed": CodeWatched}, raises=("not_found", "stale_handle"), passive=True)
 class CodeWatch(Params[Nothing], kw_only=True):
-    """Report a context and its runs, of all clients, now and after every change, until the context is deleted.
+    """Report a context and the runs of all clients, now and after every change, until the context is deleted.
 
-    Changes that the client is too slow for are reported as one. `code.attach` follows the output of a run.
+    Changes that a slow client has not read are merged. `code.attach` follows the output of a run.
 
     Args:
         context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
+            Null accepts any.
     """
 
     context: Id
@@ -473,7 +479,7 @@ class CodeWatch(Params[Nothing], kw_only=True):
 class CodeAnswer(Params[Nothing], kw_only=True):
     """Answer a request for input of the run in progress.
 
-    A request that has already been answered, or is no longer pending, is `conflict`.
+    If the request was already answered or is no longer pending, the error is `conflict`.
 
     Args:
         run: Id of the run.
@@ -490,12 +496,12 @@ class CodeAnswer(Params[Nothing], kw_only=True):
 class CodeInterrupt(Params[Nothing], kw_only=True):
     """Interrupt the run in progress, as Ctrl-C does. Waiting runs are not affected.
 
-    It does nothing if no run is in progress, or a run other than `run`. At least one of `context` and `run` is
-    required.
+    It does nothing if no run or a run other than `run` is in progress. At least one of `context` and `run` is required.
 
     Args:
         context: Id of the context; null means the run's context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
+            Null accepts any.
         run: Only this run; null means any.
         grace: Seconds until the executor is killed if the run has not ended; null means never.
     """
@@ -508,14 +514,15 @@ class CodeInterrupt(Params[Nothing], kw_only=True):
 
 @method("code.restart", raises=("not_found", "stale_handle", "permission_denied", *START_ERRORS))
 class CodeRestart(Params[CodeContextInfo], kw_only=True):
-    """Replace the executor of a context by a new one; all state of the code is lost.
+    """Replace the executor of a context with a new one; all state of the code is lost.
 
     The run in progress ends as `stopped`, and waiting runs fail with `exited`. All processes that the code started are
     ended. If no new executor starts, the context has none, and `code.restart` can be called again.
 
     Args:
         context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
+            Null accepts any.
     """
 
     context: Id
@@ -524,12 +531,12 @@ class CodeRestart(Params[CodeContextInfo], kw_only=True):
 
 @method("code.complete", safe=True, raises=("not_found", "stale_handle", "exited"))
 class CodeComplete(CodePosition, Params[CodeCompleteResult], kw_only=True):
-    """Complete a piece of code. The executor answers when no run is in progress."""
+    """Complete a piece of code. The executor answers after the run in progress, if any."""
 
 
 @method("code.inspect", safe=True, raises=("not_found", "stale_handle", "exited"))
 class CodeInspect(CodePosition, Params[CodeInspectResult], kw_only=True):
-    """Describe the object at a position in the code. The executor answers when no run is in progress.
+    """Describe the object at a position in the code. The executor answers after the run in progress, if any.
 
     Args:
         detail: 0 for signature and documentation, 1 to include the source; null means 0.
@@ -562,7 +569,8 @@ class CodeDelete(Params[Nothing], kw_only=True):
 
     Args:
         context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
+            Null accepts any.
     """
 
     context: Id
@@ -571,4 +579,4 @@ class CodeDelete(Params[Nothing], kw_only=True):
 
 @method("code.languages", safe=True, raises=("spawn_failed", "limit_exceeded"))
 class CodeLanguages(Params[CodeLanguagesResult], kw_only=True):
-    """List the languages of code contexts, installed and known."""
+    """List the languages that are installed or can be installed."""

@@ -66,16 +66,16 @@ class DesktopInfo(Reply, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the desktop.
-        instance: Id of this start; a new one each time a desktop with this `id` is started.
+        instance: Id of this start of the desktop; each desktop started with the same `id` gets a new one.
         width: Pixels.
         height: Pixels.
         dpi: Resolution in pixels per inch that programs see.
         display: Value of `DISPLAY` for programs that show windows on it.
-        xauthority: Value of `XAUTHORITY` for them: the file with the secret that the display asks for.
+        xauthority: Value of `XAUTHORITY` for these programs: a file with the secret for the display.
         started: When it was started, in seconds since 1970.
         viewers: Number of attached channels.
-        window_manager: Whether its window manager is ready. It is restarted when it ends, at most 5 times per minute;
-            without it, windows have no frames and cannot be moved.
+        window_manager: Whether its window manager is ready. If it ends, it is restarted, at most 5 times per minute.
+            Without it, windows have no frames and cannot be moved.
     """
 
     id: str
@@ -105,7 +105,7 @@ class DesktopListResult(Reply, frozen=True, kw_only=True):
 
     Attributes:
         desktops: The running desktops.
-        problem: Why none can be started, and how to install missing programs; null if one can be started.
+        problem: Why desktops cannot be started, and how to install missing programs; null if they can be started.
     """
 
     desktops: list[DesktopInfo]
@@ -125,12 +125,12 @@ class DesktopSize(Reply, frozen=True, kw_only=True):
 
 
 class DesktopOpened(Reply, frozen=True, kw_only=True):
-    """The channel carries the bytes of an RFB connection (RFC 6143) from now on, without security.
+    """From now on, the channel carries the bytes of an RFB connection (RFC 6143) with the security type None.
 
     Attributes:
         desktop: The desktop.
         viewer: Public id of this viewer.
-        read_only: Whether input of this viewer is dropped in any case.
+        read_only: Whether input of this viewer is always dropped.
         presence: All viewers.
         lease: The viewers that may send input.
     """
@@ -146,7 +146,7 @@ class DesktopAttachResult(Reply, frozen=True, kw_only=True):
     """The desktop has ended.
 
     Attributes:
-        sent: Number of bytes that were taken from the viewer.
+        sent: Number of bytes that were received from the viewer.
         received: Number of bytes that were sent to the viewer.
     """
 
@@ -174,14 +174,14 @@ class DesktopWindow(Reply, frozen=True, kw_only=True):
     """A window of a program.
 
     Attributes:
-        id: Number of the window at the X server.
+        id: Number of the window on the X server.
         title: Its title, up to 256 characters.
         name: Name of the program, from `WM_CLASS`; can be empty.
         pid: Process id, as the program sees it; null if unknown.
-        x: Pixels from the left edge of the desktop to its content.
+        x: Pixels from the left edge of the desktop to the window's content.
         y: Pixels from the top edge.
-        width: Pixels of its content.
-        height: Pixels of its content.
+        width: Width of the content in pixels.
+        height: Height of the content in pixels.
         active: Whether it has the keyboard focus.
         minimized: Whether it is not shown.
     """
@@ -202,7 +202,7 @@ class DesktopWindowsResult(Reply, frozen=True, kw_only=True):
     """Windows of programs.
 
     Attributes:
-        windows: At most 200 windows, from the lowest to the uppermost.
+        windows: At most 200 windows, in stacking order from bottom to top.
     """
 
     windows: list[DesktopWindow]
@@ -219,11 +219,11 @@ class DesktopClipboardResult(Reply, frozen=True, kw_only=True):
 
 
 class Input(ParamsValue, kw_only=True):
-    """The desktop that input is sent to, and the viewer that sends it.
+    """Common fields of methods that send input to a desktop.
 
     Args:
         id: Id of the desktop.
-        viewer: Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none.
+        viewer: Key of the viewer that sends the input; required while a viewer holds the writer lease.
     """
 
     id: Id = DESKTOP
@@ -238,11 +238,11 @@ DRIVE_ERRORS = ("not_found", "lease_held", "io_error")
 
 @method("desktop.start", raises=("unavailable", "conflict", "io_error", *SPAWN_ERRORS))
 class DesktopStart(Params[DesktopStartResult], kw_only=True):
-    """Start a desktop: a virtual screen with a window manager. A running one with this id is returned unchanged.
+    """Start a desktop: a virtual screen with a window manager. If a desktop with this id runs, return it unchanged.
 
-    The sandbox needs the programs `Xvnc` (of TigerVNC) and `openbox`: the error `unavailable` explains how to install
-    them. No network port is opened. `conflict`: it is already starting. At most 4 desktops run (`limit_exceeded`), each
-    with at most 8,294,400 pixels.
+    The sandbox needs the programs `Xvnc` (from TigerVNC) and `openbox`. If they are missing, the error is
+    `unavailable`, and its message explains how to install them. No network port is opened. If the desktop is already
+    starting, the error is `conflict`. At most 4 desktops run (`limit_exceeded`), each with at most 8,294,400 pixels.
 
     Args:
         id: Id of the desktop.
@@ -291,16 +291,15 @@ class DesktopList(Params[DesktopListResult], kw_only=True):
 class DesktopAttach(Params[DesktopAttachResult], kw_only=True):
     """Watch and use a desktop: the channel carries an RFB connection (RFC 6143) in both directions.
 
-    The connection is shared and starts with the version of the server; its security type is None. Pointer, key,
-    clipboard and size messages are dropped unless the viewer has the right `write` and may type under the writer lease.
-    A message that RFB does not allow here ends the call with `protocol_error`.
-
-    It cannot be resumed: attach again for a new connection. At most 64 viewers are attached (`limit_exceeded`).
+    All viewers share the desktop. The connection starts with the server's protocol version, and its security type is
+    None. Pointer, key, clipboard and size messages are dropped unless the viewer has the right `write` and the writer
+    lease allows its input. A message that violates RFB ends the call with `protocol_error`. A lost connection cannot be
+    resumed; attach again instead. At most 64 viewers are attached (`limit_exceeded`).
 
     Args:
         id: Id of the desktop.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
-        viewer: How the viewer introduces itself; null means a new viewer.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        viewer: The viewer's identity; null means a new viewer.
         read_only: Whether to drop input even if the caller may send it.
     """
 
@@ -318,8 +317,8 @@ class DesktopLease(Params[WriterLease], kw_only=True):
         id: Id of the desktop.
         action: The action.
         viewer: Key of the viewer that acts; null only for `release` and `free`.
-        to: Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null
-            means all viewers that ask.
+        to: Public id of another viewer. `give` requires it as the next holder; `keep` refuses this viewer's request, or
+            all requests if it is null.
         epoch: The epoch that the lease must have; null means any.
     """
 
@@ -338,16 +337,16 @@ class DesktopLease(Params[WriterLease], kw_only=True):
     raises=("not_found", "unavailable", "limit_exceeded", "io_error"),
 )
 class DesktopScreenshot(Params[DesktopScreenshotResult], kw_only=True):
-    """Take an image of a desktop, the mouse pointer included; its bytes are the output.
+    """Take a screenshot of a desktop, including the mouse pointer, and stream the image file.
 
-    `unavailable`: JPEG and WebP require the Python package Pillow beside the runtime; PNG requires nothing. At most 16
-    screenshots of a desktop are in progress (`limit_exceeded`).
+    JPEG and WebP require the Python package Pillow in the runtime's environment (`unavailable`); PNG does not. At most
+    16 screenshots of a desktop can be in progress (`limit_exceeded`).
 
     Args:
         id: Id of the desktop.
         format: Format of the image.
         quality: Quality of a JPEG or WebP image.
-        region: The part of the desktop, clipped at its edges. Null means all.
+        region: The part of the desktop to capture, clipped at its edges. Null captures the whole desktop.
     """
 
     id: Id = DESKTOP
@@ -391,7 +390,7 @@ class DesktopClick(Input, Params[Nothing], kw_only=True):
         y: Pixels from the top edge.
         button: The button.
         count: Number of clicks: 2 is a double click.
-        hold: Keys that are held down during it, in the notation of `desktop.key`; can be empty.
+        hold: Keys to hold down during the click, in the notation of `desktop.key`; can be empty.
     """
 
     x: Position
@@ -403,7 +402,8 @@ class DesktopClick(Input, Params[Nothing], kw_only=True):
 
 @method("desktop.drag", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
 class DesktopDrag(Input, Params[Nothing], kw_only=True):
-    """Press a mouse button at the first point, move through the others, and release it at the last.
+    """Drag with the mouse: press a button at the first point, move through the other points, and release it at the
+    last.
 
     Args:
         path: The points.
@@ -433,10 +433,10 @@ class DesktopScroll(Input, Params[Nothing], kw_only=True):
 
 @method("desktop.type", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
 class DesktopType(Input, Params[Nothing], kw_only=True):
-    """Type text into the active window. A line feed is the key Return, a tab the key Tab.
+    """Type text into the active window. A line feed presses the key Return, and a tab the key Tab.
 
     Args:
-        text: The text. Control characters but tab and line feed are refused with `invalid_params`.
+        text: The text. Control characters other than tab and line feed are refused with `invalid_params`.
     """
 
     text: TypedText
@@ -446,8 +446,8 @@ class DesktopType(Input, Params[Nothing], kw_only=True):
 class DesktopKey(Input, Params[Nothing], kw_only=True):
     """Press a key, or several at once, such as `ctrl+shift+t`.
 
-    A name is a character, a name of X11 (`Return`, `Page_Down`, `F5`) or one of the usual names (`enter`, `esc`,
-    `ctrl`, `cmd`), in any case. An unknown name is `invalid_params`.
+    A key is named by its character, its X11 name (`Return`, `Page_Down`, `F5`) or a common name (`enter`, `esc`,
+    `ctrl`, `cmd`), in upper or lower case. An unknown name is `invalid_params`.
 
     Args:
         keys: The names, joined by `+`; the key `+` itself is named `plus`.

@@ -1,12 +1,12 @@
-"""Reads the docstrings of the structs: the purpose of a struct and the meaning of each field.
+"""Parses the docstrings of structs into the purpose of the struct and the meaning of each field.
 
-A docstring has paragraphs and, at its end, a section `Args:` (parameters) or `Attributes:` (values) with one
-entry for each field, in the form of Google's style guide:
+A docstring has paragraphs, followed by a section `Args:` (parameters) or `Attributes:` (values) with one entry for each
+field, as in Google's style guide:
 
     Args:
         path: The file, relative to the workspace unless it is absolute.
         mode: Permission bits.
-            A line that is indented further continues an entry.
+            An entry continues on lines with deeper indentation.
 """
 
 import re
@@ -31,7 +31,7 @@ class Documentation(NamedTuple):
 
 @cache
 def documentation(struct: type) -> Documentation:
-    """Return the parts of the docstrings of `struct` and its base classes. Without a docstring all are empty."""
+    """Return the combined docstrings of `struct` and its base classes. Without a docstring, all parts are empty."""
     fields: dict[str, str] = {}
     for base in reversed(struct.__mro__):
         fields |= _fields(base.__dict__.get("__doc__") or "")
@@ -41,7 +41,7 @@ def documentation(struct: type) -> Documentation:
 
 
 def struct_types(shapes: Iterable[Any]) -> dict[str, inspect.StructType]:
-    """Return every struct among the types `shapes` and inside them, by name.
+    """Return every struct that the types `shapes` contain, by name.
 
     Raises:
         ValueError: Two structs have the same name.
@@ -83,5 +83,5 @@ def _fields(docstring: str) -> dict[str, str]:
         elif name is not None and line.startswith("        "):
             found[name] += f" {line.strip()}"
         elif line.strip():
-            raise ValueError(f"not an entry of a section: {line!r}")
+            raise ValueError(f"not a field entry of a docstring section: {line!r}")
     return found

@@ -1,4 +1,6 @@
-"""Egress: hosts that the programs of a sandbox with the network `filtered` may reach, through a proxy outside of it."""
+"""Egress: the hosts that programs in a sandbox with the network `filtered` can reach, through a proxy outside of the
+sandbox.
+"""
 
 from typing import Annotated, Final, Literal
 
@@ -20,12 +22,13 @@ EgressReason = Literal["rule", "method", "address", "name", "mismatch", "protoco
 
 
 class EgressPolicy(ParamsValue, kw_only=True, omit_defaults=True):
-    """Rules for connections. A host that no rule allows is refused.
+    """Rules for connections. A host is refused unless a rule allows it.
 
     Attributes:
-        allow: Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port: 80 and 443.
+        allow: Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port, a rule applies to
+            the ports 80 and 443.
         deny: Rules of the same form, which take precedence over `allow`. Without a port, a rule applies to every port.
-        secrets: Names of secrets of the gateway, which its proxy adds to requests.
+        secrets: Names of the gateway's secrets that the proxy adds to requests.
     """
 
     allow: EgressRules = msgspec.field(default_factory=list)
@@ -38,7 +41,7 @@ class EgressRefusal(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         time: When, in seconds since 1970.
-        reason: Why; docs/guides/egress.md explains each of these words.
+        reason: Why it was refused; docs/guides/egress.md explains each value.
         host: The host, if known; at most 253 characters.
         port: The port; 0 if unknown.
         method: The method; `WEBSOCKET` for a WebSocket handshake; empty if unknown.
@@ -52,11 +55,11 @@ class EgressRefusal(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class EgressRequest(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """A request of a program, as the proxy has decided about it.
+    """A program's request and the proxy's decision.
 
     Attributes:
         time: When, in seconds since 1970.
-        allowed: Whether it was passed on.
+        allowed: Whether it was forwarded.
         reason: Why it was refused; null if it was not.
         host: The host, if known; at most 253 characters.
         port: The port; 0 if unknown.
@@ -72,7 +75,7 @@ class EgressRequest(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class EgressLost(Reply, frozen=True, kw_only=True):
-    """Requests that a watch did not get, since its client was too slow.
+    """Refusals that were not reported because the client was too slow.
 
     Attributes:
         count: Number of missed refusals since the previous event.
@@ -88,18 +91,18 @@ class EgressInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         id: Id of the sandbox.
         filtered: Whether its network is `filtered`. Otherwise, there is no proxy.
         allow: Rules for allowed connections.
-        deny: Rules that decide before these.
+        deny: Rules for refused connections, which take precedence over `allow`.
         secrets: Names of secrets that requests get.
-        withheld: Names of secrets of its policy that it no longer gets, because its user may not use them.
+        withheld: Names of secrets in its policy that requests no longer get, because its user may not use them.
         running: Whether its proxy runs. Otherwise, the following fields are empty.
-        connections: Connections of programs to the proxy, at this moment.
-        requests: Requests that were passed on.
-        refused: Requests that were refused.
-        sent: Bytes of the content of requests.
-        received: Bytes of the content of answers.
+        connections: Number of current connections of programs to the proxy.
+        requests: Number of forwarded requests.
+        refused: Number of refused requests.
+        sent: Bytes of request content.
+        received: Bytes of response content.
         cpu: Seconds of processor time of the proxy.
         memory: Bytes of its resident memory.
-        recent: The latest refusals, newest last; the audit log has more.
+        recent: The latest refusals, newest last. Older ones are in the audit log.
     """
 
     id: str
@@ -134,8 +137,8 @@ class EgressGet(Params[EgressInfo], kw_only=True):
 class EgressSet(Params[EgressInfo], kw_only=True):
     """Replace the rules of a sandbox with the network `filtered`, even while it runs.
 
-    New connections are decided by the new rules when this returns, and connections that they do not allow are closed.
-    If the sandbox runs and its proxy cannot be reached, the error is `unavailable`; the rules are stored then.
+    When the call returns, the new rules apply to new connections, and open connections that they do not allow are
+    closed. If the sandbox runs but its proxy cannot be reached, the rules are stored and the error is `unavailable`.
 
     Args:
         id: Id of the sandbox.
@@ -159,14 +162,15 @@ class EgressSet(Params[EgressInfo], kw_only=True):
     raises=("not_found", "limit_exceeded"),
 )
 class EgressWatch(Params[Nothing], kw_only=True):
-    """Report requests of the programs of a sandbox as its proxy decides about them.
+    """Report the requests of a sandbox's programs as its proxy allows or refuses them.
 
-    First the latest refusals, then `live`, then each new one. `lost` reports the number that a slow client missed. It
-    continues across stops and starts of the sandbox, until the caller cancels it or the sandbox is deleted.
+    The latest refusals are sent first, then `live`, then each new refusal. `lost` reports how many refusals a slow
+    client has missed. The call continues across stops and starts of the sandbox, until the caller cancels it or the
+    sandbox is deleted.
 
     Args:
         id: Id of the sandbox.
-        allowed: Whether requests that are passed on are reported as well.
+        allowed: Whether to report allowed requests as well.
     """
 
     id: Id

@@ -24,13 +24,14 @@ ArchiveFormat = Literal["tar", "tar.gz", "zip"]
 class FileTarget(ParamsValue, kw_only=True):
     """The path of a file method.
 
-    With `root`, a path that leaves it, for example through `..` or a symlink, is `permission_denied`.
+    With `root`, the error is `permission_denied` if the path leaves this directory, for example through `..` or a
+    symlink.
 
     Args:
         path: The file or directory. A relative path starts in `root` if given, otherwise in the workspace.
-        root: Directory that the call cannot leave; null means the runtime's own root, if it has one.
-        session: Id of a session. Relative paths start in its current directory instead of the workspace; one that has
-            ended is `exited`. Null means none.
+        root: Directory that the path cannot leave; null means the root that the runtime was started with, if any.
+        session: Id of a session. Relative paths start in its current directory instead of the workspace. If the session
+            has ended, the error is `exited`.
     """
 
     path: Path
@@ -58,7 +59,7 @@ class FileWriteOpened(Reply, frozen=True, kw_only=True):
     """The upload has started, or continues.
 
     Attributes:
-        input_offset: Bytes of the input that were received already.
+        input_offset: Number of input bytes that have already been received.
     """
 
     input_offset: int = 0
@@ -89,7 +90,8 @@ class FileEntry(Reply, frozen=True, kw_only=True):
         gid: Id of the owning group.
         target: Target of a symlink that was not followed; null otherwise.
         mtime_ns: Time of the last modification, exactly, in nanoseconds since 1970.
-        allocated: Bytes on the disk; fewer than `size` for a file with holes. Null from a server that does not know.
+        allocated: Allocated bytes on disk; fewer than `size` for a file with holes. Null if the server does not report
+            it.
     """
 
     path: str
@@ -109,9 +111,9 @@ class FileStatResult(FileEntry, frozen=True, kw_only=True):
 
     Attributes:
         version: Identifies the content of the file.
-        mime: Type of the content, such as `image/png`, with `detect`, from the name or otherwise from the content. Null
-            unless it is a file.
-        binary: Whether the content is not text in UTF-8, with `detect`; null unless it is a file.
+        mime: With `detect`: MIME type, such as `image/png`, detected from the name or, failing that, from the content.
+            Null unless it is a file.
+        binary: With `detect`: whether the content is not valid UTF-8 text. Null unless it is a file.
     """
 
     version: str | None = None
@@ -192,7 +194,7 @@ class FileCopyResult(Reply, frozen=True, kw_only=True):
 
     Attributes:
         files: Number of files that were copied.
-        bytes: Size of the copied files, in bytes; the holes of sparse files count.
+        bytes: Size of the copied files, in bytes, including holes.
         skipped: Number of sockets and devices, which are skipped.
     """
 
@@ -207,8 +209,8 @@ class SearchMatch(Reply, frozen=True, kw_only=True):
     Attributes:
         path: Path of the file, relative to the searched directory.
         line: Number of the line, from 1; null for a match of the name.
-        text: The line, up to 2,000 bytes of it; null for a match of the name.
-        spans: Start and end of each match in `text`, in characters; at most 100.
+        text: The line, truncated to 2,000 bytes; null for a match of the name.
+        spans: Start and end of each match in `text`, in characters; at most 100 matches.
         truncated: Whether `text` was cut.
     """
 
@@ -259,7 +261,7 @@ class FileArchiveResult(Reply, frozen=True, kw_only=True):
     Attributes:
         bytes: Size of the archive, in bytes.
         files: Number of entries in the archive.
-        failed: Number of paths that are missing or incomplete in it, because they could not be read.
+        failed: Number of paths that are missing or incomplete in the archive because they could not be read.
         skipped: Number of sockets and devices, which are skipped.
     """
 
@@ -277,8 +279,8 @@ class TextEdit(ParamsValue, kw_only=True):
 
     Args:
         old: The text to replace, exactly as it is in the file.
-        new: The text in its place.
-        all: Whether to replace every occurrence; otherwise it must occur exactly once.
+        new: The replacement.
+        all: Whether to replace every occurrence; otherwise `old` must occur exactly once.
     """
 
     old: Annotated[str, Meta(min_length=1)]
@@ -345,12 +347,12 @@ class FileExtractResult(Reply, frozen=True, kw_only=True):
 class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
     """Stream the bytes of a file, or of a part of it.
 
-    Offsets of the byte stream are offsets in the file. Bytes that are appended during the call are not read.
-    `conflict`: the file does not have the requested version, or was truncated in the meantime.
+    Offsets of the byte stream are offsets in the file. Bytes that are appended during the call are not read. If the
+    file does not have the requested version, or is truncated during the call, the error is `conflict`.
 
     Args:
         offset: First byte to read; null means 0.
-        length: Number of bytes to read; null means to the end.
+        length: Number of bytes to read; null reads to the end.
         version: The version that the file must have; null means any.
     """
 
@@ -378,23 +380,23 @@ class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
     ),
 )
 class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
-    """Replace a file with the input of the call, atomically.
+    """Write the call's input to a file, replacing it atomically.
 
-    The file appears when all input has been received; until then the old one remains. It keeps its permission bits
-    unless `mode` is given, and its owner where permitted. The target of a symlink is replaced.
+    The old file remains until all input has been received. The new file gets its permission bits, unless `mode` is
+    given, and its owner where permitted. If the path is a symlink, its target is replaced.
 
-    With an idempotency key, an upload whose connection was lost waits 30 seconds for a call that continues it. The
-    replaced call ends with `interrupted`, an abandoned one with `cancelled`.
+    With an idempotency key, an upload that has lost its connection waits 30 seconds for a call that continues it. The
+    earlier call then ends with `interrupted`; an upload that is not continued ends with `cancelled`.
 
     Args:
-        input: Id of the stream of input, the same for each call that continues the upload.
+        input: Id of the input stream, which each call that continues the upload must reuse.
         mode: Permission bits; null keeps the bits of the replaced file.
         parents: Whether missing parent directories are created; null means true.
-        if_version: The version that the file must have when it is replaced, otherwise `conflict` with its `version` in
-            the details; empty if it must not exist. Null means any.
-        offset: The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null means it
-            is replaced.
-        mtime_ns: Time of the last modification that the file gets, in nanoseconds since 1970; null means the present.
+        if_version: The version that the file must have when it is replaced, or empty if it must not exist. Otherwise,
+            the error is `conflict`, with the file's `version` in the details. Null accepts any version.
+        offset: Write in place from this offset on; 0 creates the file. If the file is shorter, the error is `conflict`.
+            Null replaces the file.
+        mtime_ns: Modification time to set, in nanoseconds since 1970; null means the current time.
         sparse: Whether blocks of zeros become holes.
     """
 
@@ -409,7 +411,7 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
 
 @method("file.cancel", requires=WRITE)
 class FileCancel(Params[Nothing], kw_only=True):
-    """Give up an upload. One that has received all its input, has ended or never existed is not an error.
+    """Abort an upload. It is not an error if the upload has received all its input, has ended or never existed.
 
     Args:
         key: The idempotency key of the `file.write` call.
@@ -435,7 +437,7 @@ class FileStat(FileTarget, Params[FileStatResult], kw_only=True):
 class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
     """Check whether a path exists, and return its type.
 
-    A symlink whose target does not exist does not exist, unless `follow` is false.
+    Unless `follow` is false, a dangling symlink counts as missing.
 
     Args:
         follow: Whether to follow a symlink rather than check for it.
@@ -450,15 +452,15 @@ class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
 class FileList(FileTarget, Params[FileListResult], kw_only=True):
     """List a directory in batches, in no particular order.
 
-    Symlinks are listed and not followed. At most 128 nested directories are entered; deeper ones are reported as
+    Symlinks are listed but not followed. At most 128 nested directories are entered; deeper directories are reported as
     `failed` with `too_large`.
 
     Args:
-        recursive: Whether to list the directories below as well.
+        recursive: Whether to list subdirectories as well.
         depth: Maximum number of levels to list with `recursive`; null means all.
         hidden: Whether to include names that start with a dot.
-        include: Globs of files to include: a name at any depth or, with a slash, a path. Null means all.
-        exclude: Globs of files and directories to exclude. Null means none.
+        include: Globs of files to include. A glob without a slash matches names at any depth. Null includes all files.
+        exclude: Globs of files and directories to exclude. Null excludes nothing.
     """
 
     recursive: bool = False
@@ -472,11 +474,11 @@ class FileList(FileTarget, Params[FileListResult], kw_only=True):
 class FileMkdir(FileTarget, Params[FileMkdirResult], kw_only=True):
     """Create a directory.
 
-    An existing path is `conflict`, except a directory if `parents` is true.
+    If the path exists, the error is `conflict`, except for a directory when `parents` is true.
 
     Args:
-        parents: Whether missing parent directories are created, and an existing directory is not an error.
-        mode: Permission bits; null means 0777 without the umask.
+        parents: Whether to create missing parent directories and accept an existing directory.
+        mode: Permission bits; null means 0777 minus the umask.
     """
 
     parents: bool = False
@@ -500,7 +502,7 @@ class FileUtime(FileTarget, Params[Nothing], kw_only=True):
 
     Args:
         mtime_ns: The time, in nanoseconds since 1970.
-        follow: Whether to follow a symlink rather than change its own time.
+        follow: Whether to follow a symlink rather than change the symlink's own time.
     """
 
     mtime_ns: Nanoseconds
@@ -512,8 +514,8 @@ class FileSymlink(FileTarget, Params[Nothing], kw_only=True):
     """Create a symlink.
 
     Args:
-        target: The path that it points to, which need not exist. It is stored unchanged.
-        overwrite: Whether an existing file or symlink is replaced, atomically; otherwise it is `conflict`.
+        target: The path that the symlink points to. It is stored unchanged and need not exist.
+        overwrite: Whether to replace an existing file or symlink, atomically; otherwise, the error is `conflict`.
     """
 
     target: Path
@@ -524,7 +526,7 @@ class FileSymlink(FileTarget, Params[Nothing], kw_only=True):
 class FileDelete(FileTarget, Params[FileDeleteResult], kw_only=True):
     """Delete a file, a symlink or a directory; symlinks are not followed.
 
-    If a path below a directory cannot be deleted, `details.path` names it, and the rest is left.
+    If a path below a directory cannot be deleted, the call stops there, and `details.path` names the path.
 
     Args:
         recursive: Whether to delete a directory and everything in it; otherwise a directory is `is_directory`.
@@ -537,7 +539,8 @@ class FileDelete(FileTarget, Params[FileDeleteResult], kw_only=True):
 class FileRename(FileTarget, Params[Nothing], kw_only=True):
     """Rename a file or directory within its file system, atomically.
 
-    An existing `to` is `conflict` unless `overwrite` is true; a `to` on another file system is `invalid_params`.
+    If `to` exists and `overwrite` is false, the error is `conflict`. If `to` is on another file system, the error is
+    `invalid_params`.
 
     Args:
         to: The new path, resolved as `path` is.
@@ -567,13 +570,13 @@ class FileMove(FileTarget, Params[Nothing], kw_only=True):
 class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
     """Copy a file, a symlink or a directory.
 
-    Modes, times, symlinks and, where allowed, owners are kept. The copy appears at `to` when it is complete. A
-    directory never replaces anything.
+    Modes, times, symlinks and, where allowed, owners are preserved. The copy appears at `to` when it is complete. A
+    directory never replaces an existing path.
 
     Args:
         to: The path of the copy, resolved as `path` is.
         recursive: Whether to copy a directory and everything in it; otherwise a directory is `is_directory`.
-        overwrite: Whether an existing file is replaced by a file; otherwise it is `conflict`.
+        overwrite: Whether a file replaces an existing file; otherwise, the error is `conflict`.
     """
 
     to: Path
@@ -591,18 +594,17 @@ class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
 class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
     """Find files by name, or lines in files that match a pattern.
 
-    A match does not span lines. Binary files are skipped, ignore files such as .gitignore are not used. A pattern whose
-    automaton is too large is `too_large`.
+    A match does not span lines. Binary files are skipped. Ignore files such as .gitignore have no effect. If the
+    pattern's automaton is too large, the error is `too_large`.
 
     Args:
         pattern: Pattern to search for in files, in RE2's syntax; null finds the files themselves.
         literal: Whether `pattern` is plain text rather than a regular expression.
-        ignore_case: Whether upper and lower case are the same.
+        ignore_case: Whether to ignore case.
         hidden: Whether to include names that start with a dot.
-        words: Texts that the path of a file must all contain, in any order and in upper or lower case. Null means any
-            path.
-        include: Globs of files to include: a name at any depth or, with a slash, a path. Null means all.
-        exclude: Globs of files and directories to exclude. Null means none.
+        words: Texts that a file's path must all contain, in any order and ignoring case. Null accepts any path.
+        include: Globs of files to include. A glob without a slash matches names at any depth. Null includes all files.
+        exclude: Globs of files and directories to exclude. Null excludes nothing.
         limit: Maximum number of matches.
     """
 
@@ -626,13 +628,13 @@ class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
 class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
     """Stream a directory, or a file, as an archive.
 
-    The archive is created while it is sent, so it cannot be resumed. Symlinks remain symlinks. An unreadable file is
+    The archive is created on the fly, so the download cannot be resumed. Symlinks remain symlinks. Unreadable files are
     skipped, and a file that shrinks is padded with zeros. A zip has at most 100,000 entries (`too_large`).
 
     Args:
         format: Format of the archive.
-        include: Globs of files to include: a name at any depth or, with a slash, a path. Null means all.
-        exclude: Globs of files and directories to exclude. Null means none.
+        include: Globs of files to include. A glob without a slash matches names at any depth. Null includes all files.
+        exclude: Globs of files and directories to exclude. Null excludes nothing.
     """
 
     format: ArchiveFormat = "tar.gz"
@@ -642,16 +644,16 @@ class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
 
 @method("file.edit", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
 class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
-    """Replace texts in a file, or apply a patch to it, atomically: either all changes are applied or none.
+    """Replace texts in a file or apply a patch to it. Either all changes are applied or none.
 
-    Exactly one of `edits` and `patch` is given. `conflict`: a text does not occur, or occurs several times without
-    `all` (`details`: `edit`, its index, and `found`, the number of occurrences); the lines of a hunk are neither at the
-    stated line nor at exactly one other place (`details`: `hunk`, its index, and `found`); the file has another
-    version, or was changed in the meantime. The maximum size of a file is 16 MiB.
+    Exactly one of `edits` and `patch` is required. The error is `conflict` if a text does not occur, or occurs several
+        times without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); if the lines of a
+        hunk are neither at the stated line nor at exactly one other line (`details`: `hunk`, its index, and `found`);
+        if the file has another version; or if it was changed during the call. The maximum size of a file is 16 MiB.
 
     Args:
         edits: Replacements, applied in order.
-        patch: A unified diff of this one file. Names of files are ignored.
+        patch: A unified diff of this file. File names in it are ignored.
         if_version: The version that the file must have; null means any.
     """
 
@@ -669,19 +671,19 @@ class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
 class FileExtract(FileTarget, Params[FileExtractResult], kw_only=True):
     """Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
 
-    Nothing is written outside `to`: names that leave it by `..`, through a symlink or because they are absolute, and
-    symlinks whose target leaves it, are `permission_denied` (`details.entry`). Owners and special permission bits such
+    Nothing is written outside `to`. If an entry is absolute, leaves `to` through `..` or a symlink, or is a symlink to
+    a target outside `to`, the error is `permission_denied` (`details.entry`). Owners and special permission bits such
     as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged,
-    truncated or encrypted archive is `invalid_params`. One that expands to more than 1 GiB and 200 times its size is
-    `too_large`; `unavailable` if it needs zstd and the runtime lacks it. If several entries have the same name, the
-    last one wins.
+    truncated or encrypted archive is `invalid_params`. An archive that expands to more than 1 GiB and to more than 200
+    times its size is `too_large`. If the archive needs zstd and the runtime lacks it, the error is `unavailable`. If
+    several entries have the same name, the last one wins.
 
     Args:
         to: The directory to extract to, which is created if it is missing; resolved like `path`.
-        overwrite: Whether existing files are replaced; otherwise one is `conflict`.
-        strip: Number of leading components to remove from each name; entries with no further component are skipped.
-        max_entries: Maximum number of entries; more are `too_large`.
-        max_bytes: Maximum number of unpacked bytes; more are `too_large`.
+        overwrite: Whether to replace existing files; otherwise, an existing file is the error `conflict`.
+        strip: Number of leading components to remove from each name. Entries with fewer components are skipped.
+        max_entries: Maximum number of entries. If the archive has more, the error is `too_large`.
+        max_bytes: Maximum size of the extracted files, in bytes. If it is exceeded, the error is `too_large`.
     """
 
     to: Path = "."

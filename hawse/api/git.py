@@ -35,12 +35,12 @@ GIT_ERRORS = (
 
 
 class GitCredentials(ParamsValue, kw_only=True):
-    """Credentials for http and https, sent only to the host of the URL or remote.
+    """Credentials for http and https, which are sent only to the host of the URL or remote.
 
-    They are never part of an argument, an environment variable, a file or a message.
+    They never appear in an argument, an environment variable, a file or a message.
 
     Args:
-        username: User name; which one goes with a token depends on the host.
+        username: User name. The host defines the user name to use with a token.
         password: Password or token.
     """
 
@@ -81,7 +81,7 @@ class GitProgress(msgspec.Struct, kw_only=True):
         percent: Completed part of the phase, in percent.
         done: Number of objects or files that are done.
         total: Number of objects or files in the phase.
-        received: Bytes that were received; null where git does not print it.
+        received: Number of bytes that were received; null if git does not print it.
     """
 
     phase: str
@@ -96,8 +96,7 @@ class GitHead(msgspec.Struct, kw_only=True):
 
     Attributes:
         path: The directory, absolute.
-        commit: Hash of the commit; null before the first one.
-        branch: Name of the branch; null with a detached HEAD.
+        commit: Hash of the commit; null before the first one. branch: Name of the branch; null with a detached HEAD.
     """
 
     path: str
@@ -106,16 +105,16 @@ class GitHead(msgspec.Struct, kw_only=True):
 
 
 class GitStatusEntry(msgspec.Struct, kw_only=True):
-    """A path that differs.
+    """A path that was changed.
 
-    The letters are the same as in `git status --porcelain=v2`: `.` for unchanged, `M`, `T`, `A`, `D`, `R`, `C`, `U`,
-    `?` and `!`.
+    The letters are the same as in `git status --porcelain=v2`: `.` (unchanged), `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?`
+    and `!`.
 
     Attributes:
         path: The path, relative to the top of the repository.
-        index: Letter for the index against the last commit.
-        worktree: Letter for the working tree against the index.
-        origin: Its path before it was renamed or copied; null otherwise.
+        index: Letter for the index compared with the last commit.
+        worktree: Letter for the working tree compared with the index.
+        origin: The original path of a renamed or copied file; null otherwise.
     """
 
     path: str
@@ -130,10 +129,10 @@ class GitStatusResult(msgspec.Struct, kw_only=True):
     Attributes:
         branch: Name of the branch; null with a detached HEAD.
         commit: Hash of the commit; null before the first one.
-        upstream: Name of the upstream branch; null means none.
-        ahead: Number of commits that the upstream does not have; null if unknown.
+        upstream: Name of the upstream branch; null if the branch has no upstream.
+        ahead: Number of local commits that the upstream does not have; null if unknown.
         behind: Number of commits that only the upstream has; null if unknown.
-        entries: Paths that differ, at most 10,000.
+        entries: The changed paths, at most 10,000.
         truncated: Whether there are more entries.
     """
 
@@ -164,7 +163,7 @@ class GitBranchInfo(msgspec.Struct, kw_only=True):
     Attributes:
         name: Name of the branch.
         commit: Hash of its commit.
-        upstream: Name of its upstream branch; null means none.
+        upstream: Name of its upstream branch; null if it has no upstream.
         current: Whether it is checked out.
         remote: Whether it is a remote-tracking branch.
     """
@@ -263,20 +262,20 @@ Filter = Annotated[str, matching(_FILTER, "blob:none, blob:limit=N or tree:N")]
 class GitClone(Params[GitHead], kw_only=True):
     """Clone a repository into a directory that does not exist or is empty.
 
-    The clone gets its name when it is complete, and a failed one is removed. A directory that is not empty is
-    `conflict`.
+    The directory appears when the clone is complete; after a failure, nothing remains. If the directory is not empty,
+    the error is `conflict`.
 
-    With an idempotency key, the clone continues for 60 s without a connection, a repeated call joins it, and
+    With an idempotency key, the clone continues for 60 s after its connection was lost, a repeated call joins it, and
     `git.cancel` ends it (`cancelled`).
 
     Args:
-        url: http, https, ssh, git or file URL, `user@host:path`, or an absolute path.
+        url: An http, https, ssh, git or file URL, `user@host:path`, or an absolute path.
         path: Directory of the clone, relative to the workspace; null means the last part of the URL.
         depth: Number of commits to fetch; null means all.
         branch: Branch or tag to check out; null means the remote's default.
-        filter: Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null means none.
+        filter: Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null clones everything.
         credentials: Credentials for the host of the URL; null means none.
-        timeout: Time limit in seconds; then, git is killed and the error is `deadline_exceeded`.
+        timeout: Time limit in seconds, after which git is killed and the error is `deadline_exceeded`.
     """
 
     url: Url
@@ -290,7 +289,7 @@ class GitClone(Params[GitHead], kw_only=True):
 
 @method("git.cancel")
 class GitCancel(Params[Nothing], kw_only=True):
-    """End a clone. One that has ended or never existed is not an error.
+    """Cancel a clone. It is not an error if the clone has ended or never existed.
 
     Args:
         key: The idempotency key of the `git.clone` call.
@@ -301,7 +300,7 @@ class GitCancel(Params[Nothing], kw_only=True):
 
 @method("git.status", safe=True, raises=GIT_ERRORS)
 class GitStatus(GitRepository, Params[GitStatusResult], kw_only=True):
-    """Return the branch, its upstream and the paths that differ.
+    """Return the branch, its upstream and the changed paths.
 
     Args:
         ignored: Whether ignored files are listed.
@@ -314,8 +313,8 @@ class GitStatus(GitRepository, Params[GitStatusResult], kw_only=True):
 class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
     """Return differences as a patch.
 
-    The patch leads from the index to the working tree; with `staged` from the last commit to the index; with `base`
-    from that commit to the working tree, or to `target`.
+    By default, the patch compares the index with the working tree; with `staged`, the last commit with the index; with
+    `base`, that commit with the working tree or `target`.
 
     Args:
         staged: Whether to compare the index with the last commit.
@@ -353,8 +352,8 @@ class GitCommit(GitRepository, Params[GitHead], kw_only=True):
 
     Args:
         message: Message of the commit.
-        author: Author and committer; null means as git is configured.
-        all: Whether changes of tracked files are staged first.
+        author: Author and committer; null uses the configuration of git.
+        all: Whether to stage changes of tracked files first.
         allow_empty: Whether a commit without changes is allowed.
     """
 
@@ -368,11 +367,11 @@ class GitCommit(GitRepository, Params[GitHead], kw_only=True):
 class GitBranch(GitRepository, Params[GitBranchResult], kw_only=True):
     """Create or delete a branch if requested, then list the branches.
 
-    A branch that exists, is in use or is not merged is `conflict`.
+    The error is `conflict` if the branch to create exists, or the branch to delete is in use or not merged.
 
     Args:
-        create: Name of a branch to create; null means none.
-        delete: Name of a branch to delete; null means none.
+        create: Name of a branch to create.
+        delete: Name of a branch to delete.
         start: Commit of the created branch; null means the current one.
         force: Whether to move an existing branch, or delete an unmerged one.
     """
@@ -387,14 +386,14 @@ class GitBranch(GitRepository, Params[GitBranchResult], kw_only=True):
 class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
     """Switch to a branch or commit, create a branch, or restore files.
 
-    With `paths`, only these are restored, from `ref` or the index, without switching the branch. Local changes that
-    would be lost are `conflict`.
+    With `paths`, only these files are restored, from `ref` or the index, and the branch stays the same. If local
+    changes would be lost, the error is `conflict`.
 
     Args:
         ref: Branch or commit, or the name of the branch to create; required without `paths`.
         create: Whether to create the branch `ref`.
         start: Commit of the created branch; null means the current one.
-        paths: Paths, taken literally; null means switch to `ref`.
+        paths: Paths to restore, taken literally; null switches to `ref` instead.
     """
 
     ref: Revision | None = None
@@ -408,7 +407,7 @@ class GitLog(GitRepository, Params[GitLogResult], kw_only=True):
     """List commits, the latest first.
 
     Args:
-        ref: Branch or commit to start at; null means the current one.
+        ref: Branch or commit to start at; null means the current commit.
         limit: Maximum number of commits.
         skip: Number of commits to skip first.
         paths: Only commits that changed these paths; null means all.
@@ -424,7 +423,7 @@ class GitLog(GitRepository, Params[GitLogResult], kw_only=True):
 class GitPull(GitRepository, Params[GitHead], kw_only=True):
     """Fetch from a remote, then merge or rebase.
 
-    After a merge conflict (`conflict`) the repository is left in it.
+    After a merge conflict (error `conflict`), the repository stays in the conflicted state.
 
     Args:
         remote: Name of the remote; null means the upstream's, or `origin`.
@@ -432,7 +431,7 @@ class GitPull(GitRepository, Params[GitHead], kw_only=True):
         rebase: Whether to rebase rather than merge.
         ff_only: Whether only a fast-forward is allowed.
         credentials: Credentials for the host of the remote; null means none.
-        timeout: Time limit in seconds; then, git is killed and the error is `deadline_exceeded`.
+        timeout: Time limit in seconds, after which git is killed and the error is `deadline_exceeded`.
     """
 
     remote: RefName | None = None
@@ -447,15 +446,15 @@ class GitPull(GitRepository, Params[GitHead], kw_only=True):
 class GitPush(GitRepository, Params[GitPushResult], kw_only=True):
     """Push a branch to a remote.
 
-    If the remote has commits that are not known here, the error is `conflict`.
+    If the remote branch has commits that the local one lacks, the error is `conflict`.
 
     Args:
         remote: Name of the remote.
         branch: Name of the branch; null means the current one.
         force: Whether to overwrite the remote's branch, if it has not changed since it was last fetched.
-        set_upstream: Whether the remote's branch becomes the upstream.
+        set_upstream: Whether to set the remote's branch as the upstream.
         credentials: Credentials for the host of the remote; null means none.
-        timeout: Time limit in seconds; then, git is killed and the error is `deadline_exceeded`.
+        timeout: Time limit in seconds, after which git is killed and the error is `deadline_exceeded`.
     """
 
     remote: RefName = "origin"

@@ -1,4 +1,4 @@
-"""Mounts: buckets, directories of the gateway's machine, and overlays of backups that appear at paths in sandboxes."""
+"""Mounts: buckets, directories of the gateway's machine, and overlays of backups, mounted at paths in sandboxes."""
 
 from typing import Annotated, Literal
 
@@ -18,7 +18,8 @@ MOUNT_ERRORS = ("not_found", "conflict", "not_directory", "permission_denied", "
 
 
 class MountCredentials(ParamsValue, kw_only=True):
-    """Credentials for a bucket that is not one of the gateway's. They are kept at the gateway, never in the sandbox.
+    """Credentials for a bucket outside of the gateway's settings. The gateway stores them and never sends them to the
+    sandbox.
 
     Attributes:
         access_key_id: The access key id.
@@ -41,17 +42,16 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         id: Its id.
         sandbox: The sandbox.
-        path: Where it appears, relative to the workspace.
-        bucket: Name of the bucket or directory; null means it is an overlay.
+        path: The mount point, relative to the workspace.
+        bucket: Name of the bucket or directory; null for an overlay.
         backup: Id of the backup below the overlay (`backup.restore`); null for other mounts.
-        prefix: The visible part of it, relative to the part that the gateway exposes.
-        read_only: Whether nothing can be written.
-        owner: Id of the user that created it.
+        prefix: The mounted part, relative to the part of the bucket or directory that the gateway exposes.
+        read_only: Whether nothing can be written. owner: Id of the user that created it.
         created: When it was created, in seconds since 1970.
-        state: `mounted`; `waiting` for the sandbox to run; `failed`, to be retried; `deleting`, while changes are
-            uploaded.
-        reason: Why it has failed; null means it has not.
-        pending: Files that were written and are not uploaded yet.
+        state: `mounted`; `waiting` until the sandbox runs; `failed` until a retry succeeds; `deleting` while changes
+            are uploaded.
+        reason: Why it failed; null if it did not.
+        pending: Number of written files that are not uploaded yet.
     """
 
     id: str
@@ -69,7 +69,7 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def source(self) -> str:
-        """Its source, for people."""
+        """The source of the mount, for display."""
         if self.bucket is None:
             return f"backup {self.backup}"
         return f"{self.bucket}/{self.prefix}" if self.prefix else self.bucket
@@ -79,7 +79,7 @@ class MountListResult(Reply, frozen=True, kw_only=True):
     """The mounts of a sandbox.
 
     Attributes:
-        mounts: In the order of their paths.
+        mounts: The mounts, sorted by path.
     """
 
     mounts: list[MountInfo]
@@ -87,10 +87,10 @@ class MountListResult(Reply, frozen=True, kw_only=True):
 
 @method("mount.create", sandbox=False, target="sandbox", raises=MOUNT_ERRORS)
 class MountCreate(Params[MountInfo], kw_only=True):
-    """Mount a bucket or a directory of the gateway's machine in a sandbox. It returns when it can be used.
+    """Mount a bucket or a directory of the gateway's machine in a sandbox, and return when the mount can be used.
 
-    It is mounted again whenever the sandbox starts, until it is deleted. A written file is uploaded about a second
-    after it was closed. While the store does not respond, programs get the error EIO.
+    Until it is deleted, the mount is restored whenever the sandbox starts. A file is uploaded about a second after a
+    program has written and closed it. While the store does not respond, programs get the error EIO.
 
     Args:
         sandbox: Id of the sandbox. It is started if it does not run.
@@ -111,7 +111,7 @@ class MountCreate(Params[MountInfo], kw_only=True):
 
 @method("mount.list", safe=True, sandbox=False, target="sandbox", raises=("not_found",))
 class MountList(Params[MountListResult], kw_only=True):
-    """List the mounts of a sandbox. It is not started.
+    """List the mounts of a sandbox, without starting it.
 
     Args:
         sandbox: Id of the sandbox.
@@ -129,18 +129,18 @@ class MountList(Params[MountListResult], kw_only=True):
     raises=("not_found", "conflict", "io_error"),
 )
 class MountDelete(Params[Nothing], kw_only=True):
-    """Remove a mount from a sandbox. Returns when all changes are uploaded. The content of the bucket remains.
+    """Remove a mount from a sandbox, and return when all changes are uploaded. The content of the bucket remains.
 
-    The changes in an overlay are deleted, and the backup remains. A sleeping sandbox is started for this; for a stopped
-    or paused one, the error is `stopped`.
+    For an overlay, the changes are deleted and the backup remains. A sleeping sandbox is started for this; for a
+    stopped or paused sandbox, the error is `stopped`.
 
-    If that takes longer than `timeout`, the error is `unavailable`, with the number of files in `details.pending`. The
-    uploads continue, and the mount is deleted after them.
+    If the uploads take longer than `timeout`, the error is `unavailable`, with the number of remaining files in
+    `details.pending`. The uploads continue, and then the mount is deleted.
 
     Args:
         sandbox: Id of the sandbox.
         mount: Id of the mount.
-        force: Whether to remove it even if programs use its files; otherwise, this is the error `conflict`.
+        force: Whether to remove the mount even if programs use its files; otherwise, the error is `conflict`.
         discard: Whether to discard changes that are not uploaded yet.
         timeout: Seconds to wait for uploads.
     """

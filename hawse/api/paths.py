@@ -1,8 +1,8 @@
 r"""Encodes paths as text: a byte that is not valid UTF-8 becomes NUL and two hexadecimal digits (decision 0033).
 
-A name on Linux can contain any byte except `/` and NUL, while a JSON string is Unicode. A path that is valid UTF-8 is
-encoded as itself, because it cannot contain a NUL: `caf\xe9` (Latin-1) becomes `"caf\u0000e9"`. In Python such a byte
-is a surrogate character, as `os.fsdecode` returns it.
+A file name on Linux can contain any byte except `/` and NUL, while a JSON string is Unicode. The encoding is
+unambiguous because a path cannot contain a NUL: valid UTF-8 stays as it is, and `caf\xe9` (Latin-1) becomes
+`"caf\u0000e9"`. In Python, such a byte is a surrogate character, as returned by `os.fsdecode`.
 """
 
 import re
@@ -20,7 +20,7 @@ def from_text(text: str) -> str:
     """Decode `text` to a path for the functions of `os`.
 
     Raises:
-        ValueError: A NUL is not followed by the two digits of a byte that is not ASCII.
+        ValueError: A NUL is not followed by the two hexadecimal digits of a non-ASCII byte.
     """
     return _ESCAPE.sub(_byte, text) if "\0" in text else text
 

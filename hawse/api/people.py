@@ -15,7 +15,7 @@ ViewerKey = Annotated[str, Meta(min_length=1, max_length=64)]
 ParticipantName = Annotated[str, Meta(max_length=256)]
 Coordinate = Annotated[int, Meta(ge=0, le=999)]
 ScrolledRows = Annotated[int, Meta(ge=0, le=10_000_000)]
-# No character needs an escape in JSON, so that the viewers of a full terminal fit into one event.
+# JSON needs no escapes for these characters, so all viewers of a full terminal fit into one event.
 _LOOKED_AT = "printable ASCII without quotation marks and backslashes"
 LookedAt = Annotated[str, matching(r"^[ !#-\[\]-~]*$(?!\n)", _LOOKED_AT, max_length=200)]
 
@@ -30,7 +30,8 @@ class ViewerProfile(ParamsValue):
         key: Random secret that identifies the viewer when it reconnects; null means a new viewer each time.
         name: Displayed name, cut after 40 characters; null means `guest-N` or `agent-N`. The name of a token, account
             or link replaces it.
-        color: Preferred color (`#rrggbb`) from the palette of ten; any other one, or one in use, is ignored.
+        color: Preferred color (`#rrggbb`) from the palette of ten. A color that is in use or not in the palette is
+            ignored.
         kind: Whether it is a person or an agent; null means unchanged, initially `person`.
         focus: Whether its user is looking at the terminal; null means unchanged, initially false.
     """
@@ -63,11 +64,11 @@ class Participant(Reply, frozen=True, kw_only=True):
         color: Color of the viewer, `#rrggbb`. Dark text is readable on it.
         kind: Whether it is a person or an agent.
         read_only: Whether it is not allowed to type.
-        typing: Whether it types; it ends 2 s after the last key.
+        typing: Whether it is typing; reset 2 s after the last key.
         focus: Whether its user is looking at the terminal.
-        at: Cell where its pointer is; null means the pointer is hidden.
+        at: Cell where its pointer is; null if the pointer is hidden.
         guest: Whether it uses a share link. Guests choose their names, unless the link has one.
-        asks: Whether it asks the holder of the writer lease for it; it ends after 60 s without an answer.
+        asks: Whether it is asking the holder for the writer lease; reset after 60 s without an answer.
         unanswered: Whether its last request for the lease expired without an answer; reset by the next request or a
             change of the lease.
         scroll: Rows that its user has scrolled back; 0 at the end of the output.
@@ -147,7 +148,7 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
         id: Id of the terminal.
         viewer: Key of the viewer.
         name: Name to show; null means unchanged.
-        color: Wanted color (`#rrggbb`); null, not in the palette or in use: unchanged.
+        color: Preferred color (`#rrggbb`). If it is null, in use or not in the palette, the color remains unchanged.
         focus: Whether its user is looking at the terminal; null means unchanged.
         at: Cell of its pointer; null hides the pointer, omitted means unchanged.
         scroll: Rows that its user has scrolled back from the end; null means unchanged.
@@ -168,22 +169,23 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
 class TerminalLease(Params[WriterLease], kw_only=True):
     """Change the viewers that may type into a terminal.
 
-    `take` makes `viewer` the holder. `exclusive` does so only if no other viewer is. `release` lets all viewers type
-    again unless another viewer is the holder. `free` does so in any case.
+    `take` makes `viewer` the holder. `exclusive` does the same, but only if no other viewer is the holder. `release`
+    lets all viewers type again, but only if no other viewer is the holder. `free` always lets all viewers type again.
 
-    `ask` asks the holder to hand the lease over: `asks` of `viewer` becomes true, until the lease changes, `viewer`
-    sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. It has no effect while all viewers may
-    type. `give` makes the viewer `to` the holder in place of `viewer`.
+    `ask` asks the holder to hand the lease over. The `asks` field of `viewer` is then true until the lease changes,
+    `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. `ask` has no effect while all
+    viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
 
-    A refused `exclusive` or `release`, `give` and `keep` from a viewer that is not the holder, and an outdated `epoch`
-    are `conflict`, with the lease in `details`. A read-only viewer is refused with `forbidden`.
+    The error is `conflict`, with the lease in `details`, if `exclusive` or `release` is refused, if `give` or `keep`
+    comes from a viewer that is not the holder, or if `epoch` is outdated. For a read-only viewer, the error is
+    `forbidden`.
 
     Args:
         id: Id of the terminal.
         action: The action.
         viewer: Key of the viewer that acts; null only for `release` and `free`.
-        to: Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null
-            means all that ask.
+        to: Public id of another viewer. `give` requires it as the next holder; `keep` refuses this viewer's request, or
+            all requests if it is null.
         epoch: The epoch that the lease must have; null means any.
     """
 

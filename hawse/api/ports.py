@@ -44,7 +44,7 @@ class PortListResult(msgspec.Struct, frozen=True, kw_only=True):
     """Open ports.
 
     Attributes:
-        ports: The ports by number, at most 1,000.
+        ports: At most 1,000 ports, sorted by number.
     """
 
     ports: list[OpenPort]
@@ -55,7 +55,7 @@ class ExposedPort(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         port: Number of the port.
-        token: Secret that gives access to this port; valid until the preview is revoked or the runtime ends.
+        token: Secret that gives access to this port. It is valid until the preview is revoked or the runtime ends.
         name: Name of the preview, for people; null means none.
     """
 
@@ -100,7 +100,7 @@ class PortConnectResult(msgspec.Struct, frozen=True, kw_only=True):
     """Both halves of the connection are closed, and all input was written.
 
     Attributes:
-        received: Number of bytes that came from the port.
+        received: Number of bytes that were received from the port.
         sent: Number of bytes that were written to the port.
     """
 
@@ -154,17 +154,17 @@ class PortList(Params[PortListResult], kw_only=True):
 class PortWatch(Params[Nothing], kw_only=True):
     """Report the open ports, now and after every change, until the call is cancelled.
 
-    The runtime polls every 0.2 to 2 s, so a port that was open for a shorter time can be missed.
+    The runtime polls every 0.2 to 2 s, so it can miss a port that was open for a shorter time.
     """
 
 
 @method("port.expose", raises=("forbidden", "limit_exceeded", "conflict", "io_error", "no_space"))
 class PortExpose(Params[ExposedPort], kw_only=True):
-    """Make a preview of a port, or return the existing one.
+    """Create a preview of a port, or return the existing one.
 
-    The port need not be open yet. A port of another program on the same network is `forbidden`. At most 256 ports have
-    previews (`limit_exceeded`). Previews survive a restart of the sandbox. `conflict`: the port has a preview with
-    another token, or another port has one with this token.
+    The port need not be open yet. If the port belongs to a program outside of the sandbox, the error is `forbidden`. At
+    most 256 ports have previews (`limit_exceeded`). Previews survive a restart of the sandbox. The error is `conflict`
+    if the port has a preview with another token, or another port has a preview with this token.
 
     Args:
         port: Number of the port.
@@ -208,12 +208,12 @@ class PortExposed(Params[PortExposedResult], kw_only=True):
 class PortConnect(Params[PortConnectResult], kw_only=True):
     """Connect to a TCP port of the sandbox; bytes pass in both directions.
 
-    Exactly one of `port` and `token` is required. Each half of the connection is closed separately. It cannot be
-    resumed: a lost connection or `cancel` breaks it. At most 1,024 connections are open (`limit_exceeded`).
+    Exactly one of `port` and `token` is required. Each half of the connection is closed separately. The connection
+    cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections are open
+    (`limit_exceeded`).
 
-    `unavailable`: no program listens on the port. `forbidden`: it belongs to another program on the same network, or
-    the caller needs a token. `not_found`: an unknown or revoked token.
-    `io_error`: the connection broke.
+    The error is `unavailable` if no program listens on the port; `forbidden` if the port belongs to a program outside
+    of the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the connection broke.
 
     Args:
         port: Number of the port; requires the right `operate`.
@@ -232,11 +232,11 @@ class PortConnect(Params[PortConnectResult], kw_only=True):
 class PortListen(Params[Nothing], kw_only=True):
     """Listen on a TCP port in the sandbox, and let the caller connect each connection to a target of its choice.
 
-    Each connection of a program is an event `connection`, and waits 30 s for `port.accept`; at most 64 wait at a time,
-    further ones are queued. The port is open until the call ends; accepted connections continue. A later call of the
-    same user for the same port replaces this one, which ends with `conflict`.
+    Each connection of a program sends the event `connection` and waits 30 s for `port.accept`. At most 64 connections
+    wait at a time; the kernel queues further ones. The port is open until the call ends; accepted connections continue.
+    A later call by the same user for the same port replaces this call, which ends with `conflict`.
 
-    `conflict`: the port is in use. `limit_exceeded`: 64 ports are open.
+    The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are open.
 
     Args:
         port: Number of the port, 1,024 or above; 0 means a free one.
@@ -254,9 +254,10 @@ class PortListen(Params[Nothing], kw_only=True):
     raises=("not_found", "limit_exceeded", "input_gap", "io_error"),
 )
 class PortAccept(Params[PortConnectResult], kw_only=True):
-    """Take a connection that `port.listen` has reported; bytes pass in both directions, as for `port.connect`.
+    """Accept a connection that `port.listen` has reported. Bytes pass in both directions, as with `port.connect`.
 
-    `not_found`: it was taken, has waited for too long, or the call that listens has ended. `io_error`: it broke.
+    The error is `not_found` if the connection was already accepted, has waited too long, or the call to `port.listen`
+    has ended; `io_error` if the connection broke.
 
     Args:
         connection: Id of the connection.

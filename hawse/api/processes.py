@@ -41,9 +41,9 @@ class Program(ParamsValue, kw_only=True):
         argv: The program and its arguments.
         command: A command line for a shell: bash, or /bin/sh if bash is missing.
         cwd: Directory to start in, relative to the workspace; null means the workspace.
-        env: Variables to add to the environment; a null value removes one. Null means none.
-        stdin: Whether stdin takes input; if null or false, it is /dev/null.
-        timeout: Seconds until all its processes are killed; null means never.
+        env: Variables to add to the environment; a null value removes the variable.
+        stdin: Whether stdin takes input; otherwise it is /dev/null.
+        timeout: Time limit in seconds, after which all its processes are killed. Null means no limit.
     """
 
     argv: Argv | None = None
@@ -87,7 +87,7 @@ class PortCondition(ParamsValue, kw_only=True):
 
     Args:
         port: Number of the port.
-        path: Path that must answer an HTTP GET; null means it is enough that the port is open.
+        path: Path to request with HTTP GET until it answers; null waits only until the port is open.
         status: Lowest and highest accepted HTTP status of the response.
     """
 
@@ -125,9 +125,9 @@ class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the process.
-        instance: Id of this start; a new one each time a process with this `id` is started.
+        instance: Id of this start of the process; each process started with the same `id` gets a new one.
         pid: Process id.
-        argv: The program and its arguments; cut after 256 characters in `process.list`.
+        argv: The program and its arguments; truncated to 256 characters in `process.list`.
         cwd: Directory where it was started.
         started: When it was started, in seconds since 1970.
         ended: When it ended, in seconds since 1970; null while it runs, or from an older runtime.
@@ -157,7 +157,7 @@ class ProcessOpened(ProcessInfo, frozen=True, kw_only=True):
 
     Attributes:
         start: Offset in each stream of the first byte to be sent; above `since` where older bytes are no longer kept.
-        input_offset: Bytes of this input stream that were applied already.
+            input_offset: Number of bytes of this input stream that have already been applied.
     """
 
     start: StreamOffsets = msgspec.field(name="from", default=StreamOffsets())
@@ -165,11 +165,11 @@ class ProcessOpened(ProcessInfo, frozen=True, kw_only=True):
 
 
 class StreamTruncated(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes of a stream are lost: this call has not taken them in time.
+    """Bytes of a stream were dropped because this call read too slowly.
 
     Attributes:
         stream: The stream.
-        start: Offset of the next byte to be sent; earlier ones are lost.
+        start: Offset of the next byte to be sent; all bytes before it were dropped.
     """
 
     stream: StreamName
@@ -196,7 +196,7 @@ class ExecResult(Exit, frozen=True, kw_only=True):
     Attributes:
         stdout: Length of stdout, in bytes.
         stderr: Length of stderr, in bytes.
-        truncated: Whether a stream is longer than `max_output`, so that its end was not sent.
+        truncated: Whether a stream is longer than `max_output` and its end was therefore not sent.
         duration: Seconds from its start to its end; null from an older runtime.
     """
 
@@ -220,7 +220,7 @@ class ProcessKillallResult(msgspec.Struct, frozen=True, kw_only=True):
     """Processes and their descendants have ended.
 
     Attributes:
-        killed: Number of processes that ran.
+        killed: Number of processes that were running.
     """
 
     killed: int
@@ -252,7 +252,7 @@ class LogMatch(OutputMatch, frozen=True, kw_only=True):
     """A match of a text or a pattern in the output of a process.
 
     Attributes:
-        stream: The stream. The offsets refer to it.
+        stream: The stream that the offsets refer to.
     """
 
     stream: StreamName
@@ -262,7 +262,7 @@ class ProcessWaitOpened(msgspec.Struct, frozen=True, kw_only=True):
     """The wait has started.
 
     Attributes:
-        start: Offset in each stream where the search starts; above `since` where older bytes are no longer kept.
+        start: Offset in each stream where the search starts; greater than `since` if older bytes were dropped.
     """
 
     start: StreamOffsets = msgspec.field(name="from")
@@ -273,9 +273,9 @@ class ProcessWaitResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         event: The condition that was met first, or `timeout`.
-        exit: How the process ended, for the event `exit`.
-        match: The match, for the event `log`.
-        status: HTTP status of the answer, for the event `port` with a `path`.
+        exit: For the event `exit`: how the process ended.
+        match: For the event `log`: the match.
+        status: For the event `port` with a `path`: HTTP status of the response.
     """
 
     event: Literal["exit", "log", "port", "timeout"]
@@ -289,15 +289,15 @@ class ProcessWaitResult(msgspec.Struct, frozen=True, kw_only=True):
 
 @method("process.start", raises=("conflict", *SPAWN_ERRORS))
 class ProcessStart(Program, Params[ProcessInfo], kw_only=True):
-    """Start a process, which runs independently of the connection that has started it.
+    """Start a process that runs independently of the client's connection.
 
-    An id of a running process is `conflict`. `spawn_failed`: the program or directory does not exist, or the program is
-    not executable. At most 4,096 programs run (`limit_exceeded`).
+    If a process with this id runs, the error is `conflict`. If the program or directory does not exist, or the program
+    is not executable, the error is `spawn_failed`. At most 4,096 programs run (`limit_exceeded`).
 
-    The latest 64 MiB of each stream are kept, and the latest 256 processes that have ended, for 24 hours.
+    The latest 64 MiB of each stream are kept. The latest 256 processes that have ended are kept for 24 hours.
 
     Args:
-        id: Id of the process; null means the server chooses one.
+        id: Id of the process; null lets the server choose one.
     """
 
     id: Id | None = None
@@ -317,11 +317,11 @@ class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
         since: Offset in each stream of the first byte to send; null means 0.
-        input: Id of the input stream, the same for each reconnect; null for a channel without input.
-        lossless: Whether the process waits 30 s after a lost connection for an attach with this `input`; null means
-            false.
+        input: Id of the input stream, which a reconnecting client must reuse; null for a channel without input.
+        lossless: Whether the process pauses for up to 30 s after a lost connection, until a call with the same `input`
+            attaches; null means false.
     """
 
     id: Id
@@ -342,15 +342,15 @@ class Exec(Program, Params[ExecResult], kw_only=True):
     """Run a command to its end and stream its output.
 
     It returns when the command itself has ended; background processes continue, and their output is dropped. `cancel`
-    does not end the command. After its time limit, the exit code is 124.
+    does not end the command. If the time limit is exceeded, the exit code is 124.
 
     With an idempotency key, a repeated call joins the command: `since` and `input` continue its streams. Without one,
     stdin ends with the connection.
 
     Args:
-        max_output: Maximum number of bytes to send of each stream, from its start. Null means all.
-        since: Offset in each stream of the first byte to send, for a repeated call; null means 0.
-        input: Id of the input stream, the same for each repeated call; null without input.
+        max_output: Maximum number of bytes to send of each stream, from its start. Null sends all bytes.
+        since: For a repeated call: offset in each stream of the first byte to send. Null means 0.
+        input: Id of the input stream, which a repeated call must reuse; null without input.
     """
 
     max_output: Length | None = None
@@ -364,7 +364,7 @@ class ProcessSignal(Params[Nothing], kw_only=True):
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
         signal: Name of the signal with or without `SIG`, or its number.
     """
 
@@ -377,11 +377,12 @@ class ProcessSignal(Params[Nothing], kw_only=True):
 class ProcessKill(Params[ProcessKillResult], kw_only=True):
     """End a process and all its descendants: a signal first, then KILL.
 
-    It returns when all have ended. It also ends processes that an ended one left running.
+    It returns when all of them have ended. For a process that has ended, it ends the descendants that are still
+    running.
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
         signal: The first signal; null means TERM.
         grace: Seconds from the first signal to KILL; null means 5.
     """
@@ -396,7 +397,7 @@ class ProcessKill(Params[ProcessKillResult], kw_only=True):
 class ProcessKillall(Params[ProcessKillallResult], kw_only=True):
     """End all running processes, including commands of `exec`, each with all its descendants.
 
-    It returns when all have ended. Sessions, terminals and code contexts continue.
+    It returns when all of them have ended. Sessions, terminals and code contexts continue.
 
     Args:
         session: Only processes that this session started; null means all.
@@ -411,14 +412,14 @@ class ProcessKillall(Params[ProcessKillallResult], kw_only=True):
 
 @method("process.remove", raises=("not_found", "stale_handle", "conflict"))
 class ProcessRemove(Params[ProcessRemoveResult], kw_only=True):
-    """Remove a process that has ended, with its output, or all that have ended.
+    """Remove a process that has ended and its output, or all processes that have ended.
 
-    A process that runs is `conflict` if `id` names it.
+    If `id` names a running process, the error is `conflict`.
 
     Args:
-        id: Id of the process; null means all that have ended.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
-        session: Without `id`: only processes that this session started; null means all.
+        id: Id of the process; null means all processes that have ended.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        session: Without `id`: remove only processes that this session started. Null means all.
     """
 
     id: Id | None = None
@@ -444,7 +445,7 @@ class ProcessList(Params[ProcessListResult], kw_only=True):
     The running commands of `exec` come after them.
 
     Args:
-        after: Id of the last process of the page before; null means the first page.
+        after: Id of the last process on the previous page; null means the first page.
         limit: Maximum number of processes; null means 1,000.
         session: Only processes that this session started; null means all.
     """
@@ -464,15 +465,16 @@ class ProcessWait(Params[ProcessWaitResult], kw_only=True):
     """Wait for the end of a process, for a match in its output or for an open port.
 
     The first of these events ends the wait. At least one of `exit`, `log` and `port` is required. If the process ends
-    and `exit` is not requested, the error is `exited`. A pattern that needs too much work for each byte is `too_large`.
+    and `exit` is not requested, the error is `exited`. If the pattern is too expensive to match, the error is
+    `too_large`.
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
         exit: Whether to wait for the end of the process; null means false.
         log: Text or pattern to search for in the output; null disables the search.
         port: The port to wait for; null means none.
-        timeout: Time limit in seconds; then, the result is `timeout`. Null means 30.
+        timeout: Time limit in seconds, after which the result is `timeout`. Null means 30.
     """
 
     id: Id

@@ -19,27 +19,26 @@ RecordingEndReason = Literal["stopped", "exited", "quota", "no_space", "io_error
 
 
 class RecordingInfo(Reply, frozen=True, kw_only=True):
-    """A recording: an asciicast v3 file, snapshots to start playing at, and an index of both.
+    """A recording: an asciicast v3 file, snapshots where playback can start, and an index of both.
 
     Attributes:
         id: Id of the recording.
         terminal: Id of the recorded terminal; empty for a desktop.
         desktop: Id of the recorded desktop; null for a terminal.
         instance: Instance of the recorded terminal or desktop.
-        title: Title; null means none.
-        input: Whether it contains input, including passwords.
+        title: Title; null means none. input: Whether it contains input, which can include passwords.
         cols: Columns at its start, or a desktop's width in pixels.
         rows: Rows at its start, or a desktop's height in pixels.
         started: When it was started, in seconds since 1970.
         state: Whether it is in progress.
-        reason: Why it ended: `exited` if the program ended, `killed` if the runtime did. Null while in progress.
+        reason: Why it ended: `exited` if the program ended, `killed` if the runtime ended. Null while in progress.
         message: Details of the reason, for people; can be empty.
         duration: Length of the recording, in seconds.
         size: Size of the asciicast file, in bytes.
         screens: Size of the snapshots, in bytes.
         index: Size of the index, in bytes.
         markers: Number of markers, at most 1,000.
-        lost: Bytes of output that are missing, because the disk did not respond for 30 s.
+        lost: Bytes of output that are missing because the disk did not respond for 30 s.
         truncated: Whether a part is missing.
     """
 
@@ -68,7 +67,7 @@ class RecordingListResult(Reply, frozen=True, kw_only=True):
     """Recordings.
 
     Attributes:
-        recordings: The recordings, the newest first in `recording.list`.
+        recordings: The recordings; `recording.list` sorts them newest first.
     """
 
     recordings: list[RecordingInfo]
@@ -82,16 +81,17 @@ class RecordingListResult(Reply, frozen=True, kw_only=True):
     raises=("not_found", "exited", "conflict", "limit_exceeded", "no_space", "permission_denied", "io_error"),
 )
 class RecordingStart(Params[RecordingInfo], kw_only=True):
-    """Record a terminal or a desktop from now on, starting with its current screen.
+    """Start to record a terminal or a desktop. The recording starts with the current screen.
 
-    An id in use is `conflict`; a full disk is `no_space`; too many recordings are `limit_exceeded`. The recording ends
-    with the terminal or desktop; for a desktop, after 4 hours at the latest.
+    If the id is in use, the error is `conflict`; if the disk is full, `no_space`; if there are too many recordings,
+    `limit_exceeded`. The recording ends with the terminal or desktop. A recording of a desktop ends after 4 hours at
+    the latest.
 
     Args:
-        terminal: Id of the terminal to record; null means a desktop is recorded.
-        desktop: Id of the desktop to record; null means a terminal is recorded.
-        id: Id of the recording; null means the server chooses one.
-        input: Whether to record input as well, passwords included; not of a desktop.
+        terminal: Id of the terminal to record; null to record a desktop.
+        desktop: Id of the desktop to record; null to record a terminal.
+        id: Id of the recording; null lets the server choose one.
+        input: Whether to record the terminal's input as well, including passwords.
         title: Title; null means none.
     """
 
@@ -104,7 +104,7 @@ class RecordingStart(Params[RecordingInfo], kw_only=True):
 
 @method("recording.stop", raises=("not_found",))
 class RecordingStop(Params[RecordingInfo], kw_only=True):
-    """End a recording, and return when it is completely on disk.
+    """End a recording, and return when all of it is on disk.
 
     A recording that has already ended is returned unchanged.
 
@@ -130,7 +130,7 @@ class RecordingMark(Params[RecordingInfo], kw_only=True):
 
 @method("recording.list", safe=True, requires=VIEW, terminal=SELECTED)
 class RecordingList(Params[RecordingListResult], kw_only=True):
-    """List recordings, the newest first.
+    """List recordings, newest first.
 
     Args:
         terminal: Only recordings of the terminal with this id; null means all.
@@ -141,7 +141,7 @@ class RecordingList(Params[RecordingListResult], kw_only=True):
 
 @method("recording.get", safe=True, requires=VIEW, terminal=SELECTED, raises=("not_found",))
 class RecordingGet(Params[RecordingInfo], kw_only=True):
-    """Describe one recording, up to now if it is in progress.
+    """Describe one recording. One in progress is described up to now.
 
     Args:
         id: Id of the recording.
@@ -152,7 +152,7 @@ class RecordingGet(Params[RecordingInfo], kw_only=True):
 
 @method("recording.delete", raises=("not_found", "permission_denied", "io_error"))
 class RecordingDelete(Params[Nothing], kw_only=True):
-    """Delete a recording and its files; one in progress is ended first.
+    """Delete a recording and its files. A recording in progress is ended first.
 
     Args:
         id: Id of the recording.
@@ -173,13 +173,13 @@ class RecordingDelete(Params[Nothing], kw_only=True):
 class RecordingRead(Params[FileTransferResult], kw_only=True):
     """Stream the bytes of a recording that are complete so far.
 
-    A recording with input requires the right `operate` (`forbidden`). `conflict`: it was deleted or changed in the
-    meantime.
+    A recording with input requires the right `operate` (`forbidden`). If the recording is deleted or changed during the
+    call, the error is `conflict`.
 
     Args:
         id: Id of the recording.
-        part: `cast`: whole lines of asciicast v3. `screens`: the snapshots. `index`: lines of JSON, docs/wire.md
-            section 9.
+        part: `cast` for whole lines of asciicast v3, `screens` for the snapshots, or `index` for lines of JSON
+            (docs/wire.md, section 9).
         offset: First byte to read; null means 0.
         length: Number of bytes to read; null means all.
     """
@@ -200,7 +200,7 @@ class RecordingRead(Params[FileTransferResult], kw_only=True):
 class RecordingWatch(Params[Nothing], kw_only=True):
     """Report the recordings in progress, now and after every change, until the call is cancelled.
 
-    Changes that the client has not read yet are one event.
+    Changes that a slow client has not read are merged into one event.
 
     Args:
         terminal: Only recordings of the terminal with this id; null means all.

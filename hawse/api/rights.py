@@ -2,8 +2,9 @@
 
 A right is a name. A gateway lists the rights of the caller in the `principal` of each call that it forwards to a
 runtime, so a finer right is a new constant here and a new value in that list, not a change of the wire format. A right
-can be limited to one terminal: `view@main`. At the gateway it can also be limited to one sandbox, `view/SANDBOX` and
-`view/SANDBOX@main`, or to the sandboxes that the caller owns, `operate/~`; a runtime gets the rights in its sandbox.
+can be limited to one terminal (`view@main`). At the gateway, it can also be limited to one sandbox (`view/SANDBOX`,
+`view/SANDBOX@main`) or to the sandboxes that the caller owns (`operate/~`). A runtime gets only the rights in its own
+sandbox.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -11,13 +12,13 @@ from typing import Final, Literal, NamedTuple
 
 from hawse.wire import HawseError, Principal
 
-ALL: Final = "*"  # every right except `CONTROL`, also future ones
+ALL: Final = "*"  # every right except `CONTROL`, including future ones
 VIEW: Final = "view"  # read terminals and recordings, be present at a terminal
 WRITE: Final = "write"  # type into terminals; read and write files
 OPERATE: Final = "operate"  # everything in a sandbox: commands, processes, sessions, terminals, ports, git
 CONTROL: Final = "control"  # methods of a runtime that only gateways call; `ALL` does not include it
 PREVIEW: Final = "preview"  # connect to a port with the token of its preview
-JOIN: Final = "join"  # make a machine the sandbox, which must be one of the provider `joined`
+JOIN: Final = "join"  # connect a machine as the sandbox, whose provider must be `joined`
 ACCESS: Final = "access"  # create and revoke tokens and share links, read the audit log
 
 OWN: Final = "~"  # stands for the sandboxes that the caller owns; never the id of a sandbox
@@ -32,7 +33,7 @@ ROLES: Final[Mapping[Role, tuple[str, ...]]] = {
     "joiner": (JOIN,),
 }
 
-# The right that identifies a role: the first that a caller has anywhere.
+# The right that identifies each role. A caller has the first role whose right it has anywhere.
 _NEAREST: Final[tuple[tuple[Role, str], ...]] = (
     ("owner", ACCESS),
     ("operator", OPERATE),
@@ -41,7 +42,7 @@ _NEAREST: Final[tuple[tuple[Role, str], ...]] = (
     ("joiner", JOIN),
 )
 
-# Each right and the rights that it includes.
+# For each right, the rights that it includes.
 _INCLUDES: Final[Mapping[str, frozenset[str]]] = {
     OPERATE: frozenset((WRITE, VIEW, PREVIEW, JOIN)),
     WRITE: frozenset((VIEW,)),
@@ -50,11 +51,11 @@ _NONE: Final = frozenset[str]()
 
 
 class Right(NamedTuple):
-    """A right as its parts. Its text is `name[/sandbox][@terminal]`.
+    """A parsed right. Its text form is `name[/sandbox][@terminal]`.
 
     Attributes:
         name: One of the constants above, or one from a later version.
-        sandbox: The only sandbox that it applies to; `OWN` means the caller's sandboxes, None all.
+        sandbox: The only sandbox that it applies to. `OWN` means the caller's sandboxes; None means all sandboxes.
         terminal: The only terminal that it applies to. None means the whole sandbox.
     """
 
@@ -82,7 +83,7 @@ class Right(NamedTuple):
 
 
 def limited(right: str, terminal: str) -> str:
-    """Return the name of `right` at one terminal only."""
+    """Return the text of `right`, limited to one terminal."""
     return str(Right(right, terminal=terminal))
 
 
@@ -93,7 +94,7 @@ def covers(rights: Iterable[str], wanted: str) -> bool:
 
 
 def in_sandbox(rights: Iterable[str], sandbox: str, *, own: bool) -> tuple[str, ...]:
-    """Return the rights that a caller has in one sandbox, in the form that its runtime understands.
+    """Return the rights that a caller has in one sandbox, in the form that runtimes understand.
 
     Args:
         rights: The rights at the gateway.
@@ -123,19 +124,19 @@ def allows_somewhere(rights: Collection[str], required: str) -> bool:
 
 
 def check(principal: Principal, required: str, terminal: str | None = None) -> None:
-    """Raise `HawseError` (`forbidden`) unless the rights of `principal` allow what is required: see `allows`."""
+    """Raise `HawseError` (`forbidden`) unless `principal` has the required right, as `allows` describes."""
     if not allows(principal.rights, required, terminal):
         raise missing_right(principal, required)
 
 
 def check_somewhere(principal: Principal, required: str) -> None:
-    """Raise `HawseError` (`forbidden`) unless `principal` has `required` anywhere: see `allows_somewhere`."""
+    """Raise `HawseError` (`forbidden`) unless `principal` has `required` anywhere, as `allows_somewhere` describes."""
     if not allows_somewhere(principal.rights, required):
         raise missing_right(principal, required)
 
 
 def role_of(rights: Collection[str]) -> Role:
-    """Return the role that is closest to `rights`, for people: the first one that they include anywhere."""
+    """Return the role to display for `rights`: the first role that they include anywhere."""
     for role, right in _NEAREST:
         if allows_somewhere(rights, right):
             return role
@@ -143,7 +144,9 @@ def role_of(rights: Collection[str]) -> Role:
 
 
 def missing_right(principal: Principal, required: str) -> HawseError:
-    """Return the error of a call without a right. A user may have tokens with other rights."""
+    """Return the error for a call without the required right. It names the credentials, as a user can have several
+    tokens.
+    """
     text = f"this requires the right {required!r}, which these credentials of {principal.id!r} do not have"
     return HawseError("forbidden", text)
 

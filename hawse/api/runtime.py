@@ -1,4 +1,4 @@
-"""The runtime itself: its reports, and methods that only a gateway may call."""
+"""The runtime itself: reports about its state, and methods that only a gateway may call."""
 
 from typing import Annotated
 
@@ -24,8 +24,7 @@ class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
         terminals: Number of terminals, including exited ones that are still listed.
         processes: Number of processes and running commands, including exited processes that are still listed.
         sessions: Number of sessions whose shell runs.
-        open_fds: Number of file descriptors that the runtime has open.
-        tasks: Number of asyncio tasks in the runtime.
+        open_fds: Number of file descriptors that the runtime has open. tasks: Number of asyncio tasks in the runtime.
         memory: Resident memory of the runtime, in bytes.
     """
 
@@ -47,8 +46,8 @@ class RuntimeActivityResult(Reply, frozen=True, kw_only=True):
     Attributes:
         idle: Seconds since the last activity; 0 while active.
         busy: Current activities, such as `process server`; at most 16 entries.
-        asleep: Whether the runtime refuses calls from now on, because it was idle for `sleep_after`.
-        previews: The digests of its previews' tokens (`hawse.api.ports.preview_digest`).
+        asleep: Whether the runtime now refuses calls because it was idle for `sleep_after`.
+        previews: Digests of the tokens of its previews (`hawse.api.ports.preview_digest`).
     """
 
     idle: float
@@ -66,7 +65,7 @@ Counts = Annotated[tuple[Count, ...], Meta(min_length=len(ECHO_BOUNDS) + 1, max_
 
 
 class EchoHistogram(Reply, frozen=True, kw_only=True):
-    """Times from input to the next output of terminals, as a histogram.
+    """Histogram of the times from input to the next output of terminals.
 
     The upper bounds of the classes are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last
     class has no upper bound.
@@ -94,14 +93,14 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
         processes: Number of running processes, including commands of `exec`.
         sessions: Number of sessions whose shell runs.
         viewers: Number of attached viewers, of all terminals.
-        lag: Bytes of output that are still to be sent, for all viewers in total.
+        lag: Bytes of output that are still to be sent, in total for all viewers.
         lag_max: Bytes of output that are still to be sent to the viewer that is furthest behind.
         journals: Bytes of memory that the output journals use.
         snapshots: Bytes of memory that snapshots for viewers use.
         recordings: Number of recordings in progress.
         output: Bytes that programs have written to terminals.
         reseeds: Number of snapshots that were sent to viewers in place of output.
-        echo: Times from input to the next output.
+        echo: Histogram of the times from input to the next output.
     """
 
     started: float
@@ -139,14 +138,14 @@ class RuntimeMetrics(Params[RuntimeMetricsResult], kw_only=True):
 class RuntimeConfigure(Params[Nothing], kw_only=True):
     """Replace the configuration of the sandbox. Only a gateway can call it.
 
-    Programs that are started from now on get the environment. A configuration with a lower revision than the current
-    one is ignored.
+    The environment applies to programs that are started from now on. A configuration with a lower revision than the
+    current one is ignored.
 
     Args:
         revision: Number that grows with each change of the configuration.
         env: Environment of all programs; a call's own `env` is added to it.
         ports: Ports that have a preview unless it was revoked.
-        files: Text of files by path in the workspace. They are written once, with the first configuration that has any.
+        files: Content of text files, by path in the workspace. Only the first configuration with files writes them.
     """
 
     revision: int
@@ -159,11 +158,12 @@ class RuntimeConfigure(Params[Nothing], kw_only=True):
 class RuntimeActivity(Params[RuntimeActivityResult], kw_only=True):
     """Return how long the sandbox has been idle. Only a gateway can call it.
 
-    A sandbox is active while a call is open that does not only watch, while a process or command runs, or while a
-    terminal has a viewer.
+    A sandbox is active while a call is open, other than calls that only watch, while a process or command runs, or
+    while a terminal has a viewer.
 
     Args:
-        sleep_after: Seconds of idleness until the runtime refuses calls, because it will be stopped; null means never.
+        sleep_after: Seconds of idleness after which the runtime refuses calls because it will be stopped; null means
+            never.
     """
 
     sleep_after: float | None = None

@@ -20,7 +20,7 @@ Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
 Network = Literal["none", "private", "filtered", "host"]
 Labels = dict[Name, Annotated[str, Meta(max_length=255)]]
 Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds; 10**9 are 31 years
-ENV_MAX: Final = 128 << 10  # bytes of all variables of a sandbox: they are passed to each program, which has 2 MiB
+ENV_MAX: Final = 128 << 10  # total bytes of a sandbox's variables; Linux limits each program's to 2 MiB
 LABELS_MAX: Final = 64
 PORTS_MAX: Final = 64
 
@@ -42,14 +42,14 @@ class SandboxLimits(ParamsValue, kw_only=True):
 
 
 class Enforcement(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """Restrictions that are enforced for the programs of a sandbox.
+    """Restrictions that are enforced on the programs of a sandbox.
 
     Attributes:
         network: The network that they can reach.
-        user: Whether they have a user of the machine that no other program has.
+        user: Whether they run as a user of the machine that no other program uses.
         separated: Whether they can neither see nor signal the sandbox's runtime, nor read its files.
         system_calls: Whether their system calls are filtered (seccomp).
-        memory_files: Whether file systems in memory, such as /tmp, have a size.
+        memory_files: Whether file systems in memory, such as /tmp, are limited in size.
         limits: Their total resource limits; null means unlimited.
     """
 
@@ -79,14 +79,14 @@ class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A sandbox.
 
     Attributes:
-        id: Id of the sandbox, which calls name as `sandbox`.
-        state: `sleeping`: the next call starts it. `stopped`: no call does.
-        isolation: How the sandbox is isolated from the machine, also before it runs; null if unknown.
-        enforcement: Restrictions for its programs, also before it runs; null if unknown.
-        reason: Why it is in this state; null without a particular reason.
+        id: Id of the sandbox, which calls pass as `sandbox`.
+        state: Its state. A call starts a `sleeping` sandbox, but not a `stopped` one.
+        isolation: How the sandbox is isolated from the machine, even if it is not running; null if unknown.
+        enforcement: Restrictions for its programs, even if it is not running; null if unknown.
+        reason: Why it is in this state; null if there is no particular reason.
         phase: The current step while it is `starting`, such as `pulling`; null if unknown.
         progress: Completed part of the phase, 0 to 1; null if unknown.
-        runtime: Id of its runtime, new after each start; null while it does not run.
+        runtime: Id of its runtime, which changes with each start; null while it is not running.
         provider: Name of its provider.
         owner: Id of the user that created it.
         template: Template that it was created from.
@@ -123,7 +123,7 @@ class SandboxListResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A page of the sandboxes of a gateway.
 
     Attributes:
-        sandboxes: Sandboxes that have the labels, running or not: `local` first, the others by their ids.
+        sandboxes: Running and stopped sandboxes that have the labels: `local` first, then the others, sorted by id.
         after: The value of `after` for the next page. Null on the last page.
     """
 
@@ -132,7 +132,7 @@ class SandboxListResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SandboxDeleted(Reply, frozen=True, kw_only=True):
-    """A sandbox was deleted, or does not have the labels any more.
+    """A sandbox was deleted or no longer has the labels.
 
     Attributes:
         id: Its id.
@@ -155,7 +155,7 @@ class SandboxStarting(Reply, frozen=True, kw_only=True, omit_defaults=True):
     progress: float | None = None
 
 
-STARTING: Final = "starting"  # the event, of any call to a sandbox, with a `SandboxStarting`
+STARTING: Final = "starting"  # event of any call to a sandbox; its value is a `SandboxStarting`
 
 
 class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
@@ -165,7 +165,7 @@ class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         name: Name, which `sandbox.create` takes as `template`.
         description: Description for people.
         provider: Provider of its sandboxes; null means the default one.
-        image: Image whose files they see; null means the provider's default.
+        image: Image that provides their file system; null means the provider's default.
         network: The network that they can reach; null means the provider's default.
         egress: The rules of their filtered network; null for other networks.
         limits: Resource limits of each sandbox.
@@ -205,7 +205,7 @@ class SandboxTarget(ParamsValue, kw_only=True):
 
 
 CHANGES: Final = ("not_found", "cleanup_pending")  # errors of methods that change the state of a sandbox
-STARTS: Final = ("capacity_exceeded", "stopped")  # errors of methods that start one
+STARTS: Final = ("capacity_exceeded", "stopped")  # errors of methods that start a sandbox
 
 
 # ---- methods
@@ -221,9 +221,9 @@ STARTS: Final = ("capacity_exceeded", "stopped")  # errors of methods that start
 class SandboxCreate(Params[SandboxInfo], kw_only=True):
     """Create a sandbox and start it.
 
-    With an `id`, repeated and concurrent calls with the same parameters create one sandbox and return it. Different
-    parameters for an existing id are a `conflict`. `cleanup_pending`: a deleted sandbox with that id has not ended yet.
-    If the sandbox cannot be started, it is removed.
+    With an `id`, repeated and concurrent calls with the same parameters create one sandbox and return it. If a sandbox
+    with this id exists with different parameters, the error is `conflict`. If a deleted sandbox with this id has not
+    ended yet, the error is `cleanup_pending`. If the sandbox cannot be started, it is removed.
 
     The sandbox belongs to the caller. A caller whose rights are limited to its own sandboxes can only choose ids that
     start with its name and a dot; `details.prefix` of the error `invalid_params` is this prefix.
@@ -231,15 +231,15 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
     Args:
         id: Id of the sandbox; null means a random one.
         provider: Name of the provider; null means the default one.
-        template: Name of a template of the gateway, whose values this call's replace.
+        template: Name of a template of the gateway. The call's own values override the template's.
         image: Image whose files it sees; null means the provider's default.
-        image_command: Whether the command of the image (ENTRYPOINT and CMD) is started, as the process `image`.
+        image_command: Whether to start the image's command (ENTRYPOINT and CMD) as the process `image`.
         env: Environment of all programs in the sandbox.
         snapshot: A snapshot or another backup, which is restored into the workspace before this call returns.
-        labels: Labels, for the selection of `sandbox.list`.
+        labels: Labels, which `sandbox.list` can filter by.
         limits: Its resource limits.
-        network: Its network: `none`, `private` (only itself; previews work), `filtered` (hosts that `egress` allows),
-            or `host`.
+        network: Its network: `none`, `private` (only the sandbox itself, but previews work), `filtered` (hosts that
+            `egress` allows), or `host`.
         egress: The rules of its filtered network; null means that nothing is allowed.
         ports: Ports whose previews exist from the start.
         timeout: Seconds from now until it is deleted, even if it is active; null means never.
@@ -266,19 +266,20 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
 
 @method("sandbox.get", safe=True, requires=VIEW, sandbox=False, target="id", raises=("not_found",))
 class SandboxGet(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """Return a sandbox. It is looked at, but not started."""
+    """Return a sandbox, without starting it."""
 
 
 @method("sandbox.list", safe=True, requires=VIEW, terminal=SELECTED, sandbox=False)
 class SandboxList(Params[SandboxListResult], kw_only=True):
-    """List the sandboxes of this gateway where the caller has a right. Does not start any.
+    """List the sandboxes of this gateway where the caller has a right, without starting them.
 
-    Each page fits into a control message, whatever the limit is: ask for the next page until there is none.
+    A page can have fewer sandboxes than `limit`, as it must fit into a control message. Call again with `after` until
+    it is null.
 
     Args:
         labels: Labels that a sandbox must have.
-        after: Return the next page: only sandboxes after the one with this id, even if it has been deleted.
-        limit: Maximum number of sandboxes; null means as many as fit into a message.
+        after: Return only sandboxes after this id, which can be of a deleted sandbox.
+        limit: Maximum number of sandboxes; null returns as many as fit into a message.
     """
 
     labels: Labels = msgspec.field(default_factory=dict)
@@ -291,11 +292,11 @@ class SandboxUpdate(SandboxTarget, Params[SandboxInfo], kw_only=True):
     """Change a sandbox. Omitted fields remain unchanged.
 
     Args:
-        env: Variables to set; null removes one. Programs that are started from now on get them.
-        labels: Labels to set; null removes one.
-        timeout: Seconds from now until it is deleted. A later end is kept.
+        env: Variables to set; a null value removes the variable. They apply to programs that are started from now on.
+        labels: Labels to set; a null value removes the label.
+        timeout: Seconds from now until it is deleted. This can only extend its lifetime.
         idle_timeout: Seconds of inactivity until it sleeps.
-        keep_alive: Whether it never sleeps. With false, it sleeps after the `idle_timeout` that it had before.
+        keep_alive: Whether it never sleeps; false restores its previous `idle_timeout`.
     """
 
     env: Env = msgspec.field(default_factory=dict)
@@ -307,21 +308,21 @@ class SandboxUpdate(SandboxTarget, Params[SandboxInfo], kw_only=True):
 
 @method("sandbox.start", sandbox=False, target="id", names="id", raises=(*CHANGES, *STARTS))
 class SandboxStart(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """Start a sandbox, even a `stopped` one. A running one is returned unchanged."""
+    """Start a sandbox, even if it is `stopped`. A running sandbox is returned unchanged."""
 
 
 @method("sandbox.stop", sandbox=False, target="id", names="id", raises=CHANGES)
 class SandboxStop(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """End everything that runs in a sandbox. Its files remain, and calls to it are refused until `sandbox.start`.
+    """Stop a sandbox: end all its programs. Its files remain, and calls to it are refused until `sandbox.start`.
 
-    It returns when everything is verified to have ended. Otherwise, the error is `cleanup_pending`, and the gateway
+    It returns when all programs are verified to have ended. Otherwise, the error is `cleanup_pending`, and the gateway
     keeps trying.
     """
 
 
 @method("sandbox.pause", sandbox=False, target="id", names="id", raises=(*CHANGES, "stopped"))
 class SandboxPause(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """Suspend everything that runs in a sandbox, if its provider supports that. Calls to it are refused."""
+    """Pause a sandbox, if its provider supports that: suspend all its programs. Calls to it are refused."""
 
 
 @method("sandbox.resume", sandbox=False, target="id", names="id", raises=(*CHANGES, *STARTS))
@@ -331,10 +332,10 @@ class SandboxResume(SandboxTarget, Params[SandboxInfo], kw_only=True):
 
 @method("sandbox.delete", sandbox=False, target="id", names="id", ends=True, raises=CHANGES)
 class SandboxDelete(SandboxTarget, Params[Nothing], kw_only=True):
-    """End everything that runs in a sandbox, and remove its files.
+    """Delete a sandbox: end all its programs and remove its files.
 
-    It returns when everything is verified to have ended. Otherwise, the error is `cleanup_pending`; the gateway keeps
-    trying, and the id cannot be reused until then.
+    It returns when all programs are verified to have ended. Otherwise, the error is `cleanup_pending`; the gateway
+    keeps trying, and the id cannot be reused until it succeeds.
     """
 
 
@@ -347,10 +348,10 @@ class SandboxDelete(SandboxTarget, Params[Nothing], kw_only=True):
     sandbox=False,
 )
 class SandboxWatch(Params[Nothing], kw_only=True):
-    """Send the sandboxes where the caller has a right, and their changes.
+    """Report the sandboxes where the caller has a right, and their changes.
 
-    First a `changed` for each sandbox that exists, then `live`, and then a `changed` or `deleted` after each change.
-    Changes that are not read in time are sent as one.
+    The call sends a `changed` event for each existing sandbox, then `live`, and then a `changed` or `deleted` event
+    after each change. Changes that a slow client has not read are merged.
 
     Args:
         labels: Labels that a sandbox must have.

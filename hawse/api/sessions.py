@@ -18,13 +18,13 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the session.
-        instance: Id of this start; a new one each time a session with this `id` is created.
+        instance: Id of this start of the session; each session created with the same `id` gets a new one.
         pid: Process id of the shell.
         shell: Path of the shell.
         started: When it was started, in seconds since 1970.
         state: Whether the shell runs.
         running: Whether a command runs.
-        waiting: Number of commands that wait for their turn.
+        waiting: Number of queued commands.
         command_timeout: Default `timeout` of commands, in seconds; null means none.
         exit: How the shell ended; null while it runs.
     """
@@ -42,7 +42,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionExecWaiting(msgspec.Struct, frozen=True, kw_only=True):
-    """The command waits for its turn.
+    """The command is queued.
 
     Attributes:
         ahead: Number of commands before it, including the running one.
@@ -58,8 +58,8 @@ class SessionExecOpened(msgspec.Struct, frozen=True, kw_only=True):
         id: Id of the session.
         session: Instance of the session.
         instance: Id of this run of the command.
-        start: Offset in each stream of the first byte to be sent.
-        input_offset: Bytes of this input stream that were applied already.
+        start: Offset of the first byte to be sent, for each stream.
+        input_offset: Number of bytes of this input stream that have already been applied.
     """
 
     id: str
@@ -73,7 +73,7 @@ class SessionExecResult(processes.ExecResult, frozen=True, kw_only=True):
     """A command of a session has ended.
 
     Attributes:
-        ended: Whether the shell has ended with it.
+        ended: Whether the shell ended with the command.
     """
 
     ended: bool = False
@@ -106,13 +106,13 @@ class SessionListResult(msgspec.Struct, frozen=True, kw_only=True):
 class SessionCreate(Params[SessionInfo], kw_only=True):
     """Start a session, and return when its shell is ready.
 
-    The id of a running session is `conflict`; an ended one is replaced. A shell that cannot be used is `spawn_failed`.
-    At most 256 sessions run (`limit_exceeded`).
+    If a session with this id runs, the error is `conflict`; a session that has ended is replaced. If the shell cannot
+    be used, the error is `spawn_failed`. At most 256 sessions run (`limit_exceeded`).
 
     Args:
-        id: Id of the session; null means the server chooses one.
+        id: Id of the session; null lets the server choose one.
         cwd: Directory to start in, relative to the workspace; null means the workspace.
-        env: Variables to add to the environment; a null value removes one. Null means none.
+        env: Variables to add to the environment; a null value removes the variable.
         shell: Path of bash or of a POSIX shell; null means bash, or /bin/sh if bash is missing.
         command_timeout: The default `timeout` of commands, in seconds; null means none.
     """
@@ -132,27 +132,27 @@ class SessionCreate(Params[SessionInfo], kw_only=True):
     raises=("not_found", "stale_handle", "no_space", "spawn_failed", "limit_exceeded", *INPUT_ERRORS),
 )
 class SessionExec(Params[SessionExecResult], kw_only=True):
-    """Run a command in the shell of a session, after the commands that were called before.
+    """Run a command in the shell of a session. The commands of a session are queued.
 
-    It returns when the command has ended; later output of its background processes is dropped. A call that is still
-    waiting when it is cancelled or loses its connection does not run. A running command continues, and a call with its
-    idempotency key joins it.
+    It returns when the command has ended; later output of its background processes is dropped. If the call is cancelled
+    or loses its connection while the command is queued, the command does not run. A running command continues, and a
+    repeated call with the same idempotency key joins it.
 
-    At most 64 commands wait (`limit_exceeded`). If the shell ends, waiting and later commands are `exited`. A `cwd`
-    that does not exist is `spawn_failed`.
+    At most 64 commands are queued (`limit_exceeded`). If the shell ends, queued and later commands fail with `exited`.
+    If `cwd` does not exist, the error is `spawn_failed`.
 
     Args:
         id: Id of the session.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
         command: Command line for the shell.
         cwd: Directory of this command, relative to the session's; null means the session's.
-        env: Variables to add for this command; a null value removes one. Null means none.
-        stdin: Whether stdin takes input; null or false: it is /dev/null.
-        timeout: Time limit of the command in seconds, from its turn; null means the session's `command_timeout`. It
-            does not kill the session.
-        max_output: Bytes of each stream to send, at most: the first ones. Null means all.
-        since: Offset in each stream of the first byte to send, for a repeated call; null means 0.
-        input: Id of the input stream, the same for each repeated call; null without input.
+        env: Variables to add for this command; a null value removes the variable.
+        stdin: Whether stdin takes input; otherwise it is /dev/null.
+        timeout: Time limit in seconds, from the start of the command; null means the session's `command_timeout`. The
+            session survives it.
+        max_output: Maximum number of bytes to send of each stream, from its start. Null sends all bytes.
+        since: For a repeated call: offset in each stream of the first byte to send. Null means 0.
+        input: Id of the input stream, which a repeated call must reuse; null without input.
     """
 
     id: Id
@@ -171,13 +171,13 @@ class SessionExec(Params[SessionExecResult], kw_only=True):
 class SessionCancel(Params[Nothing], kw_only=True):
     """End a command of a session, but not the session.
 
-    A waiting command is removed from the queue, and its calls are `cancelled`. For a running command, all processes
-    that it has started are killed, and the shell skips the rest; its `signal` is `SIGTERM`. It returns when the command
-    has ended. A command that has ended or never existed is not an error.
+    A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes
+    that it has started are killed, and the shell skips the rest of the command, whose `signal` is then `SIGTERM`. The
+    call returns when the command has ended. It is not an error if the command has ended or never existed.
 
     Args:
         id: Id of the session.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
         key: Idempotency key of the `session.exec` call; null means the running command.
         grace: Seconds from TERM to KILL; null means 5.
     """
@@ -190,21 +190,21 @@ class SessionCancel(Params[Nothing], kw_only=True):
 
 @method("session.process", raises=("not_found", "stale_handle", "exited", "conflict", *SPAWN_ERRORS, "no_space"))
 class SessionProcess(Params[ProcessInfo], kw_only=True):
-    """Start a process from a copy of a session's state when its turn has come.
+    """Start a process with a copy of a session's state, after the commands that are already queued.
 
-    The state is the directory, the exported environment and, for a `command`, functions, aliases and options. The
-    process is independent of the session. Exactly one of `argv` and `command` is required.
+    The state consists of the directory, the exported environment and, for a `command`, functions, aliases and options.
+    The process is independent of the session. Exactly one of `argv` and `command` is required.
 
     Args:
         session: Id of the session.
         instance: Instance of the session, otherwise `stale_handle`; null means the current one.
-        id: Id of the process; null means the server chooses one.
+        id: Id of the process; null lets the server choose one.
         argv: The program and its arguments.
         command: Command line for the session's shell.
         cwd: Directory to start in, relative to the session's; null means the session's.
-        env: Variables to add to the session's environment; a null value removes one. Null means none.
-        stdin: Whether stdin takes input; null or false: it is /dev/null.
-        timeout: Seconds until all its processes are killed; null means never.
+        env: Variables to add to the session's environment; a null value removes the variable.
+        stdin: Whether stdin takes input; otherwise it is /dev/null.
+        timeout: Time limit in seconds, after which all its processes are killed. Null means no limit.
     """
 
     session: Id
@@ -231,7 +231,7 @@ class SessionGet(Params[SessionInfo], kw_only=True):
 
 @method("session.list", safe=True)
 class SessionList(Params[SessionListResult], kw_only=True):
-    """List sessions that run and sessions that have ended."""
+    """List running and ended sessions."""
 
 
 @method("session.watch", events={"opened": SessionInfo}, raises=("not_found", "stale_handle"), passive=True)
@@ -240,7 +240,7 @@ class SessionWatch(Params[SessionWatchResult], kw_only=True):
 
     Args:
         id: Id of the session.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
     """
 
     id: Id
@@ -251,11 +251,12 @@ class SessionWatch(Params[SessionWatchResult], kw_only=True):
 class SessionDelete(Params[Nothing], kw_only=True):
     """End the shell of a session and all its descendants, and remove the session.
 
-    The shell gets HUP and the other processes TERM, then KILL. It returns when all have ended.
+    The shell gets SIGHUP and the other processes SIGTERM, then all get SIGKILL. The call returns when all of them have
+    ended.
 
     Args:
         id: Id of the session.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
         grace: Seconds until KILL; null means 5.
     """
 

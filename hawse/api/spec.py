@@ -1,4 +1,4 @@
-"""How a method is declared: one parameter struct carries its name, types, required right and errors.
+"""Declaration of methods: one parameter struct carries the method's name, types, required right and errors.
 
 Everything else about a method derives from its `Spec`: the dispatcher of the servers, the client, the HTTP API, the
 generated TypeScript types and the generated reference.
@@ -29,7 +29,7 @@ class ParamsValue(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Params(ParamsValue, Generic[R], kw_only=True):
-    """The parameters of a method whose result is an `R`. Undeclared fields are refused."""
+    """The parameters of a method with a result of type `R`. Undeclared fields are refused."""
 
 
 class Spec(NamedTuple):
@@ -47,12 +47,12 @@ class Spec(NamedTuple):
     requires: str = OPERATE  # the right that a caller needs
     terminal: str | None = None  # where the right may be limited to a terminal: the parameter with its id, or SELECTED
     raises: tuple[str, ...] = ()  # codes of its errors, in addition to EVERY_CALL
-    passive: bool = False  # it only watches, so that a sandbox can sleep during a call
+    passive: bool = False  # it only watches; a sandbox can sleep during a call
     safe: bool = False  # it changes nothing, so that a client can repeat it without a key (RFC 9110, section 9.2.1)
     audit: bool = True  # whether the audit log gets its calls, if they change something
     target: str | None = None  # for a method of the gateway, the parameter that names its sandbox
     names: str | None = None  # the parameter that names the object to create, change or end, see `method`
-    ends: bool = False  # whether it ends this object
+    ends: bool = False  # whether it ends the object that `names` refers to
 
     @property
     def stream(self) -> bool:
@@ -66,16 +66,16 @@ class Spec(NamedTuple):
     @property
     def summary(self) -> str:
         """The first line of the method's documentation."""
-        from hawse.api.documentation import documentation  # a client that only calls it needs none
+        from hawse.api.documentation import documentation  # a client needs no docstring to call it
 
         return documentation(self.params).summary
 
 
-# The handler itself selects what the caller may see, because the parameters do not name the terminal.
+# The handler selects the objects that the caller may see, because no parameter names the terminal.
 SELECTED: Final = "*"
 
-# Error codes that any call can end with; a method declares the others with `raises`. A method also declares one of
-# these if it has its own cause for it.
+# Error codes that any call can end with; a method declares all others with `raises`. It also declares one of these
+# codes if it raises it for a reason of its own.
 EVERY_CALL: Final = (
     "unauthenticated",
     "forbidden",
@@ -118,23 +118,24 @@ def method(
 
     Args:
         name: The method's name on the wire, such as `file.chmod`; the struct is named after it, `FileChmod`.
-        events: The types of the events' values, by the events' names.
+        events: The type of each event's value, by event name.
         output: The names of the byte streams that the method sends, in the order of their frame kinds (1, 2, 3).
         input: Whether the method takes bytes.
         requires: The right that a caller needs.
-        terminal: The parameter that names a terminal, so that the right at this terminal is sufficient; `SELECTED` if
-            the handler itself checks or selects by terminal. None requires the right in the whole sandbox.
+        terminal: The parameter that names a terminal; the right at this terminal is then sufficient. `SELECTED` if the
+            handler itself checks or selects by terminal. None requires the right in the whole sandbox.
         raises: The codes of the method's errors, in addition to `EVERY_CALL`.
         safe: Whether the method changes nothing.
-        passive: Whether the method only watches, so that a sandbox can sleep during a call.
+        passive: Whether the method only watches. A sandbox can sleep during such a call.
         sandbox: False for a method of the gateway itself.
-        audit: False for a method that is called often and whose effects do not matter later: input, and streams that
-            only read. `safe` and `passive` methods are never audited.
-        target: The parameter of such a method that names a sandbox, so that the right in this sandbox is enough.
-        names: The parameter that names the object to create, change or end, if it is harmless to call the method again
-            with this name. A repeat whose key the server does not know then runs, even if another server may have run
-            it.
-        ends: Whether the method ends this object: a repeat succeeds if it no longer exists.
+        audit: False for frequent methods without lasting effects: input, and streams that only read. `safe` and
+            `passive` methods are never audited.
+        target: For a method of the gateway: the parameter that names a sandbox. The right in this sandbox is then
+            sufficient.
+        names: The parameter that names the object to create, change or end, if repeating the call with this name is
+            harmless. A repeated call with a key that the server does not know then runs, even if another server may
+            have run it.
+        ends: Whether the method ends this object. A repeated call then succeeds if the object no longer exists.
 
     Raises:
         ValueError: The name is taken, the struct's name does not follow from it, or an error code is unknown.
@@ -151,7 +152,7 @@ def method(
 
 
 def spec_of(params: type) -> Spec:
-    """Return the method that is declared by the struct `params`. Raises `KeyError` for any other type."""
+    """Return the method that the struct `params` declares. Raises `KeyError` for any other type."""
     return _SPECS[params]
 
 

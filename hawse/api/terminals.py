@@ -55,12 +55,12 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the terminal.
-        instance: Id of this start; a new one each time a terminal with this `id` is started.
+        instance: Id of this start of the terminal; each terminal started with the same `id` gets a new one.
         pid: Process id of the program.
         cols: Columns.
         rows: Rows.
         argv: The program and its arguments, as requested.
-        cwd: Latest directory that the shell has reported (OSC 7); until then, the directory where it was started.
+        cwd: Latest directory that the shell has reported (OSC 7); before the first report, its initial directory.
         title: Latest title that a program has set (OSC 0, 2); null if none was set.
         started: When it was started, in seconds since 1970.
         state: Whether the program runs.
@@ -89,7 +89,7 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
 
 
 class TerminalViewer(Reply, frozen=True, kw_only=True):
-    """A viewer and where it is.
+    """A viewer and its terminal.
 
     Attributes:
         terminal: Id of the terminal.
@@ -147,14 +147,14 @@ class TerminalSize(Reply, frozen=True, kw_only=True):
 class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
     """The channel is attached.
 
-    It is the terminal with `screen` bytes of a snapshot, and then output from `from` on. `cols` and `rows` hold from
-    there.
+    The channel first sends a snapshot of `screen` bytes, then output from offset `from` on. `cols` and `rows` are the
+    size of the terminal at this offset.
 
     Attributes:
-        start_at: `resume` for output from `since`, `start` for all output, or `snapshot` for a snapshot.
+        start_at: `resume` if output starts at `since`, `start` for all output, `snapshot` if a snapshot comes first.
         from_: Offset of the first byte of output to be sent.
         screen: Length of the snapshot that precedes it, in bytes; 0 without one.
-        input_offset: Bytes of this input stream that were applied already.
+        input_offset: Number of bytes of this input stream that have already been applied.
         answers: Whether this viewer's emulator answers the queries of programs.
         read_only: Whether this viewer is not allowed to type.
         viewer: Public id of this viewer.
@@ -174,7 +174,7 @@ class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
 
 
 class TerminalResized(TerminalSize, frozen=True, kw_only=True):
-    """The terminal has another size from `offset` of its output on.
+    """The size of the terminal changed at `offset` of its output.
 
     Attributes:
         offset: Offset of the first byte of output that was printed at this size.
@@ -184,7 +184,7 @@ class TerminalResized(TerminalSize, frozen=True, kw_only=True):
 
 
 class TerminalLive(Reply, frozen=True, kw_only=True):
-    """The replay of earlier output has ended.
+    """The replay of earlier output is complete.
 
     Attributes:
         offset: Offset of the output where it ended, in bytes.
@@ -194,7 +194,7 @@ class TerminalLive(Reply, frozen=True, kw_only=True):
 
 
 class TerminalReseed(TerminalSize, frozen=True, kw_only=True):
-    """Output is skipped: a new snapshot follows, then output from `from` on.
+    """Output was skipped. A new snapshot follows, then output from `from` on.
 
     Attributes:
         start: Offset of the first byte of output after the snapshot.
@@ -209,7 +209,7 @@ class TerminalAnswers(Reply, frozen=True, kw_only=True):
     """Another viewer was chosen to answer the queries of programs.
 
     Attributes:
-        answers: Whether this viewer's emulator answers them from now on.
+        answers: Whether this viewer's emulator answers the queries from now on.
     """
 
     answers: bool
@@ -250,7 +250,7 @@ ATTACH_EVENTS = {
 
 
 KEYS_LIMIT = 1024  # keys in one call
-SCROLLBACK_LIMIT = 6000  # rows: as many as the emulator keeps
+SCROLLBACK_LIMIT = 6000  # rows; the emulator keeps no more
 
 ScreenFormat = Literal["text", "ansi", "html"]
 KeyName = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -305,12 +305,12 @@ class ScreenModes(Reply, frozen=True, kw_only=True):
 
 
 class TerminalScreenResult(Reply, frozen=True, kw_only=True):
-    """A screen as all output up to `offset` has drawn it.
+    """The screen after all output up to `offset`.
 
     Attributes:
         format: Format of `content`.
         content: The rows, from the oldest row of the scrollback to the last row of the screen.
-        truncated: Whether rows are missing at the top, because `content` has reached 786,432 bytes as JSON.
+        truncated: Whether rows are missing at the top because `content` would exceed 786,432 bytes as JSON.
         scrollback: Number of rows in `content` that are above the screen.
         cols: Columns of the screen.
         rows: Rows of the screen.
@@ -337,10 +337,11 @@ class TerminalScreenResult(Reply, frozen=True, kw_only=True):
 
 
 class TerminalSendResult(Reply, frozen=True, kw_only=True):
-    """The typed bytes, and the position of the output before them.
+    """The number of typed bytes, and the offset of the output before them.
 
     Attributes:
-        offset: End of the output before the input. `terminal.wait` with it as `since` sees all that follows.
+        offset: Offset of the end of the output before the input. Pass it to `terminal.wait` as `since` to search all
+            output after the input.
         bytes: Number of bytes that were typed.
     """
 
@@ -351,18 +352,18 @@ class TerminalSendResult(Reply, frozen=True, kw_only=True):
 class CommandInfo(Reply, frozen=True, kw_only=True):
     """A command as the shell has reported it.
 
-    Programs can print such reports too, so they are not reliable.
+    Reports are not reliable, because programs can print the same escape sequences.
 
     Attributes:
         number: Number of the command in this terminal, from 1.
-        line: The command line, cut after 4,096 characters; null if unknown.
+        line: The command line, truncated to 4,096 characters; null if unknown.
         cwd: Directory where it was started; null if unknown.
         started: When it was started, in seconds since 1970.
         start: Offset where its output starts, in bytes.
-        code: Exit code; null while it runs, and if the shell did not report one.
+        code: Exit code; null while it runs, or if the shell did not report one.
         end: Offset where its output ends, in bytes; null while it runs.
         ended: When it ended, in seconds since 1970; null while it runs.
-        after: Offset of the output after the command, such as the prompt; null while it runs.
+        after: Offset where the output after the command starts, such as the prompt; null while it runs.
     """
 
     number: int
@@ -380,7 +381,7 @@ class TerminalWaitOpened(Reply, frozen=True, kw_only=True):
     """The wait has started.
 
     Attributes:
-        start: Offset where the wait starts; above `since` if the journal no longer holds that output.
+        start: Offset where the wait starts; greater than `since` if the journal no longer holds that output.
     """
 
     start: int = msgspec.field(name="from")
@@ -390,11 +391,11 @@ class TerminalWaitResult(TerminalWaitOpened, frozen=True, kw_only=True):
     """The event that ended a wait.
 
     Attributes:
-        event: Which condition was met first; `timeout` if none was.
-        offset: Offset in the output where a following wait continues, in bytes.
-        match: The match, for the event `pattern`.
-        command: The command that ended, for the event `command`.
-        exit: How the program ended, for the event `exit`.
+        event: The condition that was met first, or `timeout`.
+        offset: Offset in the output where the next wait should continue, in bytes.
+        match: For the event `pattern`: the match.
+        command: For the event `command`: the command that ended.
+        exit: For the event `exit`: how the program ended.
     """
 
     event: Literal["pattern", "silence", "command", "prompt", "exit", "timeout"]
@@ -408,9 +409,9 @@ class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
     """Commands of a terminal.
 
     Attributes:
-        commands: The commands, oldest first. A running one is the last.
+        commands: The commands, oldest first. A running command is the last.
         more: Whether there are older commands.
-        reports_commands: Whether the shell reports its commands: it was started to do so, or has done so.
+        reports_commands: Whether the shell reports its commands: it was configured to do so, or has reported one.
     """
 
     commands: list[CommandInfo]
@@ -425,17 +426,17 @@ class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
 class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
     """Start a terminal, or return the running one with the same id.
 
-    Any number of concurrent calls with one id start one terminal. A terminal that has exited is replaced by a new
+    Concurrent calls with the same id start only one terminal. A terminal that has exited is replaced with a new
     instance.
 
-    Unless `integration` is false, a bash or zsh without arguments is configured to report its directory and its
-    commands. If a requested recording cannot be started, no terminal is started.
+    Unless `integration` is false, bash and zsh without arguments are configured to report their directory and commands.
+    If a requested recording cannot be started, no terminal is started.
 
     Args:
-        id: Id of the terminal; null means the server chooses one.
+        id: Id of the terminal; null lets the server choose one.
         argv: The program and its arguments; null means the user's shell.
         cwd: Directory to start in, relative to the workspace; null means the workspace.
-        env: Variables to add to the environment; a null value removes one. Null means none.
+        env: Variables to add to the environment; a null value removes the variable.
         cols: Columns; null means 80.
         rows: Rows; null means 24.
         record: How to record it from its first byte of output; null disables recording.
@@ -464,22 +465,22 @@ class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
 class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
     """Follow the output of a terminal and type into it.
 
-    Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first. The
-    input of the channel is typed. `cancel` detaches, and the terminal continues.
+    Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first.
+    Input of the channel is typed into the terminal. `cancel` detaches, and the terminal continues.
 
-    Input ends the channel with `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is
-    read-only and `input_overflow` if the program does not read. `limit_exceeded`: too many viewers, or the snapshot of
-    a lossless viewer is too large.
+    Input ends the channel with `lease_held` if another viewer holds the writer lease, with `forbidden` if this viewer
+    is read-only, and with `input_overflow` if the program does not read its input. The error is `limit_exceeded` if
+    there are too many viewers, or if the snapshot of a lossless viewer is too large.
 
     Args:
         id: Id of the terminal.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
         since: Offset after the last byte of output that the client has; null means all output.
-        input: Id of the input stream, the same for each reconnect; null for a channel without input.
-        lossless: Whether the program waits for this viewer rather than skip output; null means false.
+        input: Id of the input stream, which a reconnecting client must reuse; null for a channel without input.
+        lossless: Whether the program waits for this viewer instead of the viewer skipping output; null means false.
         emulator: Whether this viewer can answer the queries of programs; null means false.
         read_only: Whether this viewer only watches; null means false. A caller without the right `operate` always does.
-        viewer: How this viewer introduces itself; null means a new viewer with the defaults.
+        viewer: Identity of this viewer; null means a new viewer with the defaults.
         cols: Columns that fit this viewer; null if unknown.
         rows: Rows that fit this viewer; null if unknown.
     """
@@ -506,7 +507,7 @@ class TerminalResize(Params[TerminalSize], kw_only=True):
         id: Id of the terminal.
         cols: Columns.
         rows: Rows.
-        viewer: Key of the viewer that the size fits; null means the terminal takes the size at once.
+        viewer: Key of the viewer that the size fits; null resizes the terminal immediately.
         claim: Whether `viewer` controls the size from now on, as if it had typed; null means false.
     """
 
@@ -532,10 +533,10 @@ class TerminalSignal(Params[Nothing], kw_only=True):
 
 @method("terminal.kill", raises=("not_found", "permission_denied"))
 class TerminalKill(Params[TerminalKillResult], kw_only=True):
-    """End all processes of a terminal: HUP and CONT, then KILL.
+    """End all processes of a terminal with SIGHUP and SIGCONT, then SIGKILL.
 
-    This includes daemons that were started in the terminal. It returns when all have ended. It also ends processes that
-    an exited terminal left running.
+    This includes daemons that were started in the terminal. The call returns when all of them have ended. For a
+    terminal that has exited, it ends the processes that are still running.
 
     Args:
         id: Id of the terminal.
@@ -573,13 +574,13 @@ class TerminalGet(Params[TerminalInfo], kw_only=True):
 class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     """Return a terminal's screen as text, ANSI or HTML.
 
-    `text` has one line for each row, without trailing blanks. `ansi` has rows with their styles, separated by CR LF.
-    `html` is one `div` with escaped text; only links to http, https, ftp, mailto and file targets are kept. At most 256
-    screens are rendered for one caller at a time (`limit_exceeded`).
+    `text` has one line per row, without trailing blanks. `ansi` has styled rows, separated by CR LF. `html` is one
+    `div` with escaped text; only links to http, https, ftp, mailto and file targets are kept. At most 256 screens are
+    rendered for one caller at a time (`limit_exceeded`).
 
     Args:
         id: Id of the terminal.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
         format: Format of the content; null means `text`.
         scrollback: Maximum number of rows above the screen to include; null means 0.
     """
@@ -598,22 +599,22 @@ class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     raises=("not_found", "stale_handle", "exited", "forbidden", "lease_held", "input_overflow", "limit_exceeded"),
 )
 class TerminalSend(Params[TerminalSendResult], kw_only=True):
-    """Type text, pasted text and keys into a terminal, in this order, in one piece.
+    """Type text, then pasted text, then keys into a terminal, as one uninterrupted input.
 
-    Keys are encoded for the modes that the program has set. A key is a character or one of `enter`, `tab`, `escape`,
-    `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and
-    `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
+    Keys are encoded according to the modes that the program has set. A key is a character or one of `enter`, `tab`,
+    `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`,
+    `space` and `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
 
-    It types either everything or nothing: `input_overflow` if the program does not read its input, `lease_held` if
-    another viewer holds the writer lease, `forbidden` if `viewer` is read-only.
+    Either all input is typed or none. The error is `input_overflow` if the program does not read its input,
+    `lease_held` if another viewer holds the writer lease, or `forbidden` if `viewer` is read-only.
 
     Args:
         id: Id of the terminal.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
-        text: Literal text to type; null means none.
-        paste: Text to paste. Line ends become CR, other control characters except tab a space; with bracketed paste if
-            the program has enabled it. Null means none.
-        keys: Names of the keys to press, such as `enter` or `ctrl+c`; null means none.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        text: Literal text to type.
+        paste: Text to paste, bracketed if the program has enabled bracketed paste. Line ends become CR; other control
+            characters except tab become spaces.
+        keys: Names of the keys to press, such as `enter` or `ctrl+c`.
         viewer: Key of the viewer that types; null for a client that is not a viewer.
     """
 
@@ -638,26 +639,28 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
 
     The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt` and `exit` is
     required, and the end of the program always ends the wait. The program does not run ahead of the search.
-    How the last 1,024 terminals ended that are no longer readable is kept, for `exit` with `instance`.
+    The exits of the last 1,024 terminals that were replaced or removed are kept, for `exit` with `instance`.
 
     A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and
-    `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is
-    `too_large`. At most 512 waits are open (`limit_exceeded`).
+    `$` match at every line, and a match has at most 65,536 bytes. If the pattern is too expensive to match, the error
+    is `too_large`. At most 512 waits are open (`limit_exceeded`).
 
     Args:
         id: Id of the terminal.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
         pattern: Pattern to search for, in RE2's syntax; null disables the search.
         literal: Whether `pattern` is plain text rather than a regular expression; null means false.
-        on: Search the output, or the visible screen now and after each change; null means `output`.
-        echo: Whether to search the echo of input as well; null means true. On the screen, echo is always searched.
-        silence: Seconds without output that end the wait; null disables this.
+        on: `output` searches the output; `screen` searches the visible screen now and after each change. Null means
+            `output`.
+        echo: Whether to search the echo of input as well; null means true. A search of the screen always includes echo.
+        silence: Seconds without output that end the wait; null waits for no silence.
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
         prompt: Whether the wait ends when no command runs and the shell has printed a prompt (OSC 133) since the last
             line or Ctrl-C was typed; null means false.
-        exit: Whether to wait for the end of the program. With `instance`, also of one whose id another one has now.
+        exit: Whether to wait for the end of the program. With `instance`, this also works for a terminal whose id has
+            been reused.
         since: Offset where the searched output starts, in bytes; null means the current end of the output.
-        timeout: Time limit in seconds; then, the result is `timeout`. Null means 30.
+        timeout: Time limit in seconds, after which the result is `timeout`. Null means 30.
     """
 
     id: Id
@@ -676,14 +679,14 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
 
 @method("terminal.history", safe=True, requires=VIEW, terminal="id", raises=("not_found", "stale_handle"))
 class TerminalHistory(Params[TerminalHistoryResult], kw_only=True):
-    """List the commands that a terminal's shell has reported, the oldest first.
+    """List the commands that a terminal's shell has reported, oldest first.
 
     The latest 1,000 commands are kept, and 256 KiB of their command lines.
 
     Args:
         id: Id of the terminal.
-        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
-        limit: Number of commands, at most: the latest ones. Null means 100.
+        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        limit: Maximum number of commands; the latest are returned. Null means 100.
         before: Only commands with a lower number; null means all.
     """
 

@@ -1,4 +1,4 @@
-"""Tunnels: durable public addresses of ports, methods of the gateway itself."""
+"""Tunnels: durable public addresses for ports. Their methods belong to the gateway."""
 
 from typing import Annotated, Literal
 
@@ -7,7 +7,7 @@ from hawse.api.ports import PortNumber
 from hawse.api.spec import Nothing, Params, Reply, method
 from hawse.api.types import Id, matching
 
-# With `t-` before it, it is a label of a host name. A hyphen is never first, last, or beside another one.
+# With the prefix `t-`, it is a label of a host name, so hyphens are only allowed between letters or digits.
 _TUNNEL_NAME = "lower-case letters and digits, with single hyphens between them"
 TunnelName = Annotated[str, matching(r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)", _TUNNEL_NAME, min_length=1, max_length=40)]
 
@@ -21,21 +21,21 @@ class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A tunnel.
 
     Attributes:
-        id: Its id in all of the gateway: the name that was given, or a random one.
+        id: Its id, unique in the gateway: the requested name or a random one.
         sandbox: The sandbox.
         port: The port of the sandbox that it leads to.
         kind: Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the requested host name.
         path: Path of its address at the gateway, `/t/ID/`; null without a path.
         host: Host name of its address, without a port; null means the gateway's.
-        public_port: Port of its address, for `tcp` and `tls`; null means the gateway's, or that it has no port at the
-            moment.
+        public_port: Port of its address, for `tcp` and `tls`; null for the gateway's own port, or while the tunnel has
+            no port.
         provider: Who gives it its address.
-        url: Its complete address, if its provider is not the gateway; null if the fields above define it, or if it has
-            no address.
-        problem: Why it cannot be reached now. Null means it can.
+        url: Its complete address, if its provider is not the gateway; null if the fields above define the address, or
+            if it has none.
+        problem: Why it cannot be reached at the moment; null if it can.
         owner: Id of the user that created it.
         created: When it was created, in seconds since 1970.
-        expires: When it ends, in seconds since 1970. Null means with the sandbox.
+        expires: When it ends, in seconds since 1970; null if it ends with the sandbox.
         connections: Number of its open requests and connections at this gateway.
     """
 
@@ -59,7 +59,7 @@ class TunnelListResult(Reply, frozen=True, kw_only=True):
     """The tunnels of a sandbox.
 
     Attributes:
-        tunnels: In the order of their ids.
+        tunnels: The tunnels, sorted by id.
     """
 
     tunnels: list[TunnelInfo]
@@ -72,31 +72,32 @@ class TunnelListResult(Reply, frozen=True, kw_only=True):
     "tunnel.create", sandbox=False, target="sandbox", names="name", raises=("not_found", "conflict", "limit_exceeded")
 )
 class TunnelCreate(Params[TunnelInfo], kw_only=True):
-    """Give a port a public address at the gateway: anyone who knows it can connect to the port, without a token.
+    """Give a port a public address at the gateway. Anyone who knows the address can connect to the port without a
+    token.
 
-    `http` has a host name and a path. `tcp` has a port of the gateway. `tls` has a host name at one port of the gateway
-    for all: the program in the sandbox terminates TLS, with a certificate for this name. `unavailable`: the operator
-    has not enabled this kind.
+    An `http` tunnel has a host name and a path. A `tcp` tunnel has a port of the gateway. A `tls` tunnel has a host
+    name at a port of the gateway that all `tls` tunnels share; the program in the sandbox terminates TLS, with a
+    certificate for this name. If the operator has not enabled this kind, the error is `unavailable`.
 
     For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with
-    each start; `ssh` for a `tcp` port of an SSH server. The call waits until the address can be used. `unavailable`:
-    the operator has not enabled the provider, or its program is missing or cannot connect.
+        each start, or `ssh` for a `tcp` port of an SSH server. The call waits until the address can be used. If the
+        operator has not enabled the provider, or its program is missing or cannot connect, the error is `unavailable`.
 
-    The address remains the same until the tunnel expires or the tunnel or sandbox is deleted; a restart of the sandbox
-    or the gateway does not change it. Neither this call nor visitors start the sandbox. A call with the kind, the name
-    or `public_port`, the sandbox and the port of an existing tunnel returns that tunnel, with the new `expires_in`.
+    The address remains the same until the tunnel expires or the tunnel or sandbox is deleted; it survives restarts of
+    the sandbox and the gateway. Neither this call nor visitors start the sandbox. If a tunnel with the same kind,
+    sandbox, port, and name or `public_port` exists, the call updates its `expires_in` and returns it.
 
-    `conflict`: another tunnel has this name or port. `limit_exceeded`: at most 16 tunnels per sandbox and 1,000 per
-    gateway, including 32 with other providers.
+    If another tunnel has this name or port, the error is `conflict`. There are at most 16 tunnels per sandbox and 1,000
+    per gateway, including 32 with other providers (`limit_exceeded`).
 
     Args:
         sandbox: Id of the sandbox.
         port: Number of the port. No program needs to listen yet.
-        name: Its guessable id: 1 to 40 lower-case letters, digits and single hyphens. Null means a random one. Not for
-            `tcp` tunnels of the gateway.
+        name: Its id: 1 to 40 lower-case letters, digits and single hyphens. Others can guess it. Null means a random
+            id. Not for `tcp` tunnels of the gateway.
         kind: Its protocol; null means `tcp` with `ssh`, otherwise `http`.
         public_port: Port of the gateway or the SSH server, for `tcp`; null means a free one.
-        expires_in: Seconds until it ends; null means the lifetime of the sandbox.
+        expires_in: Seconds until it ends; null if it should end with the sandbox.
         provider: Who gives it its address.
     """
 
@@ -111,7 +112,7 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
 
 @method("tunnel.list", safe=True, sandbox=False, target="sandbox", raises=("not_found",))
 class TunnelList(Params[TunnelListResult], kw_only=True):
-    """List the tunnels of a sandbox. It is not started.
+    """List the tunnels of a sandbox, without starting it.
 
     Args:
         sandbox: Id of the sandbox.
@@ -122,7 +123,7 @@ class TunnelList(Params[TunnelListResult], kw_only=True):
 
 @method("tunnel.delete", sandbox=False, target="sandbox", names="tunnel", ends=True, raises=("not_found",))
 class TunnelDelete(Params[Nothing], kw_only=True):
-    """Delete a tunnel and end its connections. After that, any user may create one with its name.
+    """Delete a tunnel and end its connections. Any user can then create a tunnel with its name.
 
     Args:
         sandbox: Id of the sandbox.

@@ -1,4 +1,4 @@
-"""Types of fields that several surfaces share, with their bounds, and error codes that several methods share."""
+"""Shared field types with their bounds, and error codes that several methods share."""
 
 from typing import Annotated, Final, Literal
 
@@ -9,9 +9,10 @@ PATTERNS: Final[dict[str, str]] = {}  # a description of each pattern of `matchi
 
 
 def matching(pattern: str, words: str, *, min_length: int | None = None, max_length: int | None = None) -> Meta:
-    """Return the bounds of a string: `pattern`, which is searched for, and its length in characters.
+    """Return the constraints of a string: a regular expression to search for, and its length in characters.
 
-    `words` describe the pattern. End it with `$(?!\\n)`: in Python, `$` also matches before a final newline.
+    `words` describe the pattern. The pattern must end with `$(?!\\n)`: in Python, `$` alone also matches before a final
+    newline.
     """
     PATTERNS[pattern] = words
     return Meta(pattern=pattern, min_length=min_length, max_length=max_length)
@@ -39,27 +40,27 @@ Mode = Annotated[int, Meta(ge=0, le=0o7777)]  # permission bits
 Nanoseconds = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # since 1970
 Size = Annotated[int, Meta(ge=1, le=1000)]  # columns or rows
 Grace = Annotated[float, Meta(ge=0, le=600)]  # seconds
-Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # the time limit of a program, which may run for years
+Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # time limit of a program, which can run for years
 WaitSeconds = Annotated[float, Meta(gt=0, le=86_400)]  # seconds to wait for an event
 Signal = str | int  # a name with or without SIG, or a number
 Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # RE2's syntax
 StreamName = Literal["stdout", "stderr"]
 
 PATH_ERRORS: Final = ("not_found", "not_directory", "permission_denied", "io_error")  # of methods that take a path
-FILE_ERRORS: Final = (*PATH_ERRORS, "exited")  # of methods of files: `exited` is about their `session`
+FILE_ERRORS: Final = (*PATH_ERRORS, "exited")  # of methods of files; `exited` refers to their `session`
 SPAWN_ERRORS: Final = ("spawn_failed", "limit_exceeded", "too_large")  # of methods that start a program
-INPUT_ERRORS: Final = ("exited", "input_gap", "input_overflow")  # of methods that pass their input to a program
+INPUT_ERRORS: Final = ("exited", "input_gap", "input_overflow")  # of methods that pass input to a program
 
 
 class Exit(msgspec.Struct, frozen=True):
-    """The exit of a program, with an exit code or by a signal.
+    """How a program ended: with an exit code or by a signal.
 
     Attributes:
         code: Exit code; null if a signal ended the program. 124 if its time limit was exceeded.
         signal: Name of the signal that ended it, such as `SIGKILL`; null if it exited.
         timed_out: Whether it was killed because its time limit was exceeded.
         oom: Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in
-            `/tmp` and `/dev/shm` use memory, too.
+            `/tmp` and `/dev/shm` count as memory.
     """
 
     code: int | None = None
@@ -79,10 +80,10 @@ class OutputMatch(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         start: Offset in the output where the match starts, in bytes.
         end: Offset in the output where the match ends, in bytes.
-        text: The text that matched, up to 4,096 bytes of it.
-        groups: Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part.
+        text: The matched text, truncated to 4,096 bytes.
+        groups: Text of each group of the pattern, truncated to 4,096 bytes; null for a group that did not match.
         named: Text of each named group of the pattern, as in `groups`.
-        truncated: Whether `text` or a group was cut.
+        truncated: Whether `text` or a group was truncated.
     """
 
     start: int

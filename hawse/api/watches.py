@@ -15,7 +15,7 @@ Version = Annotated[str, Meta(min_length=1, max_length=200)]  # opaque to client
 ChangeType = Literal["added", "modified", "deleted"]
 RescanReason = Literal["overflow", "behind", "expired", "restarted"]
 
-DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # the files of Git and of hawse: recordings, unfinished uploads
+DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # files of Git and hawse, such as recordings and unfinished uploads
 
 
 # ---- values
@@ -25,10 +25,10 @@ class WatchTarget(ParamsValue, kw_only=True):
     """Parameters of a watch. Calls with the same values share one watch.
 
     Args:
-        path: The directory. Relative to the workspace unless it is absolute.
-        recursive: Whether to watch the directories below as well.
-        include: Globs of what to include: a name at any depth or, with a slash, a path. Null means everything.
-        exclude: Globs of what to exclude, with everything below it. Null means `.git`, `.hawse` and `.hawse-*`.
+        path: The directory, relative to the workspace unless it is absolute.
+        recursive: Whether to watch subdirectories as well.
+        include: Globs of paths to report. A glob without a slash matches names at any depth. Null includes everything.
+        exclude: Globs of paths to exclude, including everything below them. Null means `.git`, `.hawse` and `.hawse-*`.
     """
 
     path: Path
@@ -54,7 +54,8 @@ class WatchStarted(msgspec.Struct, kw_only=True):
 class WatchedChange(msgspec.Struct, frozen=True):
     """A change of one path.
 
-    A rename is `deleted` and `added`. The event of a deleted or moved directory represents its whole content.
+    A rename is reported as `deleted` and `added`. For a deleted or moved directory, one change covers its whole
+    content.
 
     Attributes:
         type: Kind of change; `modified` refers to content, mode or times.
@@ -86,8 +87,8 @@ class WatchRescan(msgspec.Struct, kw_only=True):
 
     Attributes:
         version: Opaque position after these changes, to pass as `since`.
-        reason: `overflow`: of the kernel's queue. `behind`: not read in time. `expired`: the watch. `restarted`: the
-            runtime.
+        reason: `overflow` if the kernel's queue overflowed, `behind` if the client read too slowly, `expired` if the
+            watch expired, or `restarted` if the runtime was restarted.
     """
 
     version: Version
@@ -105,14 +106,14 @@ class WatchStartResult(msgspec.Struct):
 
 
 class WatchChangesResult(msgspec.Struct, kw_only=True):
-    """The changes of a directory since a version.
+    """The changes in a directory since a version.
 
     Attributes:
         id: Id of the watch.
-        status: Whether there are changes; `rescan`: changes are unknown, so read the directory itself.
+        status: Whether there are changes; `rescan` if the changes are unknown and the directory must be read.
         version: Position after these changes, to pass as `since`; opaque.
         changes: The changes, in chronological order.
-        more: Whether there are more changes, which a call with this `version` returns.
+        more: Whether there are more changes. A call with this `version` returns them.
         reason: Why changes are unknown, as in the event `rescan`; null for another `status`.
     """
 
@@ -137,12 +138,12 @@ class WatchChangesResult(msgspec.Struct, kw_only=True):
 class WatchStart(WatchTarget, Params[WatchStartResult], kw_only=True):
     """Report the changes in a directory as they happen, until the call is cancelled.
 
-    Symlinks are not followed. A client that does not read for too long gets `rescan`. `not_found`: the directory does
-    not exist, or disappears later. `limit_exceeded`: more than 64 watches with readers, 65,536 directories in one, or
-    the kernel's limits.
+    Symlinks are not followed. A client that reads too slowly gets `rescan`. The error is `not_found` if the directory
+    does not exist or disappears later; `limit_exceeded` if more than 64 watches have readers, if a watch has more than
+    65,536 directories, or if a limit of the kernel is reached.
 
     Args:
-        since: Version of this watch; only later changes are reported. Null means from now on.
+        since: Version of this watch; only later changes are reported. Null reports changes from now on.
     """
 
     since: Version | None = None
@@ -150,7 +151,7 @@ class WatchStart(WatchTarget, Params[WatchStartResult], kw_only=True):
 
 @method("watch.changes", requires=WRITE, safe=True, raises=(*PATH_ERRORS, "limit_exceeded"))
 class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
-    """Return the changes in a directory since a version, all changes before this call included.
+    """Return the changes in a directory since a version, up to this call.
 
     The watch continues for 10 minutes without a call. The latest 10,000 changes are kept.
 
@@ -163,7 +164,7 @@ class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
 
 @method("watch.stop", audit=False, requires=WRITE)
 class WatchStop(Params[Nothing], kw_only=True):
-    """End a watch for all clients. A watch that does not exist is not an error.
+    """End a watch for all clients. It is not an error if the watch does not exist.
 
     Args:
         id: Id of the watch.

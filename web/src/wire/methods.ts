@@ -2,11 +2,11 @@
 
 /** One entry of the audit log. */
 export interface AuditEntry {
-  /** When it was written, in seconds since 1970. A call has an entry when it ends, a stream also when it starts. */
+  /** When it was written, in seconds since 1970. Each call is logged when it ends, and a stream also when it starts. */
   time: number;
-  /** The method that was called, or `connect`, `disconnect`, `refused` or `egress`: a request of a program that the proxy of its sandbox has refused. */
+  /** The called method, `connect`, `disconnect`, `refused`, or `egress` for a program's request that the sandbox's proxy has refused. */
   action: string;
-  /** `ok`, `open` for a stream that has started, the code of the error, or the reason of the proxy. */
+  /** `ok`, `open` for a stream that has started, the error code, or the proxy's reason. */
   outcome: string;
   /** The `id` of the caller; empty if it was not authenticated. */
   user?: string;
@@ -14,24 +14,24 @@ export interface AuditEntry {
   name?: string;
   /** `owner`, `user`, `guest` or `service`; empty if it was not authenticated. */
   kind?: string;
-  /** The id of the caller's token, link or session. Null means the configured token of the owner, or none. */
+  /** The id of the caller's token, link or session; null for the owner's configured token or no credential. */
   credential?: string | null;
   /** Address of the client, `HOST:PORT`; empty for calls of the gateway itself. */
   address?: string;
-  /** The id of the call or request, which logs and errors also name. */
+  /** The id of the call or request, as in logs and errors. */
   request?: string;
   /** The sandbox of the call, if any. */
   sandbox?: string | null;
-  /** The objects that it acted on: parameters such as `id`, `path` and `terminal`, never values that could be secret. */
+  /** The objects that the call acted on: parameters such as `id`, `path` and `terminal`, but never possible secrets. */
   on?: Record<string, string>;
   /** Position of the entry in the log, for `before` and `after`. */
   position?: string;
 }
 
 /**
- * List entries of the audit log of this gateway, the newest first.
+ * List entries of this gateway's audit log, newest first.
  *
- * A caller that may not give access to all sandboxes gets the entries of the sandboxes that it may give access to.
+ * A caller gets the entries of the sandboxes that it may give access to.
  */
 export interface AuditList {
   /** Only entries from this time on, in seconds since 1970. */
@@ -40,7 +40,7 @@ export interface AuditList {
   until?: number | null;
   /** Only entries of the caller with this `id`. */
   user?: string | null;
-  /** Only entries of this action. A trailing `.` selects all with this prefix: `token.`. */
+  /** Only entries of this action. With a trailing `.`, all actions with this prefix, such as `token.`. */
   method?: string | null;
   /** Only entries of this sandbox. */
   sandbox?: string | null;
@@ -56,24 +56,24 @@ export interface AuditList {
 
 /** A page of the audit log. */
 export interface AuditListResult {
-  /** The entries, newest first. A page can be empty although there are more. */
+  /** The entries, newest first. Even an empty page can be followed by another page. */
   entries: AuditEntry[];
   /** The value of `before` for the next page, with older entries. Null on the last page. */
   before?: string | null;
 }
 
-/** Cancel a `backup.create` or `backup.restore` that has a key. One that has ended or never existed is not an error. */
+/** Cancel a `backup.create` or `backup.restore` call by its key. An ended or unknown call is not an error. */
 export interface BackupCancel {
   /** The idempotency key of the call. */
   key: string;
 }
 
 /**
- * Make a backup of a directory of a sandbox, in the store of the gateway.
+ * Back up a directory of a sandbox to the gateway's store.
  *
- * Names of any bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are preserved. An unreadable file is an error, and nothing is stored; a file that changes during the backup is counted.
+ * File names with arbitrary bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are preserved. If a file cannot be read, the call fails and nothing is stored. Files that change during the backup are counted.
  *
- * With an idempotency key, a call whose connection was lost continues for 60 seconds, and a repeat gets its outcome.
+ * With an idempotency key, the call continues for 60 seconds after its connection was lost, and a repeated call gets its outcome.
  */
 export interface BackupCreate {
   /** The directory. */
@@ -120,17 +120,17 @@ export interface BackupInfo {
   owner?: string | null;
   /** Its storage format: `tar`, `tar.gz` or `tar.zst`. */
   format?: string;
-  /** Bytes of the archive. */
+  /** Size of the archive, in bytes. */
   size?: number;
   /** SHA-256 of the archive, in hexadecimal. */
   sha256?: string;
-  /** Files, directories and others in it. */
+  /** Number of files, directories and other entries in it. */
   entries?: number;
-  /** Bytes of the files in it, without holes. */
+  /** Size of the files in it, in bytes, without holes. */
   bytes?: number;
-  /** Files that changed while they were read: their content can be a mixture of versions. */
+  /** Number of files that changed while they were read. Their content can be a mixture of versions. */
   changed?: number;
-  /** Devices and sockets, which are not archived. */
+  /** Number of devices and sockets, which are not archived. */
   skipped?: number;
   /** When it was created, in seconds since 1970. */
   created?: number;
@@ -138,7 +138,7 @@ export interface BackupInfo {
   expires?: number | null;
 }
 
-/** List the backups that the caller has created, and the backups of sandboxes where it has the right `operate`. */
+/** List the caller's backups, and the backups of sandboxes where the caller has the right `operate`. */
 export interface BackupList {
   /** Only backups of this sandbox; null means all. */
   sandbox?: string | null;
@@ -150,7 +150,7 @@ export interface BackupListResult {
   backups: BackupInfo[];
 }
 
-/** Send a directory as an archive, which is created while it is sent. `backup.create` calls this. */
+/** Stream a directory as an archive. `backup.create` calls this. */
 export interface BackupPack {
   /** The directory. */
   path?: string;
@@ -166,17 +166,17 @@ export interface BackupPack {
 export interface BackupPackResult {
   /** `tar`, `tar.gz` or `tar.zst`. */
   format: string;
-  /** Bytes of the archive. */
+  /** Size of the archive, in bytes. */
   size: number;
   /** SHA-256 of the archive, in hexadecimal. */
   sha256: string;
-  /** Files, directories and others in it. */
+  /** Number of files, directories and other entries in it. */
   entries: number;
-  /** Bytes of the files in it, without holes. */
+  /** Size of the files in it, in bytes, without holes. */
   bytes: number;
-  /** Files that were changed while they were read. */
+  /** Number of files that were changed while they were read. */
   changed: number;
-  /** Devices and sockets, which are not archived. */
+  /** Number of devices and sockets, which are not archived. */
   skipped: number;
 }
 
@@ -184,9 +184,9 @@ export interface BackupPackResult {
 export interface BackupProgress {
   /** `packing` and `unpacking` happen in the sandbox; `converting` creates the image for overlays. */
   phase: "converting" | "packing" | "reading" | "storing" | "unpacking";
-  /** Files, directories and others that were packed or unpacked. */
+  /** Number of files, directories and other entries that were packed or unpacked. */
   entries?: number;
-  /** Bytes of files, or of the archive while it is stored or read. */
+  /** Number of bytes of file content, or of the archive while it is stored or read. */
   bytes?: number;
 }
 
@@ -195,7 +195,7 @@ export interface BackupProgress {
  *
  * The backup is unpacked beside the directory, and its checksum is verified, before anything is replaced. A restore that fails or is cancelled changes nothing.
  *
- * The mode `overlay` copies nothing: the directory, which must be empty or missing, shows the backup, and changes by programs are kept in the sandbox. The backup is converted when this is first used. The overlay is a mount: `mount.list` lists it, it is mounted again whenever the sandbox starts, and `mount.delete` removes it with all changes. If nothing can be mounted, the error is `unavailable`.
+ * The mode `overlay` copies nothing: the backup appears at the directory, which must be empty or missing, and changes by programs are kept in the sandbox. The first use of this mode converts the backup. The overlay is a mount: `mount.list` lists it, it is mounted again whenever the sandbox starts, and `mount.delete` removes it with all changes. If the sandbox does not support mounts, the error is `unavailable`.
  */
 export interface BackupRestore {
   /** Id of the backup. */
@@ -204,27 +204,27 @@ export interface BackupRestore {
   sandbox?: string | null;
   /** The directory, which is created if it is missing; null means the backup's directory. */
   path?: string | null;
-  /** Whether the files are copied, or read from the backup when they are used. */
+  /** `copy` copies the files; `overlay` reads them from the backup on demand. */
   mode?: "copy" | "overlay";
 }
 
 /** A backup was restored. */
 export interface BackupRestoreResult {
-  /** Files, directories and others that were restored. */
+  /** Number of files, directories and other entries that were restored. */
   entries: number;
   /** Bytes of written files; 0 for an overlay. */
   bytes: number;
-  /** Attributes that this sandbox is not allowed to set, such as file capabilities. */
+  /** Number of attributes that this sandbox is not allowed to set, such as file capabilities. */
   skipped?: number;
-  /** Id of the mount, which `mount.delete` removes, if it is an overlay. */
+  /** For an overlay: id of the mount, which `mount.delete` removes. */
   mount?: string | null;
 }
 
-/** Replace a directory by the content of an archive from `backup.pack`. `backup.restore` calls this. */
+/** Replace a directory with the content of an archive from `backup.pack`. `backup.restore` calls this. */
 export interface BackupUnpack {
   /** The archive, a file in the sandbox. */
   archive: string;
-  /** The SHA-256 that it must have, in hexadecimal. Another one is `io_error`, and changes nothing. */
+  /** The expected SHA-256 of the archive, in hexadecimal. If it differs, the error is `io_error` and nothing changes. */
   sha256: string;
   /** The directory, which is created if it is missing. */
   path?: string;
@@ -241,14 +241,14 @@ export interface BackupUsageResult {
   bytes: number;
   /** Maximum number of backups; null means no limit. */
   max_backups: number | null;
-  /** Maximum number of bytes, if the backups of others leave enough space. */
+  /** Maximum number of bytes, if other users' backups leave enough space. */
   max_bytes: number;
 }
 
 /**
  * Answer a request for input of the run in progress.
  *
- * A request that has already been answered, or is no longer pending, is `conflict`.
+ * If the request was already answered or is no longer pending, the error is `conflict`.
  */
 export interface CodeAnswer {
   /** Id of the run. */
@@ -267,11 +267,11 @@ export interface CodeAnswer {
 export interface CodeAttach {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
-  /** Id of the run; null means the one in progress, or the last one. */
+  /** Id of the run; null means the run in progress or, if there is none, the last run. */
   run?: string | null;
-  /** Where to start in each stream; null means at its start. */
+  /** Where to start in each stream; null starts at the beginning. */
   since?: CodeSince | null;
 }
 
@@ -283,15 +283,15 @@ export interface CodeClear {
   wait?: boolean;
 }
 
-/** Complete a piece of code. The executor answers when no run is in progress. */
+/** Complete a piece of code. The executor answers after the run in progress, if any. */
 export interface CodeComplete {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** The code. */
   source: string;
-  /** Position in it, in characters; null means its end. */
+  /** Position in the code, in characters; null means its end. */
   cursor?: number | null;
 }
 
@@ -299,9 +299,9 @@ export interface CodeComplete {
 export interface CodeCompleteResult {
   /** The completions. */
   matches: string[];
-  /** Start of the text that they replace, in characters. */
+  /** Start of the text to replace, in characters. */
   start: number;
-  /** Its end. */
+  /** End of the text to replace. */
   end: number;
 }
 
@@ -325,9 +325,9 @@ export interface CodeContextInfo {
   state?: "exited" | "running";
   /** Id of the run that is in progress; null means none. */
   running?: string | null;
-  /** Number of runs that wait for their turn. */
+  /** Number of queued runs. */
   waiting?: number;
-  /** Number of replacements of the executor by `code.restart`. */
+  /** Number of times that `code.restart` has replaced the executor. */
   restarts?: number;
   /** How the executor ended; null while it runs. */
   exit?: Exit | null;
@@ -336,10 +336,10 @@ export interface CodeContextInfo {
 /**
  * Create a context with its own executor, and return when it is ready.
  *
- * The executor runs until `code.delete`; its state is shared by all runs of the context and nothing else. The number of contexts is unlimited, unless the runtime is configured otherwise. An id of an existing context is `conflict`. A language without an installed kernel is `language_unavailable`; its message states how to install one.
+ * The executor runs until `code.delete`, and only runs of this context share its state. The number of contexts is unlimited unless the runtime is configured otherwise. If a context with this id exists, the error is `conflict`. If no kernel for the language is installed, the error is `language_unavailable`, and its message explains how to install one.
  */
 export interface CodeCreate {
-  /** Id of the context; null means the server chooses one. */
+  /** Id of the context; null lets the server choose one. */
   id?: string | null;
   /** Language of the code; null means the language of `kernel`, or python. */
   language?: string | null;
@@ -347,7 +347,7 @@ export interface CodeCreate {
   kernel?: string | null;
   /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null means none. */
+  /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
   /** Default `timeout` of runs, in seconds; null means none. */
   timeout?: number | null;
@@ -361,7 +361,7 @@ export interface CodeCreate {
 export interface CodeDelete {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
 }
 
@@ -369,9 +369,9 @@ export interface CodeDelete {
 export interface CodeDisplay {
   /** Offset after this event, for `since`. */
   offset: number;
-  /** Values by MIME type: text, base64 text of binary types, or any JSON for JSON types. */
+  /** Values by MIME type: text, base64 for binary types, or a JSON value for JSON types. */
   data?: Record<string, unknown>;
-  /** Values over 64 KiB, which `data` does not contain. */
+  /** Values over 64 KiB, which are not in `data`. */
   large?: CodeLargeValue[];
   /** MIME types whose value was dropped because it is over 64 MiB. */
   omitted?: string[];
@@ -379,7 +379,7 @@ export interface CodeDisplay {
   metadata?: Record<string, unknown>;
   /** Id that `update` events refer to; null if the bundle cannot be updated. */
   display_id?: string | null;
-  /** Number of the run in its context, of a `value`; null otherwise. */
+  /** For the event `value`: number of the run in its context. Null otherwise. */
   execution_count?: number | null;
 }
 
@@ -423,15 +423,15 @@ export interface CodeInputRequest {
   password?: boolean;
 }
 
-/** Describe the object at a position in the code. The executor answers when no run is in progress. */
+/** Describe the object at a position in the code. The executor answers after the run in progress, if any. */
 export interface CodeInspect {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** The code. */
   source: string;
-  /** Position in it, in characters; null means its end. */
+  /** Position in the code, in characters; null means its end. */
   cursor?: number | null;
   /** 0 for signature and documentation, 1 to include the source; null means 0. */
   detail?: number | null;
@@ -439,7 +439,7 @@ export interface CodeInspect {
 
 /** Documentation of the object at a position. */
 export interface CodeInspectResult {
-  /** Whether there is an object. */
+  /** Whether the position has an object. */
   found: boolean;
   /** Its documentation by MIME type. */
   data?: Record<string, unknown>;
@@ -448,12 +448,12 @@ export interface CodeInspectResult {
 /**
  * Interrupt the run in progress, as Ctrl-C does. Waiting runs are not affected.
  *
- * It does nothing if no run is in progress, or a run other than `run`. At least one of `context` and `run` is required.
+ * It does nothing if no run or a run other than `run` is in progress. At least one of `context` and `run` is required.
  */
 export interface CodeInterrupt {
   /** Id of the context; null means the run's context. */
   context?: string | null;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Only this run; null means any. */
   run?: string | null;
@@ -473,18 +473,18 @@ export interface CodeLanguage {
   install?: string;
 }
 
-/** List the languages of code contexts, installed and known. */
+/** List the languages that are installed or can be installed. */
 export type CodeLanguages = Record<string, never>;
 
 /** Languages. */
 export interface CodeLanguagesResult {
   /** Languages that are installed or can be installed. */
   languages: CodeLanguage[];
-  /** Number of executors that wait in the pool, by kernel. */
+  /** Number of idle executors in the pool, by kernel. */
   ready?: Record<string, number>;
 }
 
-/** A value of a MIME bundle, sent as bytes of the stream `bundles` before the event. */
+/** A value of a MIME bundle, which is sent in the stream `bundles` before the event. */
 export interface CodeLargeValue {
   /** The MIME type. */
   type: string;
@@ -492,7 +492,7 @@ export interface CodeLargeValue {
   offset: number;
   /** Its length in bytes. */
   size: number;
-  /** `base64` if the bytes are decoded from base64 text of the bundle, `text` for UTF-8 text, `json` for JSON. */
+  /** `base64` if the value was base64 text, which is sent decoded; `text` for UTF-8 text; `json` for JSON. */
   form: "base64" | "json" | "text";
 }
 
@@ -513,53 +513,53 @@ export interface CodeOffsets {
   stderr?: number;
   /** Offset in the bytes of large values. */
   bundles?: number;
-  /** Offset in the events, as their `offset` counts. */
+  /** The `offset` of an event. */
   events?: number;
 }
 
 /**
- * Replace the executor of a context by a new one; all state of the code is lost.
+ * Replace the executor of a context with a new one; all state of the code is lost.
  *
  * The run in progress ends as `stopped`, and waiting runs fail with `exited`. All processes that the code started are ended. If no new executor starts, the context has none, and `code.restart` can be called again.
  */
 export interface CodeRestart {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
 }
 
 /**
- * Run code and stream its output: in a context, after the runs that were called before, or in a new executor.
+ * Run code and stream its output, in a context or in a new executor. The runs of a context are queued.
  *
- * Without a `context` the code runs in an executor that nothing has used, which is ended afterwards.
+ * Without a `context`, the code runs in an unused executor, which ends afterwards.
  *
- * Whatever ends the code, the call returns a result with a `status`; only a run that could not start is an error. If the executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs wait in a context (`limit_exceeded`).
+ * The call returns a result with a `status` however the code ends; it fails only if the run could not start. If the executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs are queued in a context (`limit_exceeded`).
  *
- * `cancel` does not end the code, but a run that is still waiting is withdrawn if no call waits for it. With an idempotency key, a repeated call joins the run: `since` continues its streams. A run without a `context` and without a key ends with its call.
+ * `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency key, a repeated call joins the run, and `since` continues its streams. A run without a `context` and without a key ends with its call.
  *
  * When the time limit has passed, the code is interrupted. If it has not ended 2 s later, its executor is killed.
  */
 export interface CodeRun {
   /** Id of the context; null means a new executor, for this run only. */
   context?: string | null;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Language of the code if there is no `context`; null means python. */
   language?: string | null;
   /** The code. */
   source: string;
-  /** Time limit of the run in seconds, from its turn; null means the context's. */
+  /** Time limit in seconds, from the start of the run; null means the context's default. */
   timeout?: number | null;
-  /** Whether the run counts, and is kept in the executor's history; null means true. */
+  /** Whether the run is counted and kept in the executor's history; null means true. */
   store_history?: boolean | null;
-  /** Whether the code may ask for input, with the event `input`; if null or false, asking is an error. */
+  /** Whether the code can ask for input through the event `input`; otherwise, asking raises an error in the code. */
   stdin?: boolean | null;
-  /** Where to continue the streams of a repeated call; null means from their start. */
+  /** For a repeated call: where to continue each stream. Null starts at the beginning. */
   since?: CodeSince | null;
 }
 
-/** A run of a context that waits, is in progress, or has ended and is kept. */
+/** A run of a context that is queued, in progress, or has ended and is kept. */
 export interface CodeRunInfo {
   /** Its id, for `code.attach`. */
   run: string;
@@ -583,7 +583,7 @@ export interface CodeRunOpened {
   instance?: string | null;
   /** The first 65,536 characters of the code, for `code.attach`; null for `code.run`. */
   source?: string | null;
-  /** Offset in each stream of the first byte or event to be sent; above `since` where older output is no longer kept. */
+  /** Offset in each stream of the first byte or event that will be sent; greater than `since` if older output was dropped. */
   from?: CodeOffsets;
 }
 
@@ -597,7 +597,7 @@ export interface CodeRunResult {
   execution_count?: number | null;
   /** The error that ended it; null if there was none. */
   error?: CodeError | null;
-  /** Whether the time limit passed and an interrupt did not end the run, so that the executor was killed. */
+  /** Whether the executor was killed because an interrupt after the time limit did not end the run. */
   killed?: boolean;
   /** How the executor ended; null while it runs. */
   exit?: Exit | null;
@@ -607,7 +607,7 @@ export interface CodeRunResult {
   end?: CodeOffsets;
 }
 
-/** The run waits for its turn, or for its executor to start. */
+/** The run is queued, or waits for its executor to start. */
 export interface CodeRunWaiting {
   /** Number of runs before it, including the one in progress. */
   ahead: number;
@@ -627,23 +627,23 @@ export interface CodeSince {
   events?: number | null;
 }
 
-/** A part of a stream is lost, because this call did not receive it in time. */
+/** Part of a stream was dropped because this call read too slowly. */
 export interface CodeTruncated {
   /** The stream. */
   stream: "bundles" | "events" | "stderr" | "stdout";
-  /** Offset of the next byte or event to be sent; earlier ones are lost. */
+  /** Offset of the next byte or event that will be sent; everything before it was dropped. */
   from: number;
 }
 
 /**
- * Report a context and its runs, of all clients, now and after every change, until the context is deleted.
+ * Report a context and the runs of all clients, now and after every change, until the context is deleted.
  *
- * Changes that the client is too slow for are reported as one. `code.attach` follows the output of a run.
+ * Changes that a slow client has not read are merged. `code.attach` follows the output of a run.
  */
 export interface CodeWatch {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
 }
 
@@ -651,19 +651,19 @@ export interface CodeWatch {
 export interface CodeWatched {
   /** The context. */
   context: CodeContextInfo;
-  /** Its kept runs that have ended, the current one, and the waiting ones, in the order of their calls. */
+  /** The ended runs that are kept, the current run and the queued runs, in the order of their calls. */
   runs: CodeRunInfo[];
 }
 
 /**
  * A command as the shell has reported it.
  *
- * Programs can print such reports too, so they are not reliable.
+ * Reports are not reliable, because programs can print the same escape sequences.
  */
 export interface CommandInfo {
   /** Number of the command in this terminal, from 1. */
   number: number;
-  /** The command line, cut after 4,096 characters; null if unknown. */
+  /** The command line, truncated to 4,096 characters; null if unknown. */
   line?: string | null;
   /** Directory where it was started; null if unknown. */
   cwd?: string | null;
@@ -671,29 +671,27 @@ export interface CommandInfo {
   started: number;
   /** Offset where its output starts, in bytes. */
   start: number;
-  /** Exit code; null while it runs, and if the shell did not report one. */
+  /** Exit code; null while it runs, or if the shell did not report one. */
   code?: number | null;
   /** Offset where its output ends, in bytes; null while it runs. */
   end?: number | null;
   /** When it ended, in seconds since 1970; null while it runs. */
   ended?: number | null;
-  /** Offset of the output after the command, such as the prompt; null while it runs. */
+  /** Offset where the output after the command starts, such as the prompt; null while it runs. */
   after?: number | null;
 }
 
 /**
  * Watch and use a desktop: the channel carries an RFB connection (RFC 6143) in both directions.
  *
- * The connection is shared and starts with the version of the server; its security type is None. Pointer, key, clipboard and size messages are dropped unless the viewer has the right `write` and may type under the writer lease. A message that RFB does not allow here ends the call with `protocol_error`.
- *
- * It cannot be resumed: attach again for a new connection. At most 64 viewers are attached (`limit_exceeded`).
+ * All viewers share the desktop. The connection starts with the server's protocol version, and its security type is None. Pointer, key, clipboard and size messages are dropped unless the viewer has the right `write` and the writer lease allows its input. A message that violates RFB ends the call with `protocol_error`. A lost connection cannot be resumed; attach again instead. At most 64 viewers are attached (`limit_exceeded`).
  */
 export interface DesktopAttach {
   /** Id of the desktop. */
   id?: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
-  /** How the viewer introduces itself; null means a new viewer. */
+  /** The viewer's identity; null means a new viewer. */
   viewer?: ViewerProfile | null;
   /** Whether to drop input even if the caller may send it. */
   read_only?: boolean;
@@ -701,7 +699,7 @@ export interface DesktopAttach {
 
 /** The desktop has ended. */
 export interface DesktopAttachResult {
-  /** Number of bytes that were taken from the viewer. */
+  /** Number of bytes that were received from the viewer. */
   sent: number;
   /** Number of bytes that were sent to the viewer. */
   received: number;
@@ -711,7 +709,7 @@ export interface DesktopAttachResult {
 export interface DesktopClick {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -721,7 +719,7 @@ export interface DesktopClick {
   button?: "left" | "middle" | "right";
   /** Number of clicks: 2 is a double click. */
   count?: number;
-  /** Keys that are held down during it, in the notation of `desktop.key`; can be empty. */
+  /** Keys to hold down during the click, in the notation of `desktop.key`; can be empty. */
   hold?: string;
 }
 
@@ -729,7 +727,7 @@ export interface DesktopClick {
 export interface DesktopClipboard {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
   viewer?: string | null;
   /** The new text, up to 200,000 characters; null means the clipboard is only read. */
   text?: string | null;
@@ -741,11 +739,11 @@ export interface DesktopClipboardResult {
   text: string;
 }
 
-/** Press a mouse button at the first point, move through the others, and release it at the last. */
+/** Drag with the mouse: press a button at the first point, move through the other points, and release it at the last. */
 export interface DesktopDrag {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
   viewer?: string | null;
   /** The points. */
   path: Point[];
@@ -757,7 +755,7 @@ export interface DesktopDrag {
 export interface DesktopInfo {
   /** Id of the desktop. */
   id: string;
-  /** Id of this start; a new one each time a desktop with this `id` is started. */
+  /** Id of this start of the desktop; each desktop started with the same `id` gets a new one. */
   instance: string;
   /** Pixels. */
   width: number;
@@ -767,25 +765,25 @@ export interface DesktopInfo {
   dpi: number;
   /** Value of `DISPLAY` for programs that show windows on it. */
   display: string;
-  /** Value of `XAUTHORITY` for them: the file with the secret that the display asks for. */
+  /** Value of `XAUTHORITY` for these programs: a file with the secret for the display. */
   xauthority: string;
   /** When it was started, in seconds since 1970. */
   started: number;
   /** Number of attached channels. */
   viewers: number;
-  /** Whether its window manager is ready. It is restarted when it ends, at most 5 times per minute; without it, windows have no frames and cannot be moved. */
+  /** Whether its window manager is ready. If it ends, it is restarted, at most 5 times per minute. Without it, windows have no frames and cannot be moved. */
   window_manager?: boolean;
 }
 
 /**
  * Press a key, or several at once, such as `ctrl+shift+t`.
  *
- * A name is a character, a name of X11 (`Return`, `Page_Down`, `F5`) or one of the usual names (`enter`, `esc`, `ctrl`, `cmd`), in any case. An unknown name is `invalid_params`.
+ * A key is named by its character, its X11 name (`Return`, `Page_Down`, `F5`) or a common name (`enter`, `esc`, `ctrl`, `cmd`), in upper or lower case. An unknown name is `invalid_params`.
  */
 export interface DesktopKey {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
   viewer?: string | null;
   /** The names, joined by `+`; the key `+` itself is named `plus`. */
   keys: string;
@@ -801,11 +799,11 @@ export interface DesktopLaunch {
   command?: string | null;
   /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null means none. */
+  /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; if null or false, it is /dev/null. */
+  /** Whether stdin takes input; otherwise it is /dev/null. */
   stdin?: boolean | null;
-  /** Seconds until all its processes are killed; null means never. */
+  /** Time limit in seconds, after which all its processes are killed. Null means no limit. */
   timeout?: number | null;
   /** Id of the desktop. */
   desktop?: string;
@@ -819,7 +817,7 @@ export interface DesktopLease {
   action: "ask" | "exclusive" | "free" | "give" | "keep" | "release" | "take" | "withdraw";
   /** Key of the viewer that acts; null only for `release` and `free`. */
   viewer?: string | null;
-  /** Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null means all viewers that ask. */
+  /** Public id of another viewer. `give` requires it as the next holder; `keep` refuses this viewer's request, or all requests if it is null. */
   to?: string | null;
   /** The epoch that the lease must have; null means any. */
   epoch?: number | null;
@@ -832,7 +830,7 @@ export type DesktopList = Record<string, never>;
 export interface DesktopListResult {
   /** The running desktops. */
   desktops: DesktopInfo[];
-  /** Why none can be started, and how to install missing programs; null if one can be started. */
+  /** Why desktops cannot be started, and how to install missing programs; null if they can be started. */
   problem?: string | null;
 }
 
@@ -840,7 +838,7 @@ export interface DesktopListResult {
 export interface DesktopMove {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -848,13 +846,13 @@ export interface DesktopMove {
   y: number;
 }
 
-/** The channel carries the bytes of an RFB connection (RFC 6143) from now on, without security. */
+/** From now on, the channel carries the bytes of an RFB connection (RFC 6143) with the security type None. */
 export interface DesktopOpened {
   /** The desktop. */
   desktop: DesktopInfo;
   /** Public id of this viewer. */
   viewer: string;
-  /** Whether input of this viewer is dropped in any case. */
+  /** Whether input of this viewer is always dropped. */
   read_only: boolean;
   /** All viewers. */
   presence: Participant[];
@@ -866,7 +864,7 @@ export interface DesktopOpened {
 export interface DesktopResize {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
   viewer?: string | null;
   /** Pixels. */
   width: number;
@@ -875,9 +873,9 @@ export interface DesktopResize {
 }
 
 /**
- * Take an image of a desktop, the mouse pointer included; its bytes are the output.
+ * Take a screenshot of a desktop, including the mouse pointer, and stream the image file.
  *
- * `unavailable`: JPEG and WebP require the Python package Pillow beside the runtime; PNG requires nothing. At most 16 screenshots of a desktop are in progress (`limit_exceeded`).
+ * JPEG and WebP require the Python package Pillow in the runtime's environment (`unavailable`); PNG does not. At most 16 screenshots of a desktop can be in progress (`limit_exceeded`).
  */
 export interface DesktopScreenshot {
   /** Id of the desktop. */
@@ -886,7 +884,7 @@ export interface DesktopScreenshot {
   format?: "jpeg" | "png" | "webp";
   /** Quality of a JPEG or WebP image. */
   quality?: number;
-  /** The part of the desktop, clipped at its edges. Null means all. */
+  /** The part of the desktop to capture, clipped at its edges. Null captures the whole desktop. */
   region?: Region | null;
 }
 
@@ -906,7 +904,7 @@ export interface DesktopScreenshotResult {
 export interface DesktopScroll {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -927,9 +925,9 @@ export interface DesktopSize {
 }
 
 /**
- * Start a desktop: a virtual screen with a window manager. A running one with this id is returned unchanged.
+ * Start a desktop: a virtual screen with a window manager. If a desktop with this id runs, return it unchanged.
  *
- * The sandbox needs the programs `Xvnc` (of TigerVNC) and `openbox`: the error `unavailable` explains how to install them. No network port is opened. `conflict`: it is already starting. At most 4 desktops run (`limit_exceeded`), each with at most 8,294,400 pixels.
+ * The sandbox needs the programs `Xvnc` (from TigerVNC) and `openbox`. If they are missing, the error is `unavailable`, and its message explains how to install them. No network port is opened. If the desktop is already starting, the error is `conflict`. At most 4 desktops run (`limit_exceeded`), each with at most 8,294,400 pixels.
  */
 export interface DesktopStart {
   /** Id of the desktop. */
@@ -946,7 +944,7 @@ export interface DesktopStart {
 export interface DesktopStartResult {
   /** Id of the desktop. */
   id: string;
-  /** Id of this start; a new one each time a desktop with this `id` is started. */
+  /** Id of this start of the desktop; each desktop started with the same `id` gets a new one. */
   instance: string;
   /** Pixels. */
   width: number;
@@ -956,13 +954,13 @@ export interface DesktopStartResult {
   dpi: number;
   /** Value of `DISPLAY` for programs that show windows on it. */
   display: string;
-  /** Value of `XAUTHORITY` for them: the file with the secret that the display asks for. */
+  /** Value of `XAUTHORITY` for these programs: a file with the secret for the display. */
   xauthority: string;
   /** When it was started, in seconds since 1970. */
   started: number;
   /** Number of attached channels. */
   viewers: number;
-  /** Whether its window manager is ready. It is restarted when it ends, at most 5 times per minute; without it, windows have no frames and cannot be moved. */
+  /** Whether its window manager is ready. If it ends, it is restarted, at most 5 times per minute. Without it, windows have no frames and cannot be moved. */
   window_manager?: boolean;
   /** Whether this call has started it. */
   created: boolean;
@@ -974,19 +972,19 @@ export interface DesktopStop {
   id?: string;
 }
 
-/** Type text into the active window. A line feed is the key Return, a tab the key Tab. */
+/** Type text into the active window. A line feed presses the key Return, and a tab the key Tab. */
 export interface DesktopType {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
   viewer?: string | null;
-  /** The text. Control characters but tab and line feed are refused with `invalid_params`. */
+  /** The text. Control characters other than tab and line feed are refused with `invalid_params`. */
   text: string;
 }
 
 /** A window of a program. */
 export interface DesktopWindow {
-  /** Number of the window at the X server. */
+  /** Number of the window on the X server. */
   id: number;
   /** Its title, up to 256 characters. */
   title: string;
@@ -994,13 +992,13 @@ export interface DesktopWindow {
   name: string;
   /** Process id, as the program sees it; null if unknown. */
   pid?: number | null;
-  /** Pixels from the left edge of the desktop to its content. */
+  /** Pixels from the left edge of the desktop to the window's content. */
   x: number;
   /** Pixels from the top edge. */
   y: number;
-  /** Pixels of its content. */
+  /** Width of the content in pixels. */
   width: number;
-  /** Pixels of its content. */
+  /** Height of the content in pixels. */
   height: number;
   /** Whether it has the keyboard focus. */
   active: boolean;
@@ -1016,12 +1014,12 @@ export interface DesktopWindows {
 
 /** Windows of programs. */
 export interface DesktopWindowsResult {
-  /** At most 200 windows, from the lowest to the uppermost. */
+  /** At most 200 windows, in stacking order from bottom to top. */
   windows: DesktopWindow[];
 }
 
 /**
- * Times from input to the next output of terminals, as a histogram.
+ * Histogram of the times from input to the next output of terminals.
  *
  * The upper bounds of the classes are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last class has no upper bound.
  */
@@ -1046,45 +1044,45 @@ export interface EgressInfo {
   filtered?: boolean;
   /** Rules for allowed connections. */
   allow?: string[];
-  /** Rules that decide before these. */
+  /** Rules for refused connections, which take precedence over `allow`. */
   deny?: string[];
   /** Names of secrets that requests get. */
   secrets?: string[];
-  /** Names of secrets of its policy that it no longer gets, because its user may not use them. */
+  /** Names of secrets in its policy that requests no longer get, because its user may not use them. */
   withheld?: string[];
   /** Whether its proxy runs. Otherwise, the following fields are empty. */
   running?: boolean;
-  /** Connections of programs to the proxy, at this moment. */
+  /** Number of current connections of programs to the proxy. */
   connections?: number;
-  /** Requests that were passed on. */
+  /** Number of forwarded requests. */
   requests?: number;
-  /** Requests that were refused. */
+  /** Number of refused requests. */
   refused?: number;
-  /** Bytes of the content of requests. */
+  /** Bytes of request content. */
   sent?: number;
-  /** Bytes of the content of answers. */
+  /** Bytes of response content. */
   received?: number;
   /** Seconds of processor time of the proxy. */
   cpu?: number;
   /** Bytes of its resident memory. */
   memory?: number;
-  /** The latest refusals, newest last; the audit log has more. */
+  /** The latest refusals, newest last. Older ones are in the audit log. */
   recent?: EgressRefusal[];
 }
 
-/** Requests that a watch did not get, since its client was too slow. */
+/** Refusals that were not reported because the client was too slow. */
 export interface EgressLost {
   /** Number of missed refusals since the previous event. */
   count: number;
 }
 
-/** Rules for connections. A host that no rule allows is refused. */
+/** Rules for connections. A host is refused unless a rule allows it. */
 export interface EgressPolicy {
-  /** Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port: 80 and 443. */
+  /** Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port, a rule applies to the ports 80 and 443. */
   allow?: string[];
   /** Rules of the same form, which take precedence over `allow`. Without a port, a rule applies to every port. */
   deny?: string[];
-  /** Names of secrets of the gateway, which its proxy adds to requests. */
+  /** Names of the gateway's secrets that the proxy adds to requests. */
   secrets?: string[];
 }
 
@@ -1092,7 +1090,7 @@ export interface EgressPolicy {
 export interface EgressRefusal {
   /** When, in seconds since 1970. */
   time: number;
-  /** Why; docs/guides/egress.md explains each of these words. */
+  /** Why it was refused; docs/guides/egress.md explains each value. */
   reason: "address" | "encoding" | "method" | "mismatch" | "name" | "protocol" | "rule" | "upgrade";
   /** The host, if known; at most 253 characters. */
   host?: string;
@@ -1102,11 +1100,11 @@ export interface EgressRefusal {
   method?: string;
 }
 
-/** A request of a program, as the proxy has decided about it. */
+/** A program's request and the proxy's decision. */
 export interface EgressRequest {
   /** When, in seconds since 1970. */
   time: number;
-  /** Whether it was passed on. */
+  /** Whether it was forwarded. */
   allowed?: boolean;
   /** Why it was refused; null if it was not. */
   reason?: "address" | "encoding" | "method" | "mismatch" | "name" | "protocol" | "rule" | "upgrade" | null;
@@ -1121,7 +1119,7 @@ export interface EgressRequest {
 /**
  * Replace the rules of a sandbox with the network `filtered`, even while it runs.
  *
- * New connections are decided by the new rules when this returns, and connections that they do not allow are closed. If the sandbox runs and its proxy cannot be reached, the error is `unavailable`; the rules are stored then.
+ * When the call returns, the new rules apply to new connections, and open connections that they do not allow are closed. If the sandbox runs but its proxy cannot be reached, the rules are stored and the error is `unavailable`.
  */
 export interface EgressSet {
   /** Id of the sandbox. */
@@ -1135,28 +1133,28 @@ export interface EgressSet {
 }
 
 /**
- * Report requests of the programs of a sandbox as its proxy decides about them.
+ * Report the requests of a sandbox's programs as its proxy allows or refuses them.
  *
- * First the latest refusals, then `live`, then each new one. `lost` reports the number that a slow client missed. It continues across stops and starts of the sandbox, until the caller cancels it or the sandbox is deleted.
+ * The latest refusals are sent first, then `live`, then each new refusal. `lost` reports how many refusals a slow client has missed. The call continues across stops and starts of the sandbox, until the caller cancels it or the sandbox is deleted.
  */
 export interface EgressWatch {
   /** Id of the sandbox. */
   id: string;
-  /** Whether requests that are passed on are reported as well. */
+  /** Whether to report allowed requests as well. */
   allowed?: boolean;
 }
 
-/** Restrictions that are enforced for the programs of a sandbox. */
+/** Restrictions that are enforced on the programs of a sandbox. */
 export interface Enforcement {
   /** The network that they can reach. */
   network?: "filtered" | "host" | "none" | "private";
-  /** Whether they have a user of the machine that no other program has. */
+  /** Whether they run as a user of the machine that no other program uses. */
   user?: boolean;
   /** Whether they can neither see nor signal the sandbox's runtime, nor read its files. */
   separated?: boolean;
   /** Whether their system calls are filtered (seccomp). */
   system_calls?: boolean;
-  /** Whether file systems in memory, such as /tmp, have a size. */
+  /** Whether file systems in memory, such as /tmp, are limited in size. */
   memory_files?: boolean;
   /** Their total resource limits; null means unlimited. */
   limits?: SandboxLimits;
@@ -1165,7 +1163,7 @@ export interface Enforcement {
 /**
  * Run a command to its end and stream its output.
  *
- * It returns when the command itself has ended; background processes continue, and their output is dropped. `cancel` does not end the command. After its time limit, the exit code is 124.
+ * It returns when the command itself has ended; background processes continue, and their output is dropped. `cancel` does not end the command. If the time limit is exceeded, the exit code is 124.
  *
  * With an idempotency key, a repeated call joins the command: `since` and `input` continue its streams. Without one, stdin ends with the connection.
  */
@@ -1176,17 +1174,17 @@ export interface Exec {
   command?: string | null;
   /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null means none. */
+  /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; if null or false, it is /dev/null. */
+  /** Whether stdin takes input; otherwise it is /dev/null. */
   stdin?: boolean | null;
-  /** Seconds until all its processes are killed; null means never. */
+  /** Time limit in seconds, after which all its processes are killed. Null means no limit. */
   timeout?: number | null;
-  /** Maximum number of bytes to send of each stream, from its start. Null means all. */
+  /** Maximum number of bytes to send of each stream, from its start. Null sends all bytes. */
   max_output?: number | null;
-  /** Offset in each stream of the first byte to send, for a repeated call; null means 0. */
+  /** For a repeated call: offset in each stream of the first byte to send. Null means 0. */
   since?: Since | null;
-  /** Id of the input stream, the same for each repeated call; null without input. */
+  /** Id of the input stream, which a repeated call must reuse; null without input. */
   input?: string | null;
 }
 
@@ -1198,19 +1196,19 @@ export interface ExecResult {
   signal?: string | null;
   /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
-  /** Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in `/tmp` and `/dev/shm` use memory, too. */
+  /** Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in `/tmp` and `/dev/shm` count as memory. */
   oom?: boolean | null;
   /** Length of stdout, in bytes. */
   stdout: number;
   /** Length of stderr, in bytes. */
   stderr: number;
-  /** Whether a stream is longer than `max_output`, so that its end was not sent. */
+  /** Whether a stream is longer than `max_output` and its end was therefore not sent. */
   truncated?: boolean;
   /** Seconds from its start to its end; null from an older runtime. */
   duration?: number | null;
 }
 
-/** The exit of a program, with an exit code or by a signal. */
+/** How a program ended: with an exit code or by a signal. */
 export interface Exit {
   /** Exit code; null if a signal ended the program. 124 if its time limit was exceeded. */
   code?: number | null;
@@ -1218,7 +1216,7 @@ export interface Exit {
   signal?: string | null;
   /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
-  /** Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in `/tmp` and `/dev/shm` use memory, too. */
+  /** Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in `/tmp` and `/dev/shm` count as memory. */
   oom?: boolean | null;
 }
 
@@ -1226,7 +1224,7 @@ export interface Exit {
 export interface ExposedPort {
   /** Number of the port. */
   port: number;
-  /** Secret that gives access to this port; valid until the preview is revoked or the runtime ends. */
+  /** Secret that gives access to this port. It is valid until the preview is revoked or the runtime ends. */
   token: string;
   /** Name of the preview, for people; null means none. */
   name?: string | null;
@@ -1235,20 +1233,20 @@ export interface ExposedPort {
 /**
  * Stream a directory, or a file, as an archive.
  *
- * The archive is created while it is sent, so it cannot be resumed. Symlinks remain symlinks. An unreadable file is skipped, and a file that shrinks is padded with zeros. A zip has at most 100,000 entries (`too_large`).
+ * The archive is created on the fly, so the download cannot be resumed. Symlinks remain symlinks. Unreadable files are skipped, and a file that shrinks is padded with zeros. A zip has at most 100,000 entries (`too_large`).
  */
 export interface FileArchive {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Format of the archive. */
   format?: "tar" | "tar.gz" | "zip";
-  /** Globs of files to include: a name at any depth or, with a slash, a path. Null means all. */
+  /** Globs of files to include. A glob without a slash matches names at any depth. Null includes all files. */
   include?: string[] | null;
-  /** Globs of files and directories to exclude. Null means none. */
+  /** Globs of files and directories to exclude. Null excludes nothing. */
   exclude?: string[] | null;
 }
 
@@ -1264,13 +1262,13 @@ export interface FileArchiveResult {
   bytes: number;
   /** Number of entries in the archive. */
   files: number;
-  /** Number of paths that are missing or incomplete in it, because they could not be read. */
+  /** Number of paths that are missing or incomplete in the archive because they could not be read. */
   failed: number;
   /** Number of sockets and devices, which are skipped. */
   skipped: number;
 }
 
-/** Give up an upload. One that has received all its input, has ended or never existed is not an error. */
+/** Abort an upload. It is not an error if the upload has received all its input, has ended or never existed. */
 export interface FileCancel {
   /** The idempotency key of the `file.write` call. */
   key: string;
@@ -1280,9 +1278,9 @@ export interface FileCancel {
 export interface FileChmod {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Permission bits. */
   mode: number;
@@ -1291,20 +1289,20 @@ export interface FileChmod {
 /**
  * Copy a file, a symlink or a directory.
  *
- * Modes, times, symlinks and, where allowed, owners are kept. The copy appears at `to` when it is complete. A directory never replaces anything.
+ * Modes, times, symlinks and, where allowed, owners are preserved. The copy appears at `to` when it is complete. A directory never replaces an existing path.
  */
 export interface FileCopy {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** The path of the copy, resolved as `path` is. */
   to: string;
   /** Whether to copy a directory and everything in it; otherwise a directory is `is_directory`. */
   recursive?: boolean;
-  /** Whether an existing file is replaced by a file; otherwise it is `conflict`. */
+  /** Whether a file replaces an existing file; otherwise, the error is `conflict`. */
   overwrite?: boolean;
 }
 
@@ -1312,7 +1310,7 @@ export interface FileCopy {
 export interface FileCopyResult {
   /** Number of files that were copied. */
   files: number;
-  /** Size of the copied files, in bytes; the holes of sparse files count. */
+  /** Size of the copied files, in bytes, including holes. */
   bytes: number;
   /** Number of sockets and devices, which are skipped. */
   skipped: number;
@@ -1321,14 +1319,14 @@ export interface FileCopyResult {
 /**
  * Delete a file, a symlink or a directory; symlinks are not followed.
  *
- * If a path below a directory cannot be deleted, `details.path` names it, and the rest is left.
+ * If a path below a directory cannot be deleted, the call stops there, and `details.path` names the path.
  */
 export interface FileDelete {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Whether to delete a directory and everything in it; otherwise a directory is `is_directory`. */
   recursive?: boolean;
@@ -1341,20 +1339,20 @@ export interface FileDeleteResult {
 }
 
 /**
- * Replace texts in a file, or apply a patch to it, atomically: either all changes are applied or none.
+ * Replace texts in a file or apply a patch to it. Either all changes are applied or none.
  *
- * Exactly one of `edits` and `patch` is given. `conflict`: a text does not occur, or occurs several times without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); the lines of a hunk are neither at the stated line nor at exactly one other place (`details`: `hunk`, its index, and `found`); the file has another version, or was changed in the meantime. The maximum size of a file is 16 MiB.
+ * Exactly one of `edits` and `patch` is required. The error is `conflict` if a text does not occur, or occurs several times without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); if the lines of a hunk are neither at the stated line nor at exactly one other line (`details`: `hunk`, its index, and `found`); if the file has another version; or if it was changed during the call. The maximum size of a file is 16 MiB.
  */
 export interface FileEdit {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Replacements, applied in order. */
   edits?: TextEdit[] | null;
-  /** A unified diff of this one file. Names of files are ignored. */
+  /** A unified diff of this file. File names in it are ignored. */
   patch?: string | null;
   /** The version that the file must have; null means any. */
   if_version?: string | null;
@@ -1396,21 +1394,21 @@ export interface FileEntry {
   target?: string | null;
   /** Time of the last modification, exactly, in nanoseconds since 1970. */
   mtime_ns?: number | null;
-  /** Bytes on the disk; fewer than `size` for a file with holes. Null from a server that does not know. */
+  /** Allocated bytes on disk; fewer than `size` for a file with holes. Null if the server does not report it. */
   allocated?: number | null;
 }
 
 /**
  * Check whether a path exists, and return its type.
  *
- * A symlink whose target does not exist does not exist, unless `follow` is false.
+ * Unless `follow` is false, a dangling symlink counts as missing.
  */
 export interface FileExists {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Whether to follow a symlink rather than check for it. */
   follow?: boolean;
@@ -1427,24 +1425,24 @@ export interface FileExistsResult {
 /**
  * Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
  *
- * Nothing is written outside `to`: names that leave it by `..`, through a symlink or because they are absolute, and symlinks whose target leaves it, are `permission_denied` (`details.entry`). Owners and special permission bits such as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged, truncated or encrypted archive is `invalid_params`. One that expands to more than 1 GiB and 200 times its size is `too_large`; `unavailable` if it needs zstd and the runtime lacks it. If several entries have the same name, the last one wins.
+ * Nothing is written outside `to`. If an entry is absolute, leaves `to` through `..` or a symlink, or is a symlink to a target outside `to`, the error is `permission_denied` (`details.entry`). Owners and special permission bits such as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged, truncated or encrypted archive is `invalid_params`. An archive that expands to more than 1 GiB and to more than 200 times its size is `too_large`. If the archive needs zstd and the runtime lacks it, the error is `unavailable`. If several entries have the same name, the last one wins.
  */
 export interface FileExtract {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** The directory to extract to, which is created if it is missing; resolved like `path`. */
   to?: string;
-  /** Whether existing files are replaced; otherwise one is `conflict`. */
+  /** Whether to replace existing files; otherwise, an existing file is the error `conflict`. */
   overwrite?: boolean;
-  /** Number of leading components to remove from each name; entries with no further component are skipped. */
+  /** Number of leading components to remove from each name. Entries with fewer components are skipped. */
   strip?: number;
-  /** Maximum number of entries; more are `too_large`. */
+  /** Maximum number of entries. If the archive has more, the error is `too_large`. */
   max_entries?: number;
-  /** Maximum number of unpacked bytes; more are `too_large`. */
+  /** Maximum size of the extracted files, in bytes. If it is exceeded, the error is `too_large`. */
   max_bytes?: number;
 }
 
@@ -1479,24 +1477,24 @@ export interface FileFailure {
 /**
  * List a directory in batches, in no particular order.
  *
- * Symlinks are listed and not followed. At most 128 nested directories are entered; deeper ones are reported as `failed` with `too_large`.
+ * Symlinks are listed but not followed. At most 128 nested directories are entered; deeper directories are reported as `failed` with `too_large`.
  */
 export interface FileList {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** Whether to list the directories below as well. */
+  /** Whether to list subdirectories as well. */
   recursive?: boolean;
   /** Maximum number of levels to list with `recursive`; null means all. */
   depth?: number | null;
   /** Whether to include names that start with a dot. */
   hidden?: boolean;
-  /** Globs of files to include: a name at any depth or, with a slash, a path. Null means all. */
+  /** Globs of files to include. A glob without a slash matches names at any depth. Null includes all files. */
   include?: string[] | null;
-  /** Globs of files and directories to exclude. Null means none. */
+  /** Globs of files and directories to exclude. Null excludes nothing. */
   exclude?: string[] | null;
 }
 
@@ -1511,18 +1509,18 @@ export interface FileListResult {
 /**
  * Create a directory.
  *
- * An existing path is `conflict`, except a directory if `parents` is true.
+ * If the path exists, the error is `conflict`, except for a directory when `parents` is true.
  */
 export interface FileMkdir {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** Whether missing parent directories are created, and an existing directory is not an error. */
+  /** Whether to create missing parent directories and accept an existing directory. */
   parents?: boolean;
-  /** Permission bits; null means 0777 without the umask. */
+  /** Permission bits; null means 0777 minus the umask. */
   mode?: number | null;
 }
 
@@ -1540,9 +1538,9 @@ export interface FileMkdirResult {
 export interface FileMove {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** The new path, resolved as `path` is. */
   to: string;
@@ -1565,18 +1563,18 @@ export interface FileOpened {
 /**
  * Stream the bytes of a file, or of a part of it.
  *
- * Offsets of the byte stream are offsets in the file. Bytes that are appended during the call are not read. `conflict`: the file does not have the requested version, or was truncated in the meantime.
+ * Offsets of the byte stream are offsets in the file. Bytes that are appended during the call are not read. If the file does not have the requested version, or is truncated during the call, the error is `conflict`.
  */
 export interface FileRead {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** First byte to read; null means 0. */
   offset?: number | null;
-  /** Number of bytes to read; null means to the end. */
+  /** Number of bytes to read; null reads to the end. */
   length?: number | null;
   /** The version that the file must have; null means any. */
   version?: string | null;
@@ -1585,14 +1583,14 @@ export interface FileRead {
 /**
  * Rename a file or directory within its file system, atomically.
  *
- * An existing `to` is `conflict` unless `overwrite` is true; a `to` on another file system is `invalid_params`.
+ * If `to` exists and `overwrite` is false, the error is `conflict`. If `to` is on another file system, the error is `invalid_params`.
  */
 export interface FileRename {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** The new path, resolved as `path` is. */
   to: string;
@@ -1603,28 +1601,28 @@ export interface FileRename {
 /**
  * Find files by name, or lines in files that match a pattern.
  *
- * A match does not span lines. Binary files are skipped, ignore files such as .gitignore are not used. A pattern whose automaton is too large is `too_large`.
+ * A match does not span lines. Binary files are skipped. Ignore files such as .gitignore have no effect. If the pattern's automaton is too large, the error is `too_large`.
  */
 export interface FileSearch {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Pattern to search for in files, in RE2's syntax; null finds the files themselves. */
   pattern?: string | null;
   /** Whether `pattern` is plain text rather than a regular expression. */
   literal?: boolean;
-  /** Whether upper and lower case are the same. */
+  /** Whether to ignore case. */
   ignore_case?: boolean;
   /** Whether to include names that start with a dot. */
   hidden?: boolean;
-  /** Texts that the path of a file must all contain, in any order and in upper or lower case. Null means any path. */
+  /** Texts that a file's path must all contain, in any order and ignoring case. Null accepts any path. */
   words?: string[] | null;
-  /** Globs of files to include: a name at any depth or, with a slash, a path. Null means all. */
+  /** Globs of files to include. A glob without a slash matches names at any depth. Null includes all files. */
   include?: string[] | null;
-  /** Globs of files and directories to exclude. Null means none. */
+  /** Globs of files and directories to exclude. Null excludes nothing. */
   exclude?: string[] | null;
   /** Maximum number of matches. */
   limit?: number;
@@ -1644,9 +1642,9 @@ export interface FileSearchResult {
 export interface FileStat {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Whether to follow a symlink rather than describe it. */
   follow?: boolean;
@@ -1674,13 +1672,13 @@ export interface FileStatResult {
   target?: string | null;
   /** Time of the last modification, exactly, in nanoseconds since 1970. */
   mtime_ns?: number | null;
-  /** Bytes on the disk; fewer than `size` for a file with holes. Null from a server that does not know. */
+  /** Allocated bytes on disk; fewer than `size` for a file with holes. Null if the server does not report it. */
   allocated?: number | null;
   /** Identifies the content of the file. */
   version?: string | null;
-  /** Type of the content, such as `image/png`, with `detect`, from the name or otherwise from the content. Null unless it is a file. */
+  /** With `detect`: MIME type, such as `image/png`, detected from the name or, failing that, from the content. Null unless it is a file. */
   mime?: string | null;
-  /** Whether the content is not text in UTF-8, with `detect`; null unless it is a file. */
+  /** With `detect`: whether the content is not valid UTF-8 text. Null unless it is a file. */
   binary?: boolean | null;
 }
 
@@ -1688,13 +1686,13 @@ export interface FileStatResult {
 export interface FileSymlink {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** The path that it points to, which need not exist. It is stored unchanged. */
+  /** The path that the symlink points to. It is stored unchanged and need not exist. */
   target: string;
-  /** Whether an existing file or symlink is replaced, atomically; otherwise it is `conflict`. */
+  /** Whether to replace an existing file or symlink, atomically; otherwise, the error is `conflict`. */
   overwrite?: boolean;
 }
 
@@ -1710,41 +1708,41 @@ export interface FileTransferResult {
 export interface FileUtime {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** The time, in nanoseconds since 1970. */
   mtime_ns: number;
-  /** Whether to follow a symlink rather than change its own time. */
+  /** Whether to follow a symlink rather than change the symlink's own time. */
   follow?: boolean;
 }
 
 /**
- * Replace a file with the input of the call, atomically.
+ * Write the call's input to a file, replacing it atomically.
  *
- * The file appears when all input has been received; until then the old one remains. It keeps its permission bits unless `mode` is given, and its owner where permitted. The target of a symlink is replaced.
+ * The old file remains until all input has been received. The new file gets its permission bits, unless `mode` is given, and its owner where permitted. If the path is a symlink, its target is replaced.
  *
- * With an idempotency key, an upload whose connection was lost waits 30 seconds for a call that continues it. The replaced call ends with `interrupted`, an abandoned one with `cancelled`.
+ * With an idempotency key, an upload that has lost its connection waits 30 seconds for a call that continues it. The earlier call then ends with `interrupted`; an upload that is not continued ends with `cancelled`.
  */
 export interface FileWrite {
   /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
+  /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** Id of the stream of input, the same for each call that continues the upload. */
+  /** Id of the input stream, which each call that continues the upload must reuse. */
   input: string;
   /** Permission bits; null keeps the bits of the replaced file. */
   mode?: number | null;
   /** Whether missing parent directories are created; null means true. */
   parents?: boolean | null;
-  /** The version that the file must have when it is replaced, otherwise `conflict` with its `version` in the details; empty if it must not exist. Null means any. */
+  /** The version that the file must have when it is replaced, or empty if it must not exist. Otherwise, the error is `conflict`, with the file's `version` in the details. Null accepts any version. */
   if_version?: string | null;
-  /** The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null means it is replaced. */
+  /** Write in place from this offset on; 0 creates the file. If the file is shorter, the error is `conflict`. Null replaces the file. */
   offset?: number | null;
-  /** Time of the last modification that the file gets, in nanoseconds since 1970; null means the present. */
+  /** Modification time to set, in nanoseconds since 1970; null means the current time. */
   mtime_ns?: number | null;
   /** Whether blocks of zeros become holes. */
   sparse?: boolean;
@@ -1752,7 +1750,7 @@ export interface FileWrite {
 
 /** The upload has started, or continues. */
 export interface FileWriteOpened {
-  /** Bytes of the input that were received already. */
+  /** Number of input bytes that have already been received. */
   input_offset?: number;
 }
 
@@ -1777,14 +1775,14 @@ export interface GitAuthor {
 /**
  * Create or delete a branch if requested, then list the branches.
  *
- * A branch that exists, is in use or is not merged is `conflict`.
+ * The error is `conflict` if the branch to create exists, or the branch to delete is in use or not merged.
  */
 export interface GitBranch {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
-  /** Name of a branch to create; null means none. */
+  /** Name of a branch to create. */
   create?: string | null;
-  /** Name of a branch to delete; null means none. */
+  /** Name of a branch to delete. */
   delete?: string | null;
   /** Commit of the created branch; null means the current one. */
   start?: string | null;
@@ -1798,7 +1796,7 @@ export interface GitBranchInfo {
   name: string;
   /** Hash of its commit. */
   commit: string;
-  /** Name of its upstream branch; null means none. */
+  /** Name of its upstream branch; null if it has no upstream. */
   upstream?: string | null;
   /** Whether it is checked out. */
   current?: boolean;
@@ -1816,7 +1814,7 @@ export interface GitBranchResult {
   truncated?: boolean;
 }
 
-/** End a clone. One that has ended or never existed is not an error. */
+/** Cancel a clone. It is not an error if the clone has ended or never existed. */
 export interface GitCancel {
   /** The idempotency key of the `git.clone` call. */
   key: string;
@@ -1825,7 +1823,7 @@ export interface GitCancel {
 /**
  * Switch to a branch or commit, create a branch, or restore files.
  *
- * With `paths`, only these are restored, from `ref` or the index, without switching the branch. Local changes that would be lost are `conflict`.
+ * With `paths`, only these files are restored, from `ref` or the index, and the branch stays the same. If local changes would be lost, the error is `conflict`.
  */
 export interface GitCheckout {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
@@ -1836,19 +1834,19 @@ export interface GitCheckout {
   create?: boolean;
   /** Commit of the created branch; null means the current one. */
   start?: string | null;
-  /** Paths, taken literally; null means switch to `ref`. */
+  /** Paths to restore, taken literally; null switches to `ref` instead. */
   paths?: string[] | null;
 }
 
 /**
  * Clone a repository into a directory that does not exist or is empty.
  *
- * The clone gets its name when it is complete, and a failed one is removed. A directory that is not empty is `conflict`.
+ * The directory appears when the clone is complete; after a failure, nothing remains. If the directory is not empty, the error is `conflict`.
  *
- * With an idempotency key, the clone continues for 60 s without a connection, a repeated call joins it, and `git.cancel` ends it (`cancelled`).
+ * With an idempotency key, the clone continues for 60 s after its connection was lost, a repeated call joins it, and `git.cancel` ends it (`cancelled`).
  */
 export interface GitClone {
-  /** http, https, ssh, git or file URL, `user@host:path`, or an absolute path. */
+  /** An http, https, ssh, git or file URL, `user@host:path`, or an absolute path. */
   url: string;
   /** Directory of the clone, relative to the workspace; null means the last part of the URL. */
   path?: string | null;
@@ -1856,11 +1854,11 @@ export interface GitClone {
   depth?: number | null;
   /** Branch or tag to check out; null means the remote's default. */
   branch?: string | null;
-  /** Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null means none. */
+  /** Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null clones everything. */
   filter?: string | null;
   /** Credentials for the host of the URL; null means none. */
   credentials?: GitCredentials | null;
-  /** Time limit in seconds; then, git is killed and the error is `deadline_exceeded`. */
+  /** Time limit in seconds, after which git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
@@ -1874,9 +1872,9 @@ export interface GitCommit {
   path?: string;
   /** Message of the commit. */
   message: string;
-  /** Author and committer; null means as git is configured. */
+  /** Author and committer; null uses the configuration of git. */
   author?: GitAuthor | null;
-  /** Whether changes of tracked files are staged first. */
+  /** Whether to stage changes of tracked files first. */
   all?: boolean;
   /** Whether a commit without changes is allowed. */
   allow_empty?: boolean;
@@ -1905,12 +1903,12 @@ export interface GitCommitInfo {
 }
 
 /**
- * Credentials for http and https, sent only to the host of the URL or remote.
+ * Credentials for http and https, which are sent only to the host of the URL or remote.
  *
- * They are never part of an argument, an environment variable, a file or a message.
+ * They never appear in an argument, an environment variable, a file or a message.
  */
 export interface GitCredentials {
-  /** User name; which one goes with a token depends on the host. */
+  /** User name. The host defines the user name to use with a token. */
   username?: string;
   /** Password or token. */
   password: string;
@@ -1919,7 +1917,7 @@ export interface GitCredentials {
 /**
  * Return differences as a patch.
  *
- * The patch leads from the index to the working tree; with `staged` from the last commit to the index; with `base` from that commit to the working tree, or to `target`.
+ * By default, the patch compares the index with the working tree; with `staged`, the last commit with the index; with `base`, that commit with the working tree or `target`.
  */
 export interface GitDiff {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
@@ -1948,9 +1946,8 @@ export interface GitDiffResult {
 export interface GitHead {
   /** The directory, absolute. */
   path: string;
-  /** Hash of the commit; null before the first one. */
+  /** Hash of the commit; null before the first one. branch: Name of the branch; null with a detached HEAD. */
   commit: string | null;
-  /** Name of the branch; null with a detached HEAD. */
   branch: string | null;
 }
 
@@ -1958,7 +1955,7 @@ export interface GitHead {
 export interface GitLog {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
-  /** Branch or commit to start at; null means the current one. */
+  /** Branch or commit to start at; null means the current commit. */
   ref?: string | null;
   /** Maximum number of commits. */
   limit?: number;
@@ -1986,14 +1983,14 @@ export interface GitProgress {
   done: number;
   /** Number of objects or files in the phase. */
   total: number;
-  /** Bytes that were received; null where git does not print it. */
+  /** Number of bytes that were received; null if git does not print it. */
   received?: number | null;
 }
 
 /**
  * Fetch from a remote, then merge or rebase.
  *
- * After a merge conflict (`conflict`) the repository is left in it.
+ * After a merge conflict (error `conflict`), the repository stays in the conflicted state.
  */
 export interface GitPull {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
@@ -2008,14 +2005,14 @@ export interface GitPull {
   ff_only?: boolean;
   /** Credentials for the host of the remote; null means none. */
   credentials?: GitCredentials | null;
-  /** Time limit in seconds; then, git is killed and the error is `deadline_exceeded`. */
+  /** Time limit in seconds, after which git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
 /**
  * Push a branch to a remote.
  *
- * If the remote has commits that are not known here, the error is `conflict`.
+ * If the remote branch has commits that the local one lacks, the error is `conflict`.
  */
 export interface GitPush {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
@@ -2026,11 +2023,11 @@ export interface GitPush {
   branch?: string | null;
   /** Whether to overwrite the remote's branch, if it has not changed since it was last fetched. */
   force?: boolean;
-  /** Whether the remote's branch becomes the upstream. */
+  /** Whether to set the remote's branch as the upstream. */
   set_upstream?: boolean;
   /** Credentials for the host of the remote; null means none. */
   credentials?: GitCredentials | null;
-  /** Time limit in seconds; then, git is killed and the error is `deadline_exceeded`. */
+  /** Time limit in seconds, after which git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
@@ -2050,7 +2047,7 @@ export interface GitPushedRef {
   summary: string;
 }
 
-/** Return the branch, its upstream and the paths that differ. */
+/** Return the branch, its upstream and the changed paths. */
 export interface GitStatus {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
@@ -2059,18 +2056,18 @@ export interface GitStatus {
 }
 
 /**
- * A path that differs.
+ * A path that was changed.
  *
- * The letters are the same as in `git status --porcelain=v2`: `.` for unchanged, `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?` and `!`.
+ * The letters are the same as in `git status --porcelain=v2`: `.` (unchanged), `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?` and `!`.
  */
 export interface GitStatusEntry {
   /** The path, relative to the top of the repository. */
   path: string;
-  /** Letter for the index against the last commit. */
+  /** Letter for the index compared with the last commit. */
   index: string;
-  /** Letter for the working tree against the index. */
+  /** Letter for the working tree compared with the index. */
   worktree: string;
-  /** Its path before it was renamed or copied; null otherwise. */
+  /** The original path of a renamed or copied file; null otherwise. */
   origin?: string | null;
 }
 
@@ -2080,13 +2077,13 @@ export interface GitStatusResult {
   branch?: string | null;
   /** Hash of the commit; null before the first one. */
   commit?: string | null;
-  /** Name of the upstream branch; null means none. */
+  /** Name of the upstream branch; null if the branch has no upstream. */
   upstream?: string | null;
-  /** Number of commits that the upstream does not have; null if unknown. */
+  /** Number of local commits that the upstream does not have; null if unknown. */
   ahead?: number | null;
   /** Number of commits that only the upstream has; null if unknown. */
   behind?: number | null;
-  /** Paths that differ, at most 10,000. */
+  /** The changed paths, at most 10,000. */
   entries?: GitStatusEntry[];
   /** Whether there are more entries. */
   truncated?: boolean;
@@ -2104,15 +2101,15 @@ export interface ImageInfo {
   created?: number | null;
 }
 
-/** List the images that are there. */
+/** List the local images of a provider. */
 export interface ImageList {
-  /** Name of the provider; null means the default one. A provider without images is `invalid_params`. */
+  /** Name of the provider; null means the default one. If it has no images, the error is `invalid_params`. */
   provider?: string | null;
 }
 
 /** The images of a provider. */
 export interface ImageListResult {
-  /** All available images, including images that other programs have pulled. */
+  /** All local images, including images that other programs have pulled. */
   images: ImageInfo[];
 }
 
@@ -2125,20 +2122,20 @@ export interface ImageProgress {
 }
 
 /**
- * Pull an image, or a newer version of an existing one.
+ * Pull an image, or a newer version of a local image.
  *
- * An image that does not exist is `invalid_params`. A call for an image that is being pulled joins that pull, which ends with the last of its calls; the provider keeps the downloaded parts. At most 4 images are pulled at once.
+ * If the image does not exist, the error is `invalid_params`. Concurrent calls for one image share the pull, which is cancelled with the last call; the provider keeps the downloaded parts. At most 4 images are pulled at once.
  */
 export interface ImagePull {
-  /** Name of the provider; null means the default one. A provider without images is `invalid_params`. */
+  /** Name of the provider; null means the default one. If it has no images, the error is `invalid_params`. */
   provider?: string | null;
   /** Name of the image, with a tag or digest; without one, the tag is `latest`. */
   image: string;
 }
 
-/** Remove a name of an image, and its files with the last name. One that a sandbox uses is a `conflict`. */
+/** Remove a name of an image. Its files are removed with its last name. If a sandbox uses the image, the error is `conflict`. */
 export interface ImageRemove {
-  /** Name of the provider; null means the default one. A provider without images is `invalid_params`. */
+  /** Name of the provider; null means the default one. If it has no images, the error is `invalid_params`. */
   provider?: string | null;
   /** Name of the image, with a tag or digest; without one, the tag is `latest`. */
   image: string;
@@ -2170,22 +2167,22 @@ export interface LogMatch {
   start: number;
   /** Offset in the output where the match ends, in bytes. */
   end: number;
-  /** The text that matched, up to 4,096 bytes of it. */
+  /** The matched text, truncated to 4,096 bytes. */
   text: string;
-  /** Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part. */
+  /** Text of each group of the pattern, truncated to 4,096 bytes; null for a group that did not match. */
   groups?: (string | null)[];
   /** Text of each named group of the pattern, as in `groups`. */
   named?: Record<string, string | null>;
-  /** Whether `text` or a group was cut. */
+  /** Whether `text` or a group was truncated. */
   truncated?: boolean;
-  /** The stream. The offsets refer to it. */
+  /** The stream that the offsets refer to. */
   stream: "stderr" | "stdout";
 }
 
 /**
- * Mount a bucket or a directory of the gateway's machine in a sandbox. It returns when it can be used.
+ * Mount a bucket or a directory of the gateway's machine in a sandbox, and return when the mount can be used.
  *
- * It is mounted again whenever the sandbox starts, until it is deleted. A written file is uploaded about a second after it was closed. While the store does not respond, programs get the error EIO.
+ * Until it is deleted, the mount is restored whenever the sandbox starts. A file is uploaded about a second after a program has written and closed it. While the store does not respond, programs get the error EIO.
  */
 export interface MountCreate {
   /** Id of the sandbox. It is started if it does not run. */
@@ -2202,7 +2199,7 @@ export interface MountCreate {
   credentials?: MountCredentials | null;
 }
 
-/** Credentials for a bucket that is not one of the gateway's. They are kept at the gateway, never in the sandbox. */
+/** Credentials for a bucket outside of the gateway's settings. The gateway stores them and never sends them to the sandbox. */
 export interface MountCredentials {
   /** The access key id. */
   access_key_id: string;
@@ -2217,18 +2214,18 @@ export interface MountCredentials {
 }
 
 /**
- * Remove a mount from a sandbox. Returns when all changes are uploaded. The content of the bucket remains.
+ * Remove a mount from a sandbox, and return when all changes are uploaded. The content of the bucket remains.
  *
- * The changes in an overlay are deleted, and the backup remains. A sleeping sandbox is started for this; for a stopped or paused one, the error is `stopped`.
+ * For an overlay, the changes are deleted and the backup remains. A sleeping sandbox is started for this; for a stopped or paused sandbox, the error is `stopped`.
  *
- * If that takes longer than `timeout`, the error is `unavailable`, with the number of files in `details.pending`. The uploads continue, and the mount is deleted after them.
+ * If the uploads take longer than `timeout`, the error is `unavailable`, with the number of remaining files in `details.pending`. The uploads continue, and then the mount is deleted.
  */
 export interface MountDelete {
   /** Id of the sandbox. */
   sandbox: string;
   /** Id of the mount. */
   mount: string;
-  /** Whether to remove it even if programs use its files; otherwise, this is the error `conflict`. */
+  /** Whether to remove the mount even if programs use its files; otherwise, the error is `conflict`. */
   force?: boolean;
   /** Whether to discard changes that are not uploaded yet. */
   discard?: boolean;
@@ -2242,29 +2239,28 @@ export interface MountInfo {
   id: string;
   /** The sandbox. */
   sandbox: string;
-  /** Where it appears, relative to the workspace. */
+  /** The mount point, relative to the workspace. */
   path: string;
-  /** Name of the bucket or directory; null means it is an overlay. */
+  /** Name of the bucket or directory; null for an overlay. */
   bucket?: string | null;
   /** Id of the backup below the overlay (`backup.restore`); null for other mounts. */
   backup?: string | null;
-  /** The visible part of it, relative to the part that the gateway exposes. */
+  /** The mounted part, relative to the part of the bucket or directory that the gateway exposes. */
   prefix?: string;
-  /** Whether nothing can be written. */
+  /** Whether nothing can be written. owner: Id of the user that created it. */
   read_only?: boolean;
-  /** Id of the user that created it. */
   owner?: string | null;
   /** When it was created, in seconds since 1970. */
   created?: number;
-  /** `mounted`; `waiting` for the sandbox to run; `failed`, to be retried; `deleting`, while changes are uploaded. */
+  /** `mounted`; `waiting` until the sandbox runs; `failed` until a retry succeeds; `deleting` while changes are uploaded. */
   state?: "deleting" | "failed" | "mounted" | "waiting";
-  /** Why it has failed; null means it has not. */
+  /** Why it failed; null if it did not. */
   reason?: string | null;
-  /** Files that were written and are not uploaded yet. */
+  /** Number of written files that are not uploaded yet. */
   pending?: number;
 }
 
-/** List the mounts of a sandbox. It is not started. */
+/** List the mounts of a sandbox, without starting it. */
 export interface MountList {
   /** Id of the sandbox. */
   sandbox: string;
@@ -2272,7 +2268,7 @@ export interface MountList {
 
 /** The mounts of a sandbox. */
 export interface MountListResult {
-  /** In the order of their paths. */
+  /** The mounts, sorted by path. */
   mounts: MountInfo[];
 }
 
@@ -2299,13 +2295,13 @@ export interface OutputMatch {
   start: number;
   /** Offset in the output where the match ends, in bytes. */
   end: number;
-  /** The text that matched, up to 4,096 bytes of it. */
+  /** The matched text, truncated to 4,096 bytes. */
   text: string;
-  /** Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part. */
+  /** Text of each group of the pattern, truncated to 4,096 bytes; null for a group that did not match. */
   groups?: (string | null)[];
   /** Text of each named group of the pattern, as in `groups`. */
   named?: Record<string, string | null>;
-  /** Whether `text` or a group was cut. */
+  /** Whether `text` or a group was truncated. */
   truncated?: boolean;
 }
 
@@ -2321,15 +2317,15 @@ export interface Participant {
   kind: "agent" | "person";
   /** Whether it is not allowed to type. */
   read_only: boolean;
-  /** Whether it types; it ends 2 s after the last key. */
+  /** Whether it is typing; reset 2 s after the last key. */
   typing: boolean;
   /** Whether its user is looking at the terminal. */
   focus: boolean;
-  /** Cell where its pointer is; null means the pointer is hidden. */
+  /** Cell where its pointer is; null if the pointer is hidden. */
   at?: PointerPosition | null;
   /** Whether it uses a share link. Guests choose their names, unless the link has one. */
   guest?: boolean;
-  /** Whether it asks the holder of the writer lease for it; it ends after 60 s without an answer. */
+  /** Whether it is asking the holder for the writer lease; reset after 60 s without an answer. */
   asks?: boolean;
   /** Whether its last request for the lease expired without an answer; reset by the next request or a change of the lease. */
   unanswered?: boolean;
@@ -2368,9 +2364,9 @@ export interface PointerPosition {
 }
 
 /**
- * Take a connection that `port.listen` has reported; bytes pass in both directions, as for `port.connect`.
+ * Accept a connection that `port.listen` has reported. Bytes pass in both directions, as with `port.connect`.
  *
- * `not_found`: it was taken, has waited for too long, or the call that listens has ended. `io_error`: it broke.
+ * The error is `not_found` if the connection was already accepted, has waited too long, or the call to `port.listen` has ended; `io_error` if the connection broke.
  */
 export interface PortAccept {
   /** Id of the connection. */
@@ -2381,7 +2377,7 @@ export interface PortAccept {
 export interface PortCondition {
   /** Number of the port. */
   port: number;
-  /** Path that must answer an HTTP GET; null means it is enough that the port is open. */
+  /** Path to request with HTTP GET until it answers; null waits only until the port is open. */
   path?: string | null;
   /** Lowest and highest accepted HTTP status of the response. */
   status?: [number, number];
@@ -2390,9 +2386,9 @@ export interface PortCondition {
 /**
  * Connect to a TCP port of the sandbox; bytes pass in both directions.
  *
- * Exactly one of `port` and `token` is required. Each half of the connection is closed separately. It cannot be resumed: a lost connection or `cancel` breaks it. At most 1,024 connections are open (`limit_exceeded`).
+ * Exactly one of `port` and `token` is required. Each half of the connection is closed separately. The connection cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections are open (`limit_exceeded`).
  *
- * `unavailable`: no program listens on the port. `forbidden`: it belongs to another program on the same network, or the caller needs a token. `not_found`: an unknown or revoked token. `io_error`: the connection broke.
+ * The error is `unavailable` if no program listens on the port; `forbidden` if the port belongs to a program outside of the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the connection broke.
  */
 export interface PortConnect {
   /** Number of the port; requires the right `operate`. */
@@ -2417,16 +2413,16 @@ export interface PortConnectOpened {
 
 /** Both halves of the connection are closed, and all input was written. */
 export interface PortConnectResult {
-  /** Number of bytes that came from the port. */
+  /** Number of bytes that were received from the port. */
   received: number;
   /** Number of bytes that were written to the port. */
   sent: number;
 }
 
 /**
- * Make a preview of a port, or return the existing one.
+ * Create a preview of a port, or return the existing one.
  *
- * The port need not be open yet. A port of another program on the same network is `forbidden`. At most 256 ports have previews (`limit_exceeded`). Previews survive a restart of the sandbox. `conflict`: the port has a preview with another token, or another port has one with this token.
+ * The port need not be open yet. If the port belongs to a program outside of the sandbox, the error is `forbidden`. At most 256 ports have previews (`limit_exceeded`). Previews survive a restart of the sandbox. The error is `conflict` if the port has a preview with another token, or another port has a preview with this token.
  */
 export interface PortExpose {
   /** Number of the port. */
@@ -2459,16 +2455,16 @@ export type PortList = Record<string, never>;
 
 /** Open ports. */
 export interface PortListResult {
-  /** The ports by number, at most 1,000. */
+  /** At most 1,000 ports, sorted by number. */
   ports: OpenPort[];
 }
 
 /**
  * Listen on a TCP port in the sandbox, and let the caller connect each connection to a target of its choice.
  *
- * Each connection of a program is an event `connection`, and waits 30 s for `port.accept`; at most 64 wait at a time, further ones are queued. The port is open until the call ends; accepted connections continue. A later call of the same user for the same port replaces this one, which ends with `conflict`.
+ * Each connection of a program sends the event `connection` and waits 30 s for `port.accept`. At most 64 connections wait at a time; the kernel queues further ones. The port is open until the call ends; accepted connections continue. A later call by the same user for the same port replaces this call, which ends with `conflict`.
  *
- * `conflict`: the port is in use. `limit_exceeded`: 64 ports are open.
+ * The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are open.
  */
 export interface PortListen {
   /** Number of the port, 1,024 or above; 0 means a free one. */
@@ -2496,7 +2492,7 @@ export interface PortUnexpose {
 /**
  * Report the open ports, now and after every change, until the call is cancelled.
  *
- * The runtime polls every 0.2 to 2 s, so a port that was open for a shorter time can be missed.
+ * The runtime polls every 0.2 to 2 s, so it can miss a port that was open for a shorter time.
  */
 export type PortWatch = Record<string, never>;
 
@@ -2517,13 +2513,13 @@ export interface PreviewHostResult {
 export interface ProcessAttach {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Offset in each stream of the first byte to send; null means 0. */
   since?: Since | null;
-  /** Id of the input stream, the same for each reconnect; null for a channel without input. */
+  /** Id of the input stream, which a reconnecting client must reuse; null for a channel without input. */
   input?: string | null;
-  /** Whether the process waits 30 s after a lost connection for an attach with this `input`; null means false. */
+  /** Whether the process pauses for up to 30 s after a lost connection, until a call with the same `input` attaches; null means false. */
   lossless?: boolean | null;
 }
 
@@ -2547,11 +2543,11 @@ export interface ProcessGet {
 export interface ProcessInfo {
   /** Id of the process. */
   id: string;
-  /** Id of this start; a new one each time a process with this `id` is started. */
+  /** Id of this start of the process; each process started with the same `id` gets a new one. */
   instance: string;
   /** Process id. */
   pid: number;
-  /** The program and its arguments; cut after 256 characters in `process.list`. */
+  /** The program and its arguments; truncated to 256 characters in `process.list`. */
   argv?: string[];
   /** Directory where it was started. */
   cwd?: string;
@@ -2574,12 +2570,12 @@ export interface ProcessInfo {
 /**
  * End a process and all its descendants: a signal first, then KILL.
  *
- * It returns when all have ended. It also ends processes that an ended one left running.
+ * It returns when all of them have ended. For a process that has ended, it ends the descendants that are still running.
  */
 export interface ProcessKill {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** The first signal; null means TERM. */
   signal?: string | number | null;
@@ -2596,7 +2592,7 @@ export interface ProcessKillResult {
 /**
  * End all running processes, including commands of `exec`, each with all its descendants.
  *
- * It returns when all have ended. Sessions, terminals and code contexts continue.
+ * It returns when all of them have ended. Sessions, terminals and code contexts continue.
  */
 export interface ProcessKillall {
   /** Only processes that this session started; null means all. */
@@ -2609,7 +2605,7 @@ export interface ProcessKillall {
 
 /** Processes and their descendants have ended. */
 export interface ProcessKillallResult {
-  /** Number of processes that ran. */
+  /** Number of processes that were running. */
   killed: number;
 }
 
@@ -2619,7 +2615,7 @@ export interface ProcessKillallResult {
  * The running commands of `exec` come after them.
  */
 export interface ProcessList {
-  /** Id of the last process of the page before; null means the first page. */
+  /** Id of the last process on the previous page; null means the first page. */
   after?: string | null;
   /** Maximum number of processes; null means 1,000. */
   limit?: number | null;
@@ -2639,11 +2635,11 @@ export interface ProcessListResult {
 export interface ProcessOpened {
   /** Id of the process. */
   id: string;
-  /** Id of this start; a new one each time a process with this `id` is started. */
+  /** Id of this start of the process; each process started with the same `id` gets a new one. */
   instance: string;
   /** Process id. */
   pid: number;
-  /** The program and its arguments; cut after 256 characters in `process.list`. */
+  /** The program and its arguments; truncated to 256 characters in `process.list`. */
   argv?: string[];
   /** Directory where it was started. */
   cwd?: string;
@@ -2661,23 +2657,22 @@ export interface ProcessOpened {
   stdout?: KeptRange;
   /** The part of stderr that can be read. */
   stderr?: KeptRange;
-  /** Offset in each stream of the first byte to be sent; above `since` where older bytes are no longer kept. */
+  /** Offset in each stream of the first byte to be sent; above `since` where older bytes are no longer kept. input_offset: Number of bytes of this input stream that have already been applied. */
   from?: StreamOffsets;
-  /** Bytes of this input stream that were applied already. */
   input_offset?: number;
 }
 
 /**
- * Remove a process that has ended, with its output, or all that have ended.
+ * Remove a process that has ended and its output, or all processes that have ended.
  *
- * A process that runs is `conflict` if `id` names it.
+ * If `id` names a running process, the error is `conflict`.
  */
 export interface ProcessRemove {
-  /** Id of the process; null means all that have ended. */
+  /** Id of the process; null means all processes that have ended. */
   id?: string | null;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
-  /** Without `id`: only processes that this session started; null means all. */
+  /** Without `id`: remove only processes that this session started. Null means all. */
   session?: string | null;
 }
 
@@ -2691,18 +2686,18 @@ export interface ProcessRemoveResult {
 export interface ProcessSignal {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Name of the signal with or without `SIG`, or its number. */
   signal: string | number;
 }
 
 /**
- * Start a process, which runs independently of the connection that has started it.
+ * Start a process that runs independently of the client's connection.
  *
- * An id of a running process is `conflict`. `spawn_failed`: the program or directory does not exist, or the program is not executable. At most 4,096 programs run (`limit_exceeded`).
+ * If a process with this id runs, the error is `conflict`. If the program or directory does not exist, or the program is not executable, the error is `spawn_failed`. At most 4,096 programs run (`limit_exceeded`).
  *
- * The latest 64 MiB of each stream are kept, and the latest 256 processes that have ended, for 24 hours.
+ * The latest 64 MiB of each stream are kept. The latest 256 processes that have ended are kept for 24 hours.
  */
 export interface ProcessStart {
   /** The program and its arguments. */
@@ -2711,25 +2706,25 @@ export interface ProcessStart {
   command?: string | null;
   /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null means none. */
+  /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; if null or false, it is /dev/null. */
+  /** Whether stdin takes input; otherwise it is /dev/null. */
   stdin?: boolean | null;
-  /** Seconds until all its processes are killed; null means never. */
+  /** Time limit in seconds, after which all its processes are killed. Null means no limit. */
   timeout?: number | null;
-  /** Id of the process; null means the server chooses one. */
+  /** Id of the process; null lets the server choose one. */
   id?: string | null;
 }
 
 /**
  * Wait for the end of a process, for a match in its output or for an open port.
  *
- * The first of these events ends the wait. At least one of `exit`, `log` and `port` is required. If the process ends and `exit` is not requested, the error is `exited`. A pattern that needs too much work for each byte is `too_large`.
+ * The first of these events ends the wait. At least one of `exit`, `log` and `port` is required. If the process ends and `exit` is not requested, the error is `exited`. If the pattern is too expensive to match, the error is `too_large`.
  */
 export interface ProcessWait {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Whether to wait for the end of the process; null means false. */
   exit?: boolean | null;
@@ -2737,13 +2732,13 @@ export interface ProcessWait {
   log?: LogCondition | null;
   /** The port to wait for; null means none. */
   port?: PortCondition | null;
-  /** Time limit in seconds; then, the result is `timeout`. Null means 30. */
+  /** Time limit in seconds, after which the result is `timeout`. Null means 30. */
   timeout?: number | null;
 }
 
 /** The wait has started. */
 export interface ProcessWaitOpened {
-  /** Offset in each stream where the search starts; above `since` where older bytes are no longer kept. */
+  /** Offset in each stream where the search starts; greater than `since` if older bytes were dropped. */
   from: StreamOffsets;
 }
 
@@ -2751,11 +2746,11 @@ export interface ProcessWaitOpened {
 export interface ProcessWaitResult {
   /** The condition that was met first, or `timeout`. */
   event: "exit" | "log" | "port" | "timeout";
-  /** How the process ended, for the event `exit`. */
+  /** For the event `exit`: how the process ended. */
   exit?: Exit | null;
-  /** The match, for the event `log`. */
+  /** For the event `log`: the match. */
   match?: LogMatch | null;
-  /** HTTP status of the answer, for the event `port` with a `path`. */
+  /** For the event `port` with a `path`: HTTP status of the response. */
   status?: number | null;
 }
 
@@ -2765,19 +2760,19 @@ export interface RecordOptions {
   input?: boolean;
 }
 
-/** Delete a recording and its files; one in progress is ended first. */
+/** Delete a recording and its files. A recording in progress is ended first. */
 export interface RecordingDelete {
   /** Id of the recording. */
   id: string;
 }
 
-/** Describe one recording, up to now if it is in progress. */
+/** Describe one recording. One in progress is described up to now. */
 export interface RecordingGet {
   /** Id of the recording. */
   id: string;
 }
 
-/** A recording: an asciicast v3 file, snapshots to start playing at, and an index of both. */
+/** A recording: an asciicast v3 file, snapshots where playback can start, and an index of both. */
 export interface RecordingInfo {
   /** Id of the recording. */
   id: string;
@@ -2787,9 +2782,8 @@ export interface RecordingInfo {
   desktop?: string | null;
   /** Instance of the recorded terminal or desktop. */
   instance: string;
-  /** Title; null means none. */
+  /** Title; null means none. input: Whether it contains input, which can include passwords. */
   title?: string | null;
-  /** Whether it contains input, including passwords. */
   input: boolean;
   /** Columns at its start, or a desktop's width in pixels. */
   cols: number;
@@ -2799,7 +2793,7 @@ export interface RecordingInfo {
   started: number;
   /** Whether it is in progress. */
   state: "finished" | "recording";
-  /** Why it ended: `exited` if the program ended, `killed` if the runtime did. Null while in progress. */
+  /** Why it ended: `exited` if the program ended, `killed` if the runtime ended. Null while in progress. */
   reason?: "exited" | "io_error" | "killed" | "no_space" | "quota" | "stopped" | null;
   /** Details of the reason, for people; can be empty. */
   message: string;
@@ -2813,13 +2807,13 @@ export interface RecordingInfo {
   index: number;
   /** Number of markers, at most 1,000. */
   markers: number;
-  /** Bytes of output that are missing, because the disk did not respond for 30 s. */
+  /** Bytes of output that are missing because the disk did not respond for 30 s. */
   lost: number;
   /** Whether a part is missing. */
   truncated: boolean;
 }
 
-/** List recordings, the newest first. */
+/** List recordings, newest first. */
 export interface RecordingList {
   /** Only recordings of the terminal with this id; null means all. */
   terminal?: string | null;
@@ -2827,7 +2821,7 @@ export interface RecordingList {
 
 /** Recordings. */
 export interface RecordingListResult {
-  /** The recordings, the newest first in `recording.list`. */
+  /** The recordings; `recording.list` sorts them newest first. */
   recordings: RecordingInfo[];
 }
 
@@ -2842,12 +2836,12 @@ export interface RecordingMark {
 /**
  * Stream the bytes of a recording that are complete so far.
  *
- * A recording with input requires the right `operate` (`forbidden`). `conflict`: it was deleted or changed in the meantime.
+ * A recording with input requires the right `operate` (`forbidden`). If the recording is deleted or changed during the call, the error is `conflict`.
  */
 export interface RecordingRead {
   /** Id of the recording. */
   id: string;
-  /** `cast`: whole lines of asciicast v3. `screens`: the snapshots. `index`: lines of JSON, docs/wire.md section 9. */
+  /** `cast` for whole lines of asciicast v3, `screens` for the snapshots, or `index` for lines of JSON (docs/wire.md, section 9). */
   part?: "cast" | "index" | "screens";
   /** First byte to read; null means 0. */
   offset?: number | null;
@@ -2856,25 +2850,25 @@ export interface RecordingRead {
 }
 
 /**
- * Record a terminal or a desktop from now on, starting with its current screen.
+ * Start to record a terminal or a desktop. The recording starts with the current screen.
  *
- * An id in use is `conflict`; a full disk is `no_space`; too many recordings are `limit_exceeded`. The recording ends with the terminal or desktop; for a desktop, after 4 hours at the latest.
+ * If the id is in use, the error is `conflict`; if the disk is full, `no_space`; if there are too many recordings, `limit_exceeded`. The recording ends with the terminal or desktop. A recording of a desktop ends after 4 hours at the latest.
  */
 export interface RecordingStart {
-  /** Id of the terminal to record; null means a desktop is recorded. */
+  /** Id of the terminal to record; null to record a desktop. */
   terminal?: string | null;
-  /** Id of the desktop to record; null means a terminal is recorded. */
+  /** Id of the desktop to record; null to record a terminal. */
   desktop?: string | null;
-  /** Id of the recording; null means the server chooses one. */
+  /** Id of the recording; null lets the server choose one. */
   id?: string | null;
-  /** Whether to record input as well, passwords included; not of a desktop. */
+  /** Whether to record the terminal's input as well, including passwords. */
   input?: boolean;
   /** Title; null means none. */
   title?: string | null;
 }
 
 /**
- * End a recording, and return when it is completely on disk.
+ * End a recording, and return when all of it is on disk.
  *
  * A recording that has already ended is returned unchanged.
  */
@@ -2886,7 +2880,7 @@ export interface RecordingStop {
 /**
  * Report the recordings in progress, now and after every change, until the call is cancelled.
  *
- * Changes that the client has not read yet are one event.
+ * Changes that a slow client has not read are merged into one event.
  */
 export interface RecordingWatch {
   /** Only recordings of the terminal with this id; null means all. */
@@ -2908,10 +2902,10 @@ export interface Region {
 /**
  * Return how long the sandbox has been idle. Only a gateway can call it.
  *
- * A sandbox is active while a call is open that does not only watch, while a process or command runs, or while a terminal has a viewer.
+ * A sandbox is active while a call is open, other than calls that only watch, while a process or command runs, or while a terminal has a viewer.
  */
 export interface RuntimeActivity {
-  /** Seconds of idleness until the runtime refuses calls, because it will be stopped; null means never. */
+  /** Seconds of idleness after which the runtime refuses calls because it will be stopped; null means never. */
   sleep_after?: number | null;
 }
 
@@ -2921,16 +2915,16 @@ export interface RuntimeActivityResult {
   idle: number;
   /** Current activities, such as `process server`; at most 16 entries. */
   busy: string[];
-  /** Whether the runtime refuses calls from now on, because it was idle for `sleep_after`. */
+  /** Whether the runtime now refuses calls because it was idle for `sleep_after`. */
   asleep: boolean;
-  /** The digests of its previews' tokens (`hawse.api.ports.preview_digest`). */
+  /** Digests of the tokens of its previews (`hawse.api.ports.preview_digest`). */
   previews?: string[] | null;
 }
 
 /**
  * Replace the configuration of the sandbox. Only a gateway can call it.
  *
- * Programs that are started from now on get the environment. A configuration with a lower revision than the current one is ignored.
+ * The environment applies to programs that are started from now on. A configuration with a lower revision than the current one is ignored.
  */
 export interface RuntimeConfigure {
   /** Number that grows with each change of the configuration. */
@@ -2939,7 +2933,7 @@ export interface RuntimeConfigure {
   env?: Record<string, string>;
   /** Ports that have a preview unless it was revoked. */
   ports?: SandboxPort[];
-  /** Text of files by path in the workspace. They are written once, with the first configuration that has any. */
+  /** Content of text files, by path in the workspace. Only the first configuration with files writes them. */
   files?: Record<string, string>;
 }
 
@@ -2962,9 +2956,8 @@ export interface RuntimeInfoResult {
   processes: number;
   /** Number of sessions whose shell runs. */
   sessions: number;
-  /** Number of file descriptors that the runtime has open. */
+  /** Number of file descriptors that the runtime has open. tasks: Number of asyncio tasks in the runtime. */
   open_fds: number;
-  /** Number of asyncio tasks in the runtime. */
   tasks: number;
   /** Resident memory of the runtime, in bytes. */
   memory: number;
@@ -2995,7 +2988,7 @@ export interface RuntimeMetricsResult {
   sessions: number;
   /** Number of attached viewers, of all terminals. */
   viewers: number;
-  /** Bytes of output that are still to be sent, for all viewers in total. */
+  /** Bytes of output that are still to be sent, in total for all viewers. */
   lag: number;
   /** Bytes of output that are still to be sent to the viewer that is furthest behind. */
   lag_max: number;
@@ -3009,14 +3002,14 @@ export interface RuntimeMetricsResult {
   output: number;
   /** Number of snapshots that were sent to viewers in place of output. */
   reseeds: number;
-  /** Times from input to the next output. */
+  /** Histogram of the times from input to the next output. */
   echo: EchoHistogram;
 }
 
 /**
  * Create a sandbox and start it.
  *
- * With an `id`, repeated and concurrent calls with the same parameters create one sandbox and return it. Different parameters for an existing id are a `conflict`. `cleanup_pending`: a deleted sandbox with that id has not ended yet. If the sandbox cannot be started, it is removed.
+ * With an `id`, repeated and concurrent calls with the same parameters create one sandbox and return it. If a sandbox with this id exists with different parameters, the error is `conflict`. If a deleted sandbox with this id has not ended yet, the error is `cleanup_pending`. If the sandbox cannot be started, it is removed.
  *
  * The sandbox belongs to the caller. A caller whose rights are limited to its own sandboxes can only choose ids that start with its name and a dot; `details.prefix` of the error `invalid_params` is this prefix.
  */
@@ -3025,21 +3018,21 @@ export interface SandboxCreate {
   id?: string | null;
   /** Name of the provider; null means the default one. */
   provider?: string | null;
-  /** Name of a template of the gateway, whose values this call's replace. */
+  /** Name of a template of the gateway. The call's own values override the template's. */
   template?: string | null;
   /** Image whose files it sees; null means the provider's default. */
   image?: string | null;
-  /** Whether the command of the image (ENTRYPOINT and CMD) is started, as the process `image`. */
+  /** Whether to start the image's command (ENTRYPOINT and CMD) as the process `image`. */
   image_command?: boolean;
   /** Environment of all programs in the sandbox. */
   env?: Record<string, string>;
   /** A snapshot or another backup, which is restored into the workspace before this call returns. */
   snapshot?: string | null;
-  /** Labels, for the selection of `sandbox.list`. */
+  /** Labels, which `sandbox.list` can filter by. */
   labels?: Record<string, string>;
   /** Its resource limits. */
   limits?: SandboxLimits;
-  /** Its network: `none`, `private` (only itself; previews work), `filtered` (hosts that `egress` allows), or `host`. */
+  /** Its network: `none`, `private` (only the sandbox itself, but previews work), `filtered` (hosts that `egress` allows), or `host`. */
   network?: "filtered" | "host" | "none" | "private" | null;
   /** The rules of its filtered network; null means that nothing is allowed. */
   egress?: EgressPolicy | null;
@@ -3054,22 +3047,22 @@ export interface SandboxCreate {
 }
 
 /**
- * End everything that runs in a sandbox, and remove its files.
+ * Delete a sandbox: end all its programs and remove its files.
  *
- * It returns when everything is verified to have ended. Otherwise, the error is `cleanup_pending`; the gateway keeps trying, and the id cannot be reused until then.
+ * It returns when all programs are verified to have ended. Otherwise, the error is `cleanup_pending`; the gateway keeps trying, and the id cannot be reused until it succeeds.
  */
 export interface SandboxDelete {
   /** Id of the sandbox. */
   id: string;
 }
 
-/** A sandbox was deleted, or does not have the labels any more. */
+/** A sandbox was deleted or no longer has the labels. */
 export interface SandboxDeleted {
   /** Its id. */
   id: string;
 }
 
-/** Return a sandbox. It is looked at, but not started. */
+/** Return a sandbox, without starting it. */
 export interface SandboxGet {
   /** Id of the sandbox. */
   id: string;
@@ -3077,21 +3070,21 @@ export interface SandboxGet {
 
 /** A sandbox. */
 export interface SandboxInfo {
-  /** Id of the sandbox, which calls name as `sandbox`. */
+  /** Id of the sandbox, which calls pass as `sandbox`. */
   id: string;
-  /** `sleeping`: the next call starts it. `stopped`: no call does. */
+  /** Its state. A call starts a `sleeping` sandbox, but not a `stopped` one. */
   state: "deleting" | "failed" | "paused" | "running" | "sleeping" | "starting" | "stopped" | "stopping";
-  /** How the sandbox is isolated from the machine, also before it runs; null if unknown. */
+  /** How the sandbox is isolated from the machine, even if it is not running; null if unknown. */
   isolation?: "bubblewrap" | "docker" | "kubernetes" | "none" | null;
-  /** Restrictions for its programs, also before it runs; null if unknown. */
+  /** Restrictions for its programs, even if it is not running; null if unknown. */
   enforcement?: Enforcement | null;
-  /** Why it is in this state; null without a particular reason. */
+  /** Why it is in this state; null if there is no particular reason. */
   reason?: string | null;
   /** The current step while it is `starting`, such as `pulling`; null if unknown. */
   phase?: string | null;
   /** Completed part of the phase, 0 to 1; null if unknown. */
   progress?: number | null;
-  /** Id of its runtime, new after each start; null while it does not run. */
+  /** Id of its runtime, which changes with each start; null while it is not running. */
   runtime?: string | null;
   /** Name of its provider. */
   provider?: string | null;
@@ -3128,28 +3121,28 @@ export interface SandboxLimits {
 }
 
 /**
- * List the sandboxes of this gateway where the caller has a right. Does not start any.
+ * List the sandboxes of this gateway where the caller has a right, without starting them.
  *
- * Each page fits into a control message, whatever the limit is: ask for the next page until there is none.
+ * A page can have fewer sandboxes than `limit`, as it must fit into a control message. Call again with `after` until it is null.
  */
 export interface SandboxList {
   /** Labels that a sandbox must have. */
   labels?: Record<string, string>;
-  /** Return the next page: only sandboxes after the one with this id, even if it has been deleted. */
+  /** Return only sandboxes after this id, which can be of a deleted sandbox. */
   after?: string | null;
-  /** Maximum number of sandboxes; null means as many as fit into a message. */
+  /** Maximum number of sandboxes; null returns as many as fit into a message. */
   limit?: number | null;
 }
 
 /** A page of the sandboxes of a gateway. */
 export interface SandboxListResult {
-  /** Sandboxes that have the labels, running or not: `local` first, the others by their ids. */
+  /** Running and stopped sandboxes that have the labels: `local` first, then the others, sorted by id. */
   sandboxes: SandboxInfo[];
   /** The value of `after` for the next page. Null on the last page. */
   after?: string | null;
 }
 
-/** Suspend everything that runs in a sandbox, if its provider supports that. Calls to it are refused. */
+/** Pause a sandbox, if its provider supports that: suspend all its programs. Calls to it are refused. */
 export interface SandboxPause {
   /** Id of the sandbox. */
   id: string;
@@ -3174,7 +3167,7 @@ export interface SandboxResume {
 /**
  * Back up the workspace of a sandbox. `sandbox.create` can create other sandboxes from it.
  *
- * The result is a backup as from `backup.create`, with the same rules. It does not include programs or files outside of the workspace.
+ * The result is the same as from `backup.create`. It does not include programs or files outside of the workspace.
  */
 export interface SandboxSnapshot {
   /** Id of the sandbox. */
@@ -3185,16 +3178,16 @@ export interface SandboxSnapshot {
   ttl?: number | null;
 }
 
-/** Start a sandbox, even a `stopped` one. A running one is returned unchanged. */
+/** Start a sandbox, even if it is `stopped`. A running sandbox is returned unchanged. */
 export interface SandboxStart {
   /** Id of the sandbox. */
   id: string;
 }
 
 /**
- * End everything that runs in a sandbox. Its files remain, and calls to it are refused until `sandbox.start`.
+ * Stop a sandbox: end all its programs. Its files remain, and calls to it are refused until `sandbox.start`.
  *
- * It returns when everything is verified to have ended. Otherwise, the error is `cleanup_pending`, and the gateway keeps trying.
+ * It returns when all programs are verified to have ended. Otherwise, the error is `cleanup_pending`, and the gateway keeps trying.
  */
 export interface SandboxStop {
   /** Id of the sandbox. */
@@ -3205,22 +3198,22 @@ export interface SandboxStop {
 export interface SandboxUpdate {
   /** Id of the sandbox. */
   id: string;
-  /** Variables to set; null removes one. Programs that are started from now on get them. */
+  /** Variables to set; a null value removes the variable. They apply to programs that are started from now on. */
   env?: Record<string, string | null>;
-  /** Labels to set; null removes one. */
+  /** Labels to set; a null value removes the label. */
   labels?: Record<string, string | null>;
-  /** Seconds from now until it is deleted. A later end is kept. */
+  /** Seconds from now until it is deleted. This can only extend its lifetime. */
   timeout?: number | null;
   /** Seconds of inactivity until it sleeps. */
   idle_timeout?: number | null;
-  /** Whether it never sleeps. With false, it sleeps after the `idle_timeout` that it had before. */
+  /** Whether it never sleeps; false restores its previous `idle_timeout`. */
   keep_alive?: boolean | null;
 }
 
 /**
- * Send the sandboxes where the caller has a right, and their changes.
+ * Report the sandboxes where the caller has a right, and their changes.
  *
- * First a `changed` for each sandbox that exists, then `live`, and then a `changed` or `deleted` after each change. Changes that are not read in time are sent as one.
+ * The call sends a `changed` event for each existing sandbox, then `live`, and then a `changed` or `deleted` event after each change. Changes that a slow client has not read are merged.
  */
 export interface SandboxWatch {
   /** Labels that a sandbox must have. */
@@ -3273,9 +3266,9 @@ export interface SearchMatch {
   path: string;
   /** Number of the line, from 1; null for a match of the name. */
   line?: number | null;
-  /** The line, up to 2,000 bytes of it; null for a match of the name. */
+  /** The line, truncated to 2,000 bytes; null for a match of the name. */
   text?: string | null;
-  /** Start and end of each match in `text`, in characters; at most 100. */
+  /** Start and end of each match in `text`, in characters; at most 100 matches. */
   spans?: [number, number][];
   /** Whether `text` was cut. */
   truncated?: boolean;
@@ -3290,12 +3283,12 @@ export interface SearchMatches {
 /**
  * End a command of a session, but not the session.
  *
- * A waiting command is removed from the queue, and its calls are `cancelled`. For a running command, all processes that it has started are killed, and the shell skips the rest; its `signal` is `SIGTERM`. It returns when the command has ended. A command that has ended or never existed is not an error.
+ * A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes that it has started are killed, and the shell skips the rest of the command, whose `signal` is then `SIGTERM`. The call returns when the command has ended. It is not an error if the command has ended or never existed.
  */
 export interface SessionCancel {
   /** Id of the session. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Idempotency key of the `session.exec` call; null means the running command. */
   key?: string | null;
@@ -3306,14 +3299,14 @@ export interface SessionCancel {
 /**
  * Start a session, and return when its shell is ready.
  *
- * The id of a running session is `conflict`; an ended one is replaced. A shell that cannot be used is `spawn_failed`. At most 256 sessions run (`limit_exceeded`).
+ * If a session with this id runs, the error is `conflict`; a session that has ended is replaced. If the shell cannot be used, the error is `spawn_failed`. At most 256 sessions run (`limit_exceeded`).
  */
 export interface SessionCreate {
-  /** Id of the session; null means the server chooses one. */
+  /** Id of the session; null lets the server choose one. */
   id?: string | null;
   /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null means none. */
+  /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
   /** Path of bash or of a POSIX shell; null means bash, or /bin/sh if bash is missing. */
   shell?: string | null;
@@ -3324,44 +3317,44 @@ export interface SessionCreate {
 /**
  * End the shell of a session and all its descendants, and remove the session.
  *
- * The shell gets HUP and the other processes TERM, then KILL. It returns when all have ended.
+ * The shell gets SIGHUP and the other processes SIGTERM, then all get SIGKILL. The call returns when all of them have ended.
  */
 export interface SessionDelete {
   /** Id of the session. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Seconds until KILL; null means 5. */
   grace?: number | null;
 }
 
 /**
- * Run a command in the shell of a session, after the commands that were called before.
+ * Run a command in the shell of a session. The commands of a session are queued.
  *
- * It returns when the command has ended; later output of its background processes is dropped. A call that is still waiting when it is cancelled or loses its connection does not run. A running command continues, and a call with its idempotency key joins it.
+ * It returns when the command has ended; later output of its background processes is dropped. If the call is cancelled or loses its connection while the command is queued, the command does not run. A running command continues, and a repeated call with the same idempotency key joins it.
  *
- * At most 64 commands wait (`limit_exceeded`). If the shell ends, waiting and later commands are `exited`. A `cwd` that does not exist is `spawn_failed`.
+ * At most 64 commands are queued (`limit_exceeded`). If the shell ends, queued and later commands fail with `exited`. If `cwd` does not exist, the error is `spawn_failed`.
  */
 export interface SessionExec {
   /** Id of the session. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Command line for the shell. */
   command: string;
   /** Directory of this command, relative to the session's; null means the session's. */
   cwd?: string | null;
-  /** Variables to add for this command; a null value removes one. Null means none. */
+  /** Variables to add for this command; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; null or false: it is /dev/null. */
+  /** Whether stdin takes input; otherwise it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit of the command in seconds, from its turn; null means the session's `command_timeout`. It does not kill the session. */
+  /** Time limit in seconds, from the start of the command; null means the session's `command_timeout`. The session survives it. */
   timeout?: number | null;
-  /** Bytes of each stream to send, at most: the first ones. Null means all. */
+  /** Maximum number of bytes to send of each stream, from its start. Null sends all bytes. */
   max_output?: number | null;
-  /** Offset in each stream of the first byte to send, for a repeated call; null means 0. */
+  /** For a repeated call: offset in each stream of the first byte to send. Null means 0. */
   since?: Since | null;
-  /** Id of the input stream, the same for each repeated call; null without input. */
+  /** Id of the input stream, which a repeated call must reuse; null without input. */
   input?: string | null;
 }
 
@@ -3373,9 +3366,9 @@ export interface SessionExecOpened {
   session: string;
   /** Id of this run of the command. */
   instance: string;
-  /** Offset in each stream of the first byte to be sent. */
+  /** Offset of the first byte to be sent, for each stream. */
   from?: StreamOffsets;
-  /** Bytes of this input stream that were applied already. */
+  /** Number of bytes of this input stream that have already been applied. */
   input_offset?: number;
 }
 
@@ -3387,21 +3380,21 @@ export interface SessionExecResult {
   signal?: string | null;
   /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
-  /** Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in `/tmp` and `/dev/shm` use memory, too. */
+  /** Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in `/tmp` and `/dev/shm` count as memory. */
   oom?: boolean | null;
   /** Length of stdout, in bytes. */
   stdout: number;
   /** Length of stderr, in bytes. */
   stderr: number;
-  /** Whether a stream is longer than `max_output`, so that its end was not sent. */
+  /** Whether a stream is longer than `max_output` and its end was therefore not sent. */
   truncated?: boolean;
   /** Seconds from its start to its end; null from an older runtime. */
   duration?: number | null;
-  /** Whether the shell has ended with it. */
+  /** Whether the shell ended with the command. */
   ended?: boolean;
 }
 
-/** The command waits for its turn. */
+/** The command is queued. */
 export interface SessionExecWaiting {
   /** Number of commands before it, including the running one. */
   ahead: number;
@@ -3417,7 +3410,7 @@ export interface SessionGet {
 export interface SessionInfo {
   /** Id of the session. */
   id: string;
-  /** Id of this start; a new one each time a session with this `id` is created. */
+  /** Id of this start of the session; each session created with the same `id` gets a new one. */
   instance: string;
   /** Process id of the shell. */
   pid: number;
@@ -3429,7 +3422,7 @@ export interface SessionInfo {
   state?: "exited" | "running";
   /** Whether a command runs. */
   running?: boolean;
-  /** Number of commands that wait for their turn. */
+  /** Number of queued commands. */
   waiting?: number;
   /** Default `timeout` of commands, in seconds; null means none. */
   command_timeout?: number | null;
@@ -3437,7 +3430,7 @@ export interface SessionInfo {
   exit?: Exit | null;
 }
 
-/** List sessions that run and sessions that have ended. */
+/** List running and ended sessions. */
 export type SessionList = Record<string, never>;
 
 /** Sessions. */
@@ -3447,16 +3440,16 @@ export interface SessionListResult {
 }
 
 /**
- * Start a process from a copy of a session's state when its turn has come.
+ * Start a process with a copy of a session's state, after the commands that are already queued.
  *
- * The state is the directory, the exported environment and, for a `command`, functions, aliases and options. The process is independent of the session. Exactly one of `argv` and `command` is required.
+ * The state consists of the directory, the exported environment and, for a `command`, functions, aliases and options. The process is independent of the session. Exactly one of `argv` and `command` is required.
  */
 export interface SessionProcess {
   /** Id of the session. */
   session: string;
   /** Instance of the session, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Id of the process; null means the server chooses one. */
+  /** Id of the process; null lets the server choose one. */
   id?: string | null;
   /** The program and its arguments. */
   argv?: string[] | null;
@@ -3464,11 +3457,11 @@ export interface SessionProcess {
   command?: string | null;
   /** Directory to start in, relative to the session's; null means the session's. */
   cwd?: string | null;
-  /** Variables to add to the session's environment; a null value removes one. Null means none. */
+  /** Variables to add to the session's environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; null or false: it is /dev/null. */
+  /** Whether stdin takes input; otherwise it is /dev/null. */
   stdin?: boolean | null;
-  /** Seconds until all its processes are killed; null means never. */
+  /** Time limit in seconds, after which all its processes are killed. Null means no limit. */
   timeout?: number | null;
 }
 
@@ -3476,7 +3469,7 @@ export interface SessionProcess {
 export interface SessionWatch {
   /** Id of the session. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
 }
 
@@ -3496,7 +3489,7 @@ export interface ShareCreate {
   role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** The name of the guest. */
   name?: string;
-  /** Seconds until it expires. Null means with the caller's token. */
+  /** Seconds until it expires. Null means that it expires with the caller's token. */
   expires_in?: number | null;
   /** Maximum number of browsers; the secret can then only be exchanged for a session. Null means no maximum. */
   max_uses?: number | null;
@@ -3506,7 +3499,7 @@ export interface ShareCreate {
 export interface ShareCreateResult {
   /** The secret. It is not stored, so it cannot be retrieved later. */
   token: string;
-  /** The path, query and fragment of the page that it opens, to be appended to the gateway's address. */
+  /** The path, query and fragment of the page that the link opens; append it to the gateway's address. */
   path: string;
   /** The link without its secret. */
   info: ShareInfo;
@@ -3526,9 +3519,9 @@ export interface ShareInfo {
   created: number;
   /** The only terminal that it opens, with its recordings. Null means the whole sandbox. */
   terminal?: string | null;
-  /** When it expires, in seconds since 1970. Null means it does not. */
+  /** When it expires, in seconds since 1970. Null means never. */
   expires?: number | null;
-  /** Number of exchanges for a session, one by each browser that opened it. */
+  /** Number of browsers that have opened the link. Each exchanges the secret for a session. */
   uses?: number;
   /** Its maximum number of uses. Null means no maximum. */
   max_uses?: number | null;
@@ -3541,7 +3534,7 @@ export type ShareList = Record<string, never>;
 
 /** Share links. */
 export interface ShareListResult {
-  /** The ones that the caller may revoke, in the order of their creation. */
+  /** The links that the caller may revoke, in the order of their creation. */
   links: ShareInfo[];
 }
 
@@ -3575,11 +3568,11 @@ export interface StreamOffsets {
   stderr?: number;
 }
 
-/** Bytes of a stream are lost: this call has not taken them in time. */
+/** Bytes of a stream were dropped because this call read too slowly. */
 export interface StreamTruncated {
   /** The stream. */
   stream: "stderr" | "stdout";
-  /** Offset of the next byte to be sent; earlier ones are lost. */
+  /** Offset of the next byte to be sent; all bytes before it were dropped. */
   from: number;
 }
 
@@ -3591,7 +3584,7 @@ export interface TemplateInfo {
   description?: string | null;
   /** Provider of its sandboxes; null means the default one. */
   provider?: string | null;
-  /** Image whose files they see; null means the provider's default. */
+  /** Image that provides their file system; null means the provider's default. */
   image?: string | null;
   /** The network that they can reach; null means the provider's default. */
   network?: "filtered" | "host" | "none" | "private" | null;
@@ -3605,7 +3598,7 @@ export interface TemplateInfo {
   pool?: number;
 }
 
-/** List the templates of this gateway for `sandbox.create`. */
+/** List the gateway's templates for `sandbox.create`. */
 export type TemplateList = Record<string, never>;
 
 /** The templates of a gateway. */
@@ -3616,33 +3609,33 @@ export interface TemplateListResult {
 
 /** Another viewer was chosen to answer the queries of programs. */
 export interface TerminalAnswers {
-  /** Whether this viewer's emulator answers them from now on. */
+  /** Whether this viewer's emulator answers the queries from now on. */
   answers: boolean;
 }
 
 /**
  * Follow the output of a terminal and type into it.
  *
- * Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first. The input of the channel is typed. `cancel` detaches, and the terminal continues.
+ * Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first. Input of the channel is typed into the terminal. `cancel` detaches, and the terminal continues.
  *
- * Input ends the channel with `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is read-only and `input_overflow` if the program does not read. `limit_exceeded`: too many viewers, or the snapshot of a lossless viewer is too large.
+ * Input ends the channel with `lease_held` if another viewer holds the writer lease, with `forbidden` if this viewer is read-only, and with `input_overflow` if the program does not read its input. The error is `limit_exceeded` if there are too many viewers, or if the snapshot of a lossless viewer is too large.
  */
 export interface TerminalAttach {
   /** Id of the terminal. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Offset after the last byte of output that the client has; null means all output. */
   since?: number | null;
-  /** Id of the input stream, the same for each reconnect; null for a channel without input. */
+  /** Id of the input stream, which a reconnecting client must reuse; null for a channel without input. */
   input?: string | null;
-  /** Whether the program waits for this viewer rather than skip output; null means false. */
+  /** Whether the program waits for this viewer instead of the viewer skipping output; null means false. */
   lossless?: boolean | null;
   /** Whether this viewer can answer the queries of programs; null means false. */
   emulator?: boolean | null;
   /** Whether this viewer only watches; null means false. A caller without the right `operate` always does. */
   read_only?: boolean | null;
-  /** How this viewer introduces itself; null means a new viewer with the defaults. */
+  /** Identity of this viewer; null means a new viewer with the defaults. */
   viewer?: ViewerProfile | null;
   /** Columns that fit this viewer; null if unknown. */
   cols?: number | null;
@@ -3661,18 +3654,18 @@ export interface TerminalAttachResult {
 /**
  * Start a terminal, or return the running one with the same id.
  *
- * Any number of concurrent calls with one id start one terminal. A terminal that has exited is replaced by a new instance.
+ * Concurrent calls with the same id start only one terminal. A terminal that has exited is replaced with a new instance.
  *
- * Unless `integration` is false, a bash or zsh without arguments is configured to report its directory and its commands. If a requested recording cannot be started, no terminal is started.
+ * Unless `integration` is false, bash and zsh without arguments are configured to report their directory and commands. If a requested recording cannot be started, no terminal is started.
  */
 export interface TerminalCreate {
-  /** Id of the terminal; null means the server chooses one. */
+  /** Id of the terminal; null lets the server choose one. */
   id?: string | null;
   /** The program and its arguments; null means the user's shell. */
   argv?: string[] | null;
   /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null means none. */
+  /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
   /** Columns; null means 80. */
   cols?: number | null;
@@ -3688,7 +3681,7 @@ export interface TerminalCreate {
 export interface TerminalCreateResult {
   /** Id of the terminal. */
   id: string;
-  /** Id of this start; a new one each time a terminal with this `id` is started. */
+  /** Id of this start of the terminal; each terminal started with the same `id` gets a new one. */
   instance: string;
   /** Process id of the program. */
   pid: number;
@@ -3698,7 +3691,7 @@ export interface TerminalCreateResult {
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
-  /** Latest directory that the shell has reported (OSC 7); until then, the directory where it was started. */
+  /** Latest directory that the shell has reported (OSC 7); before the first report, its initial directory. */
   cwd: string;
   /** Latest title that a program has set (OSC 0, 2); null if none was set. */
   title?: string | null;
@@ -3727,16 +3720,16 @@ export interface TerminalGet {
 }
 
 /**
- * List the commands that a terminal's shell has reported, the oldest first.
+ * List the commands that a terminal's shell has reported, oldest first.
  *
  * The latest 1,000 commands are kept, and 256 KiB of their command lines.
  */
 export interface TerminalHistory {
   /** Id of the terminal. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
-  /** Number of commands, at most: the latest ones. Null means 100. */
+  /** Maximum number of commands; the latest are returned. Null means 100. */
   limit?: number | null;
   /** Only commands with a lower number; null means all. */
   before?: number | null;
@@ -3744,11 +3737,11 @@ export interface TerminalHistory {
 
 /** Commands of a terminal. */
 export interface TerminalHistoryResult {
-  /** The commands, oldest first. A running one is the last. */
+  /** The commands, oldest first. A running command is the last. */
   commands: CommandInfo[];
   /** Whether there are older commands. */
   more: boolean;
-  /** Whether the shell reports its commands: it was started to do so, or has done so. */
+  /** Whether the shell reports its commands: it was configured to do so, or has reported one. */
   reports_commands: boolean;
 }
 
@@ -3756,7 +3749,7 @@ export interface TerminalHistoryResult {
 export interface TerminalInfo {
   /** Id of the terminal. */
   id: string;
-  /** Id of this start; a new one each time a terminal with this `id` is started. */
+  /** Id of this start of the terminal; each terminal started with the same `id` gets a new one. */
   instance: string;
   /** Process id of the program. */
   pid: number;
@@ -3766,7 +3759,7 @@ export interface TerminalInfo {
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
-  /** Latest directory that the shell has reported (OSC 7); until then, the directory where it was started. */
+  /** Latest directory that the shell has reported (OSC 7); before the first report, its initial directory. */
   cwd: string;
   /** Latest title that a program has set (OSC 0, 2); null if none was set. */
   title?: string | null;
@@ -3787,9 +3780,9 @@ export interface TerminalInfo {
 }
 
 /**
- * End all processes of a terminal: HUP and CONT, then KILL.
+ * End all processes of a terminal with SIGHUP and SIGCONT, then SIGKILL.
  *
- * This includes daemons that were started in the terminal. It returns when all have ended. It also ends processes that an exited terminal left running.
+ * This includes daemons that were started in the terminal. The call returns when all of them have ended. For a terminal that has exited, it ends the processes that are still running.
  */
 export interface TerminalKill {
   /** Id of the terminal. */
@@ -3807,11 +3800,11 @@ export interface TerminalKillResult {
 /**
  * Change the viewers that may type into a terminal.
  *
- * `take` makes `viewer` the holder. `exclusive` does so only if no other viewer is. `release` lets all viewers type again unless another viewer is the holder. `free` does so in any case.
+ * `take` makes `viewer` the holder. `exclusive` does the same, but only if no other viewer is the holder. `release` lets all viewers type again, but only if no other viewer is the holder. `free` always lets all viewers type again.
  *
- * `ask` asks the holder to hand the lease over: `asks` of `viewer` becomes true, until the lease changes, `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. It has no effect while all viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
+ * `ask` asks the holder to hand the lease over. The `asks` field of `viewer` is then true until the lease changes, `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. `ask` has no effect while all viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
  *
- * A refused `exclusive` or `release`, `give` and `keep` from a viewer that is not the holder, and an outdated `epoch` are `conflict`, with the lease in `details`. A read-only viewer is refused with `forbidden`.
+ * The error is `conflict`, with the lease in `details`, if `exclusive` or `release` is refused, if `give` or `keep` comes from a viewer that is not the holder, or if `epoch` is outdated. For a read-only viewer, the error is `forbidden`.
  */
 export interface TerminalLease {
   /** Id of the terminal. */
@@ -3820,7 +3813,7 @@ export interface TerminalLease {
   action: "ask" | "exclusive" | "free" | "give" | "keep" | "release" | "take" | "withdraw";
   /** Key of the viewer that acts; null only for `release` and `free`. */
   viewer?: string | null;
-  /** Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null means all that ask. */
+  /** Public id of another viewer. `give` requires it as the next holder; `keep` refuses this viewer's request, or all requests if it is null. */
   to?: string | null;
   /** The epoch that the lease must have; null means any. */
   epoch?: number | null;
@@ -3835,7 +3828,7 @@ export interface TerminalListResult {
   terminals: TerminalInfo[];
 }
 
-/** The replay of earlier output has ended. */
+/** The replay of earlier output is complete. */
 export interface TerminalLive {
   /** Offset of the output where it ended, in bytes. */
   offset: number;
@@ -3844,12 +3837,12 @@ export interface TerminalLive {
 /**
  * The channel is attached.
  *
- * It is the terminal with `screen` bytes of a snapshot, and then output from `from` on. `cols` and `rows` hold from there.
+ * The channel first sends a snapshot of `screen` bytes, then output from offset `from` on. `cols` and `rows` are the size of the terminal at this offset.
  */
 export interface TerminalOpened {
   /** Id of the terminal. */
   id: string;
-  /** Id of this start; a new one each time a terminal with this `id` is started. */
+  /** Id of this start of the terminal; each terminal started with the same `id` gets a new one. */
   instance: string;
   /** Process id of the program. */
   pid: number;
@@ -3859,7 +3852,7 @@ export interface TerminalOpened {
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
-  /** Latest directory that the shell has reported (OSC 7); until then, the directory where it was started. */
+  /** Latest directory that the shell has reported (OSC 7); before the first report, its initial directory. */
   cwd: string;
   /** Latest title that a program has set (OSC 0, 2); null if none was set. */
   title?: string | null;
@@ -3877,13 +3870,13 @@ export interface TerminalOpened {
   offset: number;
   /** Number of attached channels. */
   viewers: number;
-  /** `resume` for output from `since`, `start` for all output, or `snapshot` for a snapshot. */
+  /** `resume` if output starts at `since`, `start` for all output, `snapshot` if a snapshot comes first. */
   start_at: "resume" | "snapshot" | "start";
   /** Offset of the first byte of output to be sent. */
   from: number;
   /** Length of the snapshot that precedes it, in bytes; 0 without one. */
   screen?: number;
-  /** Bytes of this input stream that were applied already. */
+  /** Number of bytes of this input stream that have already been applied. */
   input_offset?: number;
   /** Whether this viewer's emulator answers the queries of programs. */
   answers?: boolean;
@@ -3909,7 +3902,7 @@ export interface TerminalPresence {
   viewer: string;
   /** Name to show; null means unchanged. */
   name?: string | null;
-  /** Wanted color (`#rrggbb`); null, not in the palette or in use: unchanged. */
+  /** Preferred color (`#rrggbb`). If it is null, in use or not in the palette, the color remains unchanged. */
   color?: string | null;
   /** Whether its user is looking at the terminal; null means unchanged. */
   focus?: boolean | null;
@@ -3921,7 +3914,7 @@ export interface TerminalPresence {
   view?: string | null;
 }
 
-/** Output is skipped: a new snapshot follows, then output from `from` on. */
+/** Output was skipped. A new snapshot follows, then output from `from` on. */
 export interface TerminalReseed {
   /** Columns. */
   cols: number;
@@ -3945,13 +3938,13 @@ export interface TerminalResize {
   cols: number;
   /** Rows. */
   rows: number;
-  /** Key of the viewer that the size fits; null means the terminal takes the size at once. */
+  /** Key of the viewer that the size fits; null resizes the terminal immediately. */
   viewer?: string | null;
   /** Whether `viewer` controls the size from now on, as if it had typed; null means false. */
   claim?: boolean | null;
 }
 
-/** The terminal has another size from `offset` of its output on. */
+/** The size of the terminal changed at `offset` of its output. */
 export interface TerminalResized {
   /** Columns. */
   cols: number;
@@ -3964,12 +3957,12 @@ export interface TerminalResized {
 /**
  * Return a terminal's screen as text, ANSI or HTML.
  *
- * `text` has one line for each row, without trailing blanks. `ansi` has rows with their styles, separated by CR LF. `html` is one `div` with escaped text; only links to http, https, ftp, mailto and file targets are kept. At most 256 screens are rendered for one caller at a time (`limit_exceeded`).
+ * `text` has one line per row, without trailing blanks. `ansi` has styled rows, separated by CR LF. `html` is one `div` with escaped text; only links to http, https, ftp, mailto and file targets are kept. At most 256 screens are rendered for one caller at a time (`limit_exceeded`).
  */
 export interface TerminalScreen {
   /** Id of the terminal. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Format of the content; null means `text`. */
   format?: "ansi" | "html" | "text" | null;
@@ -3977,13 +3970,13 @@ export interface TerminalScreen {
   scrollback?: number | null;
 }
 
-/** A screen as all output up to `offset` has drawn it. */
+/** The screen after all output up to `offset`. */
 export interface TerminalScreenResult {
   /** Format of `content`. */
   format: "ansi" | "html" | "text";
   /** The rows, from the oldest row of the scrollback to the last row of the screen. */
   content: string;
-  /** Whether rows are missing at the top, because `content` has reached 786,432 bytes as JSON. */
+  /** Whether rows are missing at the top because `content` would exceed 786,432 bytes as JSON. */
   truncated: boolean;
   /** Number of rows in `content` that are above the screen. */
   scrollback: number;
@@ -4006,30 +3999,30 @@ export interface TerminalScreenResult {
 }
 
 /**
- * Type text, pasted text and keys into a terminal, in this order, in one piece.
+ * Type text, then pasted text, then keys into a terminal, as one uninterrupted input.
  *
- * Keys are encoded for the modes that the program has set. A key is a character or one of `enter`, `tab`, `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
+ * Keys are encoded according to the modes that the program has set. A key is a character or one of `enter`, `tab`, `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
  *
- * It types either everything or nothing: `input_overflow` if the program does not read its input, `lease_held` if another viewer holds the writer lease, `forbidden` if `viewer` is read-only.
+ * Either all input is typed or none. The error is `input_overflow` if the program does not read its input, `lease_held` if another viewer holds the writer lease, or `forbidden` if `viewer` is read-only.
  */
 export interface TerminalSend {
   /** Id of the terminal. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
-  /** Literal text to type; null means none. */
+  /** Literal text to type. */
   text?: string | null;
-  /** Text to paste. Line ends become CR, other control characters except tab a space; with bracketed paste if the program has enabled it. Null means none. */
+  /** Text to paste, bracketed if the program has enabled bracketed paste. Line ends become CR; other control characters except tab become spaces. */
   paste?: string | null;
-  /** Names of the keys to press, such as `enter` or `ctrl+c`; null means none. */
+  /** Names of the keys to press, such as `enter` or `ctrl+c`. */
   keys?: string[] | null;
   /** Key of the viewer that types; null for a client that is not a viewer. */
   viewer?: string | null;
 }
 
-/** The typed bytes, and the position of the output before them. */
+/** The number of typed bytes, and the offset of the output before them. */
 export interface TerminalSendResult {
-  /** End of the output before the input. `terminal.wait` with it as `since` sees all that follows. */
+  /** Offset of the end of the output before the input. Pass it to `terminal.wait` as `since` to search all output after the input. */
   offset: number;
   /** Number of bytes that were typed. */
   bytes: number;
@@ -4051,7 +4044,7 @@ export interface TerminalSize {
   rows: number;
 }
 
-/** A viewer and where it is. */
+/** A viewer and its terminal. */
 export interface TerminalViewer {
   /** Id of the terminal. */
   terminal: string;
@@ -4073,56 +4066,56 @@ export interface TerminalViewersResult {
 /**
  * Wait for a match, for silence, for the end of a command, for a prompt or for the end of the program.
  *
- * The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search. How the last 1,024 terminals ended that are no longer readable is kept, for `exit` with `instance`.
+ * The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search. The exits of the last 1,024 terminals that were replaced or removed are kept, for `exit` with `instance`.
  *
- * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is `too_large`. At most 512 waits are open (`limit_exceeded`).
+ * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match has at most 65,536 bytes. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits are open (`limit_exceeded`).
  */
 export interface TerminalWait {
   /** Id of the terminal. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
   instance?: string | null;
   /** Pattern to search for, in RE2's syntax; null disables the search. */
   pattern?: string | null;
   /** Whether `pattern` is plain text rather than a regular expression; null means false. */
   literal?: boolean | null;
-  /** Search the output, or the visible screen now and after each change; null means `output`. */
+  /** `output` searches the output; `screen` searches the visible screen now and after each change. Null means `output`. */
   on?: "output" | "screen" | null;
-  /** Whether to search the echo of input as well; null means true. On the screen, echo is always searched. */
+  /** Whether to search the echo of input as well; null means true. A search of the screen always includes echo. */
   echo?: boolean | null;
-  /** Seconds without output that end the wait; null disables this. */
+  /** Seconds without output that end the wait; null waits for no silence. */
   silence?: number | null;
   /** Whether the end of a command ends the wait. The shell must report its commands (OSC 133). */
   command?: boolean | null;
   /** Whether the wait ends when no command runs and the shell has printed a prompt (OSC 133) since the last line or Ctrl-C was typed; null means false. */
   prompt?: boolean | null;
-  /** Whether to wait for the end of the program. With `instance`, also of one whose id another one has now. */
+  /** Whether to wait for the end of the program. With `instance`, this also works for a terminal whose id has been reused. */
   exit?: boolean | null;
   /** Offset where the searched output starts, in bytes; null means the current end of the output. */
   since?: number | null;
-  /** Time limit in seconds; then, the result is `timeout`. Null means 30. */
+  /** Time limit in seconds, after which the result is `timeout`. Null means 30. */
   timeout?: number | null;
 }
 
 /** The wait has started. */
 export interface TerminalWaitOpened {
-  /** Offset where the wait starts; above `since` if the journal no longer holds that output. */
+  /** Offset where the wait starts; greater than `since` if the journal no longer holds that output. */
   from: number;
 }
 
 /** The event that ended a wait. */
 export interface TerminalWaitResult {
-  /** Offset where the wait starts; above `since` if the journal no longer holds that output. */
+  /** Offset where the wait starts; greater than `since` if the journal no longer holds that output. */
   from: number;
-  /** Which condition was met first; `timeout` if none was. */
+  /** The condition that was met first, or `timeout`. */
   event: "command" | "exit" | "pattern" | "prompt" | "silence" | "timeout";
-  /** Offset in the output where a following wait continues, in bytes. */
+  /** Offset in the output where the next wait should continue, in bytes. */
   offset: number;
-  /** The match, for the event `pattern`. */
+  /** For the event `pattern`: the match. */
   match?: OutputMatch | null;
-  /** The command that ended, for the event `command`. */
+  /** For the event `command`: the command that ended. */
   command?: CommandInfo | null;
-  /** How the program ended, for the event `exit`. */
+  /** For the event `exit`: how the program ended. */
   exit?: Exit | null;
 }
 
@@ -4130,13 +4123,13 @@ export interface TerminalWaitResult {
 export interface TextEdit {
   /** The text to replace, exactly as it is in the file. */
   old: string;
-  /** The text in its place. */
+  /** The replacement. */
   new: string;
-  /** Whether to replace every occurrence; otherwise it must occur exactly once. */
+  /** Whether to replace every occurrence; otherwise `old` must occur exactly once. */
   all?: boolean;
 }
 
-/** Create a token. It has no right that its creator does not have, and it ends with the creator's token. */
+/** Create a token. Its rights cannot exceed its creator's, and it expires with the creator's token. */
 export interface TokenCreate {
   /** Its purpose. */
   name?: string;
@@ -4144,11 +4137,11 @@ export interface TokenCreate {
   role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** The sandboxes that it is limited to. Null means all that the caller may give access to. */
   sandboxes?: string[] | null;
-  /** Whether it is limited to the sandboxes that its user creates. Others do not exist for it. */
+  /** Whether it is limited to the sandboxes that its user creates. It cannot see other sandboxes. */
   own?: boolean;
-  /** The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may name another. */
+  /** The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may name another user. */
   user?: string | null;
-  /** Seconds until it expires. Null means with the caller's token. */
+  /** Seconds until it expires. Null means that it expires with the caller's token. */
   expires_in?: number | null;
 }
 
@@ -4160,25 +4153,25 @@ export interface TokenCreateResult {
   info: TokenInfo;
 }
 
-/** A token, without its secret, or the login of a user with the identity provider, which has none. */
+/** A token without its secret, or a user's login through the identity provider, which has no secret. */
 export interface TokenInfo {
   /** Id of the token, or `login-…`, which `token.revoke` takes. */
   id: string;
   /** Its purpose, as described by its creator. */
   name: string;
-  /** The user that it identifies: the `id` of the principal of its calls. */
+  /** The user that it identifies, as the `id` of the principal in its calls. */
   user: string;
-  /** Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which may make a machine the sandbox. */
+  /** Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which can connect a machine as a sandbox. */
   role: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** When it was created, in seconds since 1970. */
   created: number;
-  /** The sandboxes that it is limited to. Null means it is for all. */
+  /** The sandboxes that it is limited to. Null means all sandboxes. */
   sandboxes?: string[] | null;
-  /** Whether it is for the sandboxes that its user creates. */
+  /** Whether it is limited to the sandboxes that its user creates. */
   own?: boolean;
-  /** When it expires, in seconds since 1970. Null means it does not. */
+  /** When it expires, in seconds since 1970. Null means never. */
   expires?: number | null;
-  /** Number of its current connections and requests to this gateway, including its sessions'. */
+  /** Number of current connections and requests to this gateway that use the token or its sessions. */
   connections?: number;
 }
 
@@ -4187,7 +4180,7 @@ export type TokenList = Record<string, never>;
 
 /** Tokens. */
 export interface TokenListResult {
-  /** The ones that the caller may revoke, in the order of their creation. */
+  /** The tokens that the caller may revoke, in the order of their creation. */
   tokens: TokenInfo[];
 }
 
@@ -4198,34 +4191,34 @@ export interface TokenRevoke {
 }
 
 /**
- * Give a port a public address at the gateway: anyone who knows it can connect to the port, without a token.
+ * Give a port a public address at the gateway. Anyone who knows the address can connect to the port without a token.
  *
- * `http` has a host name and a path. `tcp` has a port of the gateway. `tls` has a host name at one port of the gateway for all: the program in the sandbox terminates TLS, with a certificate for this name. `unavailable`: the operator has not enabled this kind.
+ * An `http` tunnel has a host name and a path. A `tcp` tunnel has a port of the gateway. A `tls` tunnel has a host name at a port of the gateway that all `tls` tunnels share; the program in the sandbox terminates TLS, with a certificate for this name. If the operator has not enabled this kind, the error is `unavailable`.
  *
- * For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with each start; `ssh` for a `tcp` port of an SSH server. The call waits until the address can be used. `unavailable`: the operator has not enabled the provider, or its program is missing or cannot connect.
+ * For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with each start, or `ssh` for a `tcp` port of an SSH server. The call waits until the address can be used. If the operator has not enabled the provider, or its program is missing or cannot connect, the error is `unavailable`.
  *
- * The address remains the same until the tunnel expires or the tunnel or sandbox is deleted; a restart of the sandbox or the gateway does not change it. Neither this call nor visitors start the sandbox. A call with the kind, the name or `public_port`, the sandbox and the port of an existing tunnel returns that tunnel, with the new `expires_in`.
+ * The address remains the same until the tunnel expires or the tunnel or sandbox is deleted; it survives restarts of the sandbox and the gateway. Neither this call nor visitors start the sandbox. If a tunnel with the same kind, sandbox, port, and name or `public_port` exists, the call updates its `expires_in` and returns it.
  *
- * `conflict`: another tunnel has this name or port. `limit_exceeded`: at most 16 tunnels per sandbox and 1,000 per gateway, including 32 with other providers.
+ * If another tunnel has this name or port, the error is `conflict`. There are at most 16 tunnels per sandbox and 1,000 per gateway, including 32 with other providers (`limit_exceeded`).
  */
 export interface TunnelCreate {
   /** Id of the sandbox. */
   sandbox: string;
   /** Number of the port. No program needs to listen yet. */
   port: number;
-  /** Its guessable id: 1 to 40 lower-case letters, digits and single hyphens. Null means a random one. Not for `tcp` tunnels of the gateway. */
+  /** Its id: 1 to 40 lower-case letters, digits and single hyphens. Others can guess it. Null means a random id. Not for `tcp` tunnels of the gateway. */
   name?: string | null;
   /** Its protocol; null means `tcp` with `ssh`, otherwise `http`. */
   kind?: "http" | "tcp" | "tls" | null;
   /** Port of the gateway or the SSH server, for `tcp`; null means a free one. */
   public_port?: number | null;
-  /** Seconds until it ends; null means the lifetime of the sandbox. */
+  /** Seconds until it ends; null if it should end with the sandbox. */
   expires_in?: number | null;
   /** Who gives it its address. */
   provider?: "cloudflared" | "gateway" | "ssh";
 }
 
-/** Delete a tunnel and end its connections. After that, any user may create one with its name. */
+/** Delete a tunnel and end its connections. Any user can then create a tunnel with its name. */
 export interface TunnelDelete {
   /** Id of the sandbox. */
   sandbox: string;
@@ -4235,7 +4228,7 @@ export interface TunnelDelete {
 
 /** A tunnel. */
 export interface TunnelInfo {
-  /** Its id in all of the gateway: the name that was given, or a random one. */
+  /** Its id, unique in the gateway: the requested name or a random one. */
   id: string;
   /** The sandbox. */
   sandbox: string;
@@ -4247,25 +4240,25 @@ export interface TunnelInfo {
   path?: string | null;
   /** Host name of its address, without a port; null means the gateway's. */
   host?: string | null;
-  /** Port of its address, for `tcp` and `tls`; null means the gateway's, or that it has no port at the moment. */
+  /** Port of its address, for `tcp` and `tls`; null for the gateway's own port, or while the tunnel has no port. */
   public_port?: number | null;
   /** Id of the user that created it. */
   owner?: string | null;
   /** When it was created, in seconds since 1970. */
   created?: number;
-  /** When it ends, in seconds since 1970. Null means with the sandbox. */
+  /** When it ends, in seconds since 1970; null if it ends with the sandbox. */
   expires?: number | null;
   /** Number of its open requests and connections at this gateway. */
   connections?: number;
   /** Who gives it its address. */
   provider?: "cloudflared" | "gateway" | "ssh";
-  /** Its complete address, if its provider is not the gateway; null if the fields above define it, or if it has no address. */
+  /** Its complete address, if its provider is not the gateway; null if the fields above define the address, or if it has none. */
   url?: string | null;
-  /** Why it cannot be reached now. Null means it can. */
+  /** Why it cannot be reached at the moment; null if it can. */
   problem?: string | null;
 }
 
-/** List the tunnels of a sandbox. It is not started. */
+/** List the tunnels of a sandbox, without starting it. */
 export interface TunnelList {
   /** Id of the sandbox. */
   sandbox: string;
@@ -4273,7 +4266,7 @@ export interface TunnelList {
 
 /** The tunnels of a sandbox. */
 export interface TunnelListResult {
-  /** In the order of their ids. */
+  /** The tunnels, sorted by id. */
   tunnels: TunnelInfo[];
 }
 
@@ -4283,7 +4276,7 @@ export interface ViewerProfile {
   key?: string | null;
   /** Displayed name, cut after 40 characters; null means `guest-N` or `agent-N`. The name of a token, account or link replaces it. */
   name?: string | null;
-  /** Preferred color (`#rrggbb`) from the palette of ten; any other one, or one in use, is ignored. */
+  /** Preferred color (`#rrggbb`) from the palette of ten. A color that is in use or not in the palette is ignored. */
   color?: string | null;
   /** Whether it is a person or an agent; null means unchanged, initially `person`. */
   kind?: "agent" | "person" | null;
@@ -4292,34 +4285,34 @@ export interface ViewerProfile {
 }
 
 /**
- * Return the changes in a directory since a version, all changes before this call included.
+ * Return the changes in a directory since a version, up to this call.
  *
  * The watch continues for 10 minutes without a call. The latest 10,000 changes are kept.
  */
 export interface WatchChanges {
-  /** The directory. Relative to the workspace unless it is absolute. */
+  /** The directory, relative to the workspace unless it is absolute. */
   path: string;
-  /** Whether to watch the directories below as well. */
+  /** Whether to watch subdirectories as well. */
   recursive?: boolean;
-  /** Globs of what to include: a name at any depth or, with a slash, a path. Null means everything. */
+  /** Globs of paths to report. A glob without a slash matches names at any depth. Null includes everything. */
   include?: string[] | null;
-  /** Globs of what to exclude, with everything below it. Null means `.git`, `.hawse` and `.hawse-*`. */
+  /** Globs of paths to exclude, including everything below them. Null means `.git`, `.hawse` and `.hawse-*`. */
   exclude?: string[] | null;
   /** Version of this watch; only later changes are reported. Null starts a new watch. */
   since?: string | null;
 }
 
-/** The changes of a directory since a version. */
+/** The changes in a directory since a version. */
 export interface WatchChangesResult {
   /** Id of the watch. */
   id: string;
-  /** Whether there are changes; `rescan`: changes are unknown, so read the directory itself. */
+  /** Whether there are changes; `rescan` if the changes are unknown and the directory must be read. */
   status: "changed" | "rescan" | "unchanged";
   /** Position after these changes, to pass as `since`; opaque. */
   version: string;
   /** The changes, in chronological order. */
   changes?: WatchedChange[];
-  /** Whether there are more changes, which a call with this `version` returns. */
+  /** Whether there are more changes. A call with this `version` returns them. */
   more?: boolean;
   /** Why changes are unknown, as in the event `rescan`; null for another `status`. */
   reason?: "behind" | "expired" | "overflow" | "restarted" | null;
@@ -4329,25 +4322,25 @@ export interface WatchChangesResult {
 export interface WatchRescan {
   /** Opaque position after these changes, to pass as `since`. */
   version: string;
-  /** `overflow`: of the kernel's queue. `behind`: not read in time. `expired`: the watch. `restarted`: the runtime. */
+  /** `overflow` if the kernel's queue overflowed, `behind` if the client read too slowly, `expired` if the watch expired, or `restarted` if the runtime was restarted. */
   reason: "behind" | "expired" | "overflow" | "restarted";
 }
 
 /**
  * Report the changes in a directory as they happen, until the call is cancelled.
  *
- * Symlinks are not followed. A client that does not read for too long gets `rescan`. `not_found`: the directory does not exist, or disappears later. `limit_exceeded`: more than 64 watches with readers, 65,536 directories in one, or the kernel's limits.
+ * Symlinks are not followed. A client that reads too slowly gets `rescan`. The error is `not_found` if the directory does not exist or disappears later; `limit_exceeded` if more than 64 watches have readers, if a watch has more than 65,536 directories, or if a limit of the kernel is reached.
  */
 export interface WatchStart {
-  /** The directory. Relative to the workspace unless it is absolute. */
+  /** The directory, relative to the workspace unless it is absolute. */
   path: string;
-  /** Whether to watch the directories below as well. */
+  /** Whether to watch subdirectories as well. */
   recursive?: boolean;
-  /** Globs of what to include: a name at any depth or, with a slash, a path. Null means everything. */
+  /** Globs of paths to report. A glob without a slash matches names at any depth. Null includes everything. */
   include?: string[] | null;
-  /** Globs of what to exclude, with everything below it. Null means `.git`, `.hawse` and `.hawse-*`. */
+  /** Globs of paths to exclude, including everything below them. Null means `.git`, `.hawse` and `.hawse-*`. */
   exclude?: string[] | null;
-  /** Version of this watch; only later changes are reported. Null means from now on. */
+  /** Version of this watch; only later changes are reported. Null reports changes from now on. */
   since?: string | null;
 }
 
@@ -4367,7 +4360,7 @@ export interface WatchStarted {
   version: string;
 }
 
-/** End a watch for all clients. A watch that does not exist is not an error. */
+/** End a watch for all clients. It is not an error if the watch does not exist. */
 export interface WatchStop {
   /** Id of the watch. */
   id: string;
@@ -4376,7 +4369,7 @@ export interface WatchStop {
 /**
  * A change of one path.
  *
- * A rename is `deleted` and `added`. The event of a deleted or moved directory represents its whole content.
+ * A rename is reported as `deleted` and `added`. For a deleted or moved directory, one change covers its whole content.
  */
 export interface WatchedChange {
   /** Kind of change; `modified` refers to content, mode or times. */
