@@ -1,7 +1,8 @@
 """hawse: terminals, commands and files of a sandbox over one WebSocket.
 
-Exports the public names of the Python client. They are loaded on first use, so that a program such as `hawse shell`
-only loads the modules it needs, and a runtime, which only needs `hawse.wire` and `hawse.api`, never loads the client.
+Exports the public names of the Python client, which are loaded on first use. A program such as `hawse shell` therefore
+loads only the modules that it needs, and a runtime, which needs only `hawse.wire` and `hawse.api`, never loads the
+client.
 """
 
 import importlib
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 __version__ = "0.1.0"
 
-# The module of each public name of `hawse` and `hawse.client`. `make generate` writes them for type checkers into
+# The module of each public name of `hawse` and `hawse.client`. For type checkers, `make generate` writes the names to
 # `__init__.pyi` of both packages.
 EXPORTS: Final = {
     "hawse.api.backups": "BackupInfo BackupProgress BackupRestoreResult BackupUsageResult",
@@ -98,7 +99,7 @@ __all__ = ["__version__", *sorted(_MODULES)]  # noqa: PLE0604
 
 
 def load(name: str) -> Any:
-    """Return the value of a public name. Raises `KeyError` for another one."""
+    """Return the value of a public name. Raises `KeyError` for other names."""
     return getattr(importlib.import_module(_MODULES[name]), name)
 
 

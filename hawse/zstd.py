@@ -1,6 +1,6 @@
-"""zstd (RFC 8878), with the interface of `lzma`: of the standard library from Python 3.14 on, else of backports.zstd.
+"""zstd (RFC 8878) with the interface of `lzma`, from the standard library (Python 3.14 or later) or backports.zstd.
 
-It is loaded on first use. Everything else works without either of them.
+The library is loaded on first use. All other features work without it.
 """
 
 import sys
@@ -12,8 +12,8 @@ from typing import Any, Final
 from hawse.wire import HawseError
 
 MAGIC: Final = b"\x28\xb5\x2f\xfd"
-LEVEL: Final = 3  # as small as gzip, and four times as fast
-WINDOW_LOG: Final = 27  # 128 MiB of memory to decompress: `zstd --long` needs as much
+LEVEL: Final = 3  # compresses as well as gzip, four times as fast
+WINDOW_LOG: Final = 27  # 128 MiB of memory to decompress, enough for `zstd --long`
 
 
 @cache
@@ -25,12 +25,12 @@ def _library() -> ModuleType | None:
 
 
 def is_available() -> bool:
-    """Return whether this process has it."""
+    """Return whether this process has a zstd library."""
     return _library() is not None
 
 
 class Compressor:
-    """Compresses one stream. Raises `HawseError` (`unavailable`) without a library."""
+    """Compresses one stream. Raises `HawseError` (`unavailable`) if no library is installed."""
 
     def __init__(self) -> None:
         self._inner: Any = _needed().ZstdCompressor(level=LEVEL)
@@ -48,7 +48,7 @@ class Decompressor:
     """Decompresses one frame, like `lzma.LZMADecompressor`. Damaged data raises `ValueError`.
 
     Raises:
-        HawseError: `unavailable` without a library.
+        HawseError: `unavailable` if no library is installed.
     """
 
     def __init__(self) -> None:

@@ -402,8 +402,7 @@ class DesktopClick(Input, Params[Nothing], kw_only=True):
 
 @method("desktop.drag", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
 class DesktopDrag(Input, Params[Nothing], kw_only=True):
-    """Drag with the mouse: press a button at the first point, move through the other points, and release it at the
-    last.
+    """Drag: press a mouse button at the first point, move through the others, and release it at the last.
 
     Args:
         path: The points.

@@ -392,8 +392,8 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
         input: Id of the input stream, which each call that continues the upload must reuse.
         mode: Permission bits; null keeps the bits of the replaced file.
         parents: Whether missing parent directories are created; null means true.
-        if_version: The version that the file must have when it is replaced, or empty if it must not exist. Otherwise,
-            the error is `conflict`, with the file's `version` in the details. Null accepts any version.
+        if_version: The expected version of the file; empty if it must not exist, null for any. If it differs, the error
+            is `conflict`, with the actual `version` in `details`.
         offset: Write in place from this offset on; 0 creates the file. If the file is shorter, the error is `conflict`.
             Null replaces the file.
         mtime_ns: Modification time to set, in nanoseconds since 1970; null means the current time.

@@ -96,7 +96,8 @@ class GitHead(msgspec.Struct, kw_only=True):
 
     Attributes:
         path: The directory, absolute.
-        commit: Hash of the commit; null before the first one. branch: Name of the branch; null with a detached HEAD.
+        commit: Hash of the commit; null before the first one.
+        branch: Name of the branch; null with a detached HEAD.
     """
 
     path: str

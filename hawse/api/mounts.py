@@ -18,8 +18,7 @@ MOUNT_ERRORS = ("not_found", "conflict", "not_directory", "permission_denied", "
 
 
 class MountCredentials(ParamsValue, kw_only=True):
-    """Credentials for a bucket outside of the gateway's settings. The gateway stores them and never sends them to the
-    sandbox.
+    """Credentials for a bucket outside of the gateway's settings. The gateway never sends them to the sandbox.
 
     Attributes:
         access_key_id: The access key id.
@@ -46,7 +45,8 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         bucket: Name of the bucket or directory; null for an overlay.
         backup: Id of the backup below the overlay (`backup.restore`); null for other mounts.
         prefix: The mounted part, relative to the part of the bucket or directory that the gateway exposes.
-        read_only: Whether nothing can be written. owner: Id of the user that created it.
+        read_only: Whether nothing can be written.
+        owner: Id of the user that created it.
         created: When it was created, in seconds since 1970.
         state: `mounted`; `waiting` until the sandbox runs; `failed` until a retry succeeds; `deleting` while changes
             are uploaded.

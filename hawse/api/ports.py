@@ -213,7 +213,8 @@ class PortConnect(Params[PortConnectResult], kw_only=True):
     (`limit_exceeded`).
 
     The error is `unavailable` if no program listens on the port; `forbidden` if the port belongs to a program outside
-    of the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the connection broke.
+    of the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the
+    connection broke.
 
     Args:
         port: Number of the port; requires the right `operate`.

@@ -156,8 +156,9 @@ class ProcessOpened(ProcessInfo, frozen=True, kw_only=True):
     """The channel is attached to a process.
 
     Attributes:
-        start: Offset in each stream of the first byte to be sent; above `since` where older bytes are no longer kept.
-            input_offset: Number of bytes of this input stream that have already been applied.
+        start: Offset in each stream of the first byte that will be sent; greater than `since` if older bytes were
+            dropped.
+        input_offset: Number of bytes of this input stream that have already been applied.
     """
 
     start: StreamOffsets = msgspec.field(name="from", default=StreamOffsets())

@@ -26,7 +26,8 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
         terminal: Id of the recorded terminal; empty for a desktop.
         desktop: Id of the recorded desktop; null for a terminal.
         instance: Instance of the recorded terminal or desktop.
-        title: Title; null means none. input: Whether it contains input, which can include passwords.
+        title: Title; null means none.
+        input: Whether it contains input, which can include passwords.
         cols: Columns at its start, or a desktop's width in pixels.
         rows: Rows at its start, or a desktop's height in pixels.
         started: When it was started, in seconds since 1970.

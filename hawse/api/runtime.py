@@ -24,7 +24,8 @@ class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
         terminals: Number of terminals, including exited ones that are still listed.
         processes: Number of processes and running commands, including exited processes that are still listed.
         sessions: Number of sessions whose shell runs.
-        open_fds: Number of file descriptors that the runtime has open. tasks: Number of asyncio tasks in the runtime.
+        open_fds: Number of file descriptors that the runtime has open.
+        tasks: Number of asyncio tasks in the runtime.
         memory: Resident memory of the runtime, in bytes.
     """
 

@@ -238,8 +238,8 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
         snapshot: A snapshot or another backup, which is restored into the workspace before this call returns.
         labels: Labels, which `sandbox.list` can filter by.
         limits: Its resource limits.
-        network: Its network: `none`, `private` (only the sandbox itself, but previews work), `filtered` (hosts that
-            `egress` allows), or `host`.
+        network: `none`, `private` (no outside network, but previews work), `filtered` (hosts that `egress` allows), or
+            `host`.
         egress: The rules of its filtered network; null means that nothing is allowed.
         ports: Ports whose previews exist from the start.
         timeout: Seconds from now until it is deleted, even if it is active; null means never.

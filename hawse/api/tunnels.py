@@ -72,8 +72,7 @@ class TunnelListResult(Reply, frozen=True, kw_only=True):
     "tunnel.create", sandbox=False, target="sandbox", names="name", raises=("not_found", "conflict", "limit_exceeded")
 )
 class TunnelCreate(Params[TunnelInfo], kw_only=True):
-    """Give a port a public address at the gateway. Anyone who knows the address can connect to the port without a
-    token.
+    """Give a port a public address at the gateway. Anyone who knows it can connect without a token.
 
     An `http` tunnel has a host name and a path. A `tcp` tunnel has a port of the gateway. A `tls` tunnel has a host
     name at a port of the gateway that all `tls` tunnels share; the program in the sandbox terminates TLS, with a

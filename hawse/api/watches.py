@@ -87,8 +87,8 @@ class WatchRescan(msgspec.Struct, kw_only=True):
 
     Attributes:
         version: Opaque position after these changes, to pass as `since`.
-        reason: `overflow` if the kernel's queue overflowed, `behind` if the client read too slowly, `expired` if the
-            watch expired, or `restarted` if the runtime was restarted.
+        reason: `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` for the watch,
+            `restarted` for the runtime.
     """
 
     version: Version

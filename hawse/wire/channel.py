@@ -12,7 +12,7 @@ from typing import Any, Final
 
 
 class ChannelState(Enum):
-    __hash__ = object.__hash__  # members are singletons; Enum.__hash__ is Python code, and each frame takes a step
+    __hash__ = object.__hash__  # members are singletons; Enum.__hash__ is written in Python and too slow for each frame
 
     IDLE = "idle"
     OPEN = "open"
@@ -66,7 +66,7 @@ TRANSITIONS: Final[dict[ChannelState, dict[Step, ChannelState]]] = {
 
 
 class Channel:
-    """One channel as one side sees it. It must not know messages: `Connection` translates them to steps."""
+    """The state of one channel on one side. It must not know messages; `Connection` translates them to steps."""
 
     __slots__ = (
         "ch",
@@ -84,15 +84,15 @@ class Channel:
         self.ch = ch
         self.state = ChannelState.IDLE
         self.input_open = False  # the table allows input frames, which do not change the state
-        self.output_open = False  # the same for output frames
-        self.send_window = send_window  # bytes this side may still send; below 0 after an event overdrew it
-        self.spent = 0  # bytes of the send window that were used in total
-        self.returned = 0  # how many of `spent` credit has given back
-        self.receive_window = receive_window  # bytes the other side may still send
-        self.source: Any = None  # the `Source` that a `FairWriter` pulls; it goes when the channel does
+        self.output_open = False  # the table allows output frames, which do not change the state
+        self.send_window = send_window  # bytes that this side can still send; negative after a large event
+        self.spent = 0  # total bytes of the send window used so far
+        self.returned = 0  # total bytes of `spent` that credit has returned
+        self.receive_window = receive_window  # bytes that the peer can still send
+        self.source: Any = None  # the `Source` that a `FairWriter` pulls; released with the channel
 
     def step(self, step: Step) -> bool:
-        """Take `step` and return True if the table allows it; else change nothing and return False."""
+        """Take `step` and return True if the table allows it. Otherwise, change nothing and return False."""
         state = TRANSITIONS[self.state].get(step)
         if state is None:
             return False

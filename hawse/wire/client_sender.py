@@ -1,4 +1,4 @@
-"""Sending that only a client does: `hello`, `call`, `cancel` and `end` (docs/wire.md section 2)."""
+"""The messages that only a client sends: `hello`, `call`, `cancel` and `end` (docs/wire.md section 2)."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class ClientSender(DataSender):
 
         Args:
             client: name and version, at most 256 characters.
-            token: authenticates a client whose carrier has no other way, such as a link.
+            token: the client's token, if the carrier cannot authenticate it otherwise, as on a link.
             shares: whether this client accepts frames for many channels; for links.
 
         Raises:
@@ -63,16 +63,16 @@ class ClientSender(DataSender):
         Args:
             method: 1 to 128 characters.
             params: a `msgspec.Raw`, or any value that encodes to JSON.
-            sandbox: the sandbox to call; None for the gateway's own methods, and on a link.
+            sandbox: the sandbox to call; None on a link or for the gateway's own methods.
             key: the idempotency key, 1 to 128 characters.
             timeout: seconds until the server ends the call with `deadline_exceeded`.
-            age: of a repeated call with a key, the seconds since it was first sent.
-            trace: the W3C `traceparent` of what calls.
+            age: for a repeated call with a key, the seconds since it was first sent.
+            trace: the W3C `traceparent` of the caller.
             principal: on a link, the caller on whose behalf the gateway calls.
-            window: initial window of this channel in bytes, if above the connection's.
+            window: initial window of this channel in bytes, if larger than the connection's default.
 
         Raises:
-            HawseError: `limit_exceeded` or `too_large`, if the server would refuse the call; nothing is sent.
+            HawseError: `limit_exceeded` or `too_large` if the server would refuse the call. Nothing is sent.
             LocalProtocolError: an argument is not allowed, or `welcome` has not been received.
         """
         if self._server or not self.ready:
@@ -101,7 +101,7 @@ class ClientSender(DataSender):
         return ch
 
     def cancel(self, ch: int) -> None:
-        """Send `cancel`. Has no effect on a channel that is cancelled or not open."""
+        """Send `cancel`. Has no effect if the channel is cancelled or not open."""
         channel = self.channels.get(ch)
         if channel is not None and channel.state is not ChannelState.CANCELLING:
             self._step_local(channel, Step.CANCEL)
@@ -113,7 +113,7 @@ class ClientSender(DataSender):
         self._send(End(ch=ch))
 
     def _checked(self, message: Hello | Call) -> bytes:
-        """Encode a message with the caller's values and decode it as the server will, to report errors here."""
+        """Encode a message with the caller's values and decode it as the server will, to report errors locally."""
         text = encode(message)
         if len(text) > self.limits.text:
             raise HawseError("too_large", f"the message has {len(text)} bytes; {self.limits.text} are allowed")

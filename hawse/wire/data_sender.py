@@ -1,4 +1,4 @@
-"""Sending that both sides do: data frames within the window, credit, and pings (docs/wire.md sections 3 and 4)."""
+"""The messages that both sides send: data frames within the window, credit and pings (docs/wire.md, sections 3, 4)."""
 
 from collections.abc import Sequence
 
@@ -17,19 +17,19 @@ class DataSender(ProtocolState):
 
         Args:
             ch: an open channel.
-            kind: `INPUT` for a client, one of the others for a server.
+            kind: `INPUT` for a client, an output kind for a server.
             offset: of the first byte of `payload` in its stream.
             payload: at most `limits.payload` bytes, and at most `window(ch)`.
 
         Raises:
-            LocalProtocolError: an argument is beyond its limit, or the channel does not take this frame.
+            LocalProtocolError: an argument exceeds its limit, or the channel does not accept this frame.
         """
         self._spend(ch, kind, offset, len(payload))
         frame = encode_frame(kind, ch, offset, payload)
         self._push(frame, len(frame))
 
     def send_shared(self, chs: Sequence[int], kind: Kind, offset: int, payload: bytes | memoryview) -> None:
-        """Send the same bytes on several channels as one frame. Only a server may, and only if `shares` is true.
+        """Send the same bytes on several channels as one frame. Only for a server, if `shares` is true.
 
         Args:
             chs: at most `SHARED_MAX` open channels.
@@ -38,7 +38,7 @@ class DataSender(ProtocolState):
             payload: as for `send_data`, within the window of each channel.
 
         Raises:
-            LocalProtocolError: as `send_data`.
+            LocalProtocolError: the same errors as `send_data`.
         """
         if not self.shares or not self._server:
             raise LocalProtocolError("a frame for many channels, which the other side does not accept")
@@ -48,7 +48,7 @@ class DataSender(ProtocolState):
         self._push(frame, len(frame))
 
     def _spend(self, ch: int, kind: Kind, offset: int, size: int) -> None:
-        """Take `size` bytes of the window of `ch` for a frame."""
+        """Use `size` bytes of the window of `ch` for a frame."""
         channel = self._sendable(ch)
         if size > self.limits.payload or size > channel.send_window:
             raise LocalProtocolError(
@@ -65,10 +65,11 @@ class DataSender(ProtocolState):
         channel.spent += size
 
     def grant(self, ch: int, size: int) -> int:
-        """Let the other side send `size` more bytes on `ch`.
+        """Let the peer send `size` more bytes on `ch`.
 
         Returns:
-            The bytes granted: `size`, cut so that the window is at most `limits.window_max`; 0 if `ch` is not open.
+            The number of granted bytes: `size`, or less if the window would exceed `limits.window_max`; 0 if `ch` is
+                not open.
         """
         channel = self.channels.get(ch)
         if channel is None:
@@ -88,15 +89,15 @@ class DataSender(ProtocolState):
         return max(channel.send_window, 0) if channel else 0
 
     def flow(self, ch: int) -> tuple[int, int]:
-        """Return the total numbers of bytes that were used of the window of `ch`, and that credit has returned.
+        """Return how many bytes of the window of `ch` were used, and how many credit has returned, in total.
 
-        Both are 0 if the channel is not open.
+        Both numbers are 0 if the channel is not open.
         """
         channel = self.channels.get(ch)
         return (channel.spent, channel.returned) if channel else (0, 0)
 
     def ping(self, t: float) -> None:
-        """Send a `ping`; the other side answers at once with a `pong` of the same `t`."""
+        """Send a `ping`. The peer answers at once with a `pong` with the same `t`."""
         if not self._greeted:
             raise LocalProtocolError("a ping before `hello`")
         self._send(Ping(t=t))

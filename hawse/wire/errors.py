@@ -2,7 +2,7 @@
 
     Exception
     ├── LocalProtocolError        this side used the connection wrongly: a bug in the caller
-    └── HawseError                an error with a code of the table, as it is sent
+    └── HawseError                an error with a code from the table, which can be sent
         └── RemoteProtocolError   the other side violated the protocol: the connection must be closed
 
 `docs/wire.md` section 8 has the same table; a test compares them.
@@ -14,7 +14,7 @@ Admitted = Literal["yes", "no", "unknown"]
 
 
 class ErrorKind(NamedTuple):
-    status: int  # the HTTP status of the answer when the call came by HTTP
+    status: int  # the HTTP status of the response to a call over HTTP
     retryable: bool  # whether the same call can succeed later
     meaning: str
 
@@ -23,34 +23,42 @@ ERRORS: dict[str, ErrorKind] = {
     "invalid_message": ErrorKind(
         400,
         False,
-        "not JSON, an invalid field, an unknown type (closes the connection; of a `call`, only its channel: section 2)",
+        "not JSON, an invalid field or an unknown type (closes the connection, or the channel of a `call`: section 2)",
     ),
     "protocol_error": ErrorKind(400, False, "a violation of sections 1 to 4 (closes the connection)"),
     "credit_exceeded": ErrorKind(400, False, "more data than granted (closes the connection)"),
-    "hello_timeout": ErrorKind(408, True, "no `hello` in time (closes the connection)"),
-    "backlog": ErrorKind(429, True, "answers were not read (closes the connection)"),
+    "hello_timeout": ErrorKind(408, True, "no `hello` within the time limit (closes the connection)"),
+    "backlog": ErrorKind(429, True, "the client does not read its messages (closes the connection)"),
     "unauthenticated": ErrorKind(401, False, "the token or ticket is missing or wrong"),
     "forbidden": ErrorKind(403, False, "authenticated, but not allowed"),
-    "origin_denied": ErrorKind(403, False, "a page of another origin"),
+    "origin_denied": ErrorKind(403, False, "the page's origin is not allowed"),
     "unknown_method": ErrorKind(404, False, "the method does not exist"),
-    "invalid_params": ErrorKind(400, False, "a parameter is unknown or wrong; `details.path` is its location"),
+    "invalid_params": ErrorKind(400, False, "a parameter is unknown or invalid; `details.path` is its location"),
     "not_found": ErrorKind(404, False, "the sandbox, terminal, process or file does not exist"),
-    "conflict": ErrorKind(409, False, "the id is taken; the file has changed"),
-    "stale_handle": ErrorKind(410, False, "the handle belongs to an earlier runtime, terminal or process with that id"),
-    "exited": ErrorKind(409, False, "input or a signal for a terminal, process or session that has ended"),
+    "conflict": ErrorKind(
+        409,
+        False,
+        "the request conflicts with the current state: for example, the id is taken, or the file has changed",
+    ),
+    "stale_handle": ErrorKind(
+        410, False, "the handle refers to an earlier runtime, terminal or process with the same id"
+    ),
+    "exited": ErrorKind(409, False, "the terminal, process or session has ended and takes no input or signals"),
     "lease_held": ErrorKind(
-        409, False, "input while another viewer holds the writer lease; `details.applied`, and the lease"
+        409, False, "another viewer holds the writer lease; `details` has the lease and the `applied` input offset"
     ),
     "key_conflict": ErrorKind(409, False, "the key belongs to another call"),
     "outcome_unknown": ErrorKind(
         409, False, "the key was used but its outcome is no longer stored, or another server may have run the call"
     ),
-    "input_gap": ErrorKind(409, False, "input beyond the applied offset; `details.applied`"),
-    "input_overflow": ErrorKind(429, True, "the program does not read its input; `details.applied`"),
-    "limit_exceeded": ErrorKind(429, True, "too many channels, terminals, processes"),
-    "too_large": ErrorKind(413, False, "an argument or result beyond its limit"),
-    "deadline_exceeded": ErrorKind(408, False, "the call's `timeout`"),
-    "cancelled": ErrorKind(499, False, "the answer to `cancel`"),
+    "input_gap": ErrorKind(409, False, "input was sent beyond the applied offset, which is `details.applied`"),
+    "input_overflow": ErrorKind(
+        429, True, "the program does not read its input; `details.applied` is the applied offset"
+    ),
+    "limit_exceeded": ErrorKind(429, True, "too many channels, terminals, processes or other objects"),
+    "too_large": ErrorKind(413, False, "an argument or result exceeds its limit"),
+    "deadline_exceeded": ErrorKind(408, False, "the call's `timeout` has passed"),
+    "cancelled": ErrorKind(499, False, "the call was cancelled"),
     "spawn_failed": ErrorKind(
         422, False, "the program does not exist or is not executable, or the directory does not exist"
     ),
@@ -61,26 +69,26 @@ ERRORS: dict[str, ErrorKind] = {
     "is_directory": ErrorKind(409, False, "the path is a directory"),
     "not_directory": ErrorKind(409, False, "a part of the path is not a directory"),
     "no_space": ErrorKind(507, True, "the disk is full"),
-    "io_error": ErrorKind(500, False, "another error of the operating system; `details.errno`"),
+    "io_error": ErrorKind(500, False, "another error of the operating system, with its number in `details.errno`"),
     "unavailable": ErrorKind(
         503,
         True,
-        'the sandbox cannot be reached; `admitted` is `"no"`. Not `retryable`: a program or a setting that '
-        "the call needs is missing",
+        'the sandbox cannot be reached (`admitted` is `"no"`), or a required program or setting is missing '
+        "(not `retryable`)",
     ),
     "capacity_exceeded": ErrorKind(
-        503, True, "the machine has no capacity for another sandbox; `details.retry_after` in seconds"
+        503, True, "the machine has no capacity for another sandbox; retry after `details.retry_after` seconds"
     ),
     "cleanup_pending": ErrorKind(
         409,
         True,
-        "parts of the sandbox have not ended yet, and the gateway keeps trying; `details.retry_after` in seconds",
+        "parts of the sandbox have not ended, but the gateway keeps trying; retry after `details.retry_after` seconds",
     ),
     "stopped": ErrorKind(
         409,
         False,
-        "the sandbox was stopped or paused by a client: start it with `sandbox.start`. `details`: `reason`, "
-        "such as `stopped by Grace`",
+        "a client has stopped or paused the sandbox, and `sandbox.start` starts it; `details.reason` is, for "
+        "example, `stopped by Grace`",
     ),
     "interrupted": ErrorKind(
         502, True, 'the connection to the sandbox was lost after the call was sent; `admitted` is `"unknown"`'
@@ -88,13 +96,13 @@ ERRORS: dict[str, ErrorKind] = {
     "internal": ErrorKind(500, False, "a bug in the server; its details are not sent"),
 }
 
-UNKNOWN_KIND = ErrorKind(500, False, "unknown")  # for a code that only a newer version defines
+UNKNOWN_KIND = ErrorKind(500, False, "unknown")  # for codes that only a newer version defines
 
-MESSAGE_MAX = 4096  # characters of a sent message, which can quote long input
+MESSAGE_MAX = 4096  # maximum characters of a sent message, which can quote long input
 
 
 class LocalProtocolError(Exception):
-    """This side tried something that the protocol does not allow: a bug in the caller."""
+    """This side violated the protocol: a bug in the caller."""
 
 
 class HawseError(Exception):
@@ -137,7 +145,7 @@ class HawseError(Exception):
 
 
 def sendable(message: str) -> str:
-    """Return a sendable form of a message: at most `MESSAGE_MAX` characters, and valid in UTF-8.
+    """Return a message in a form that can be sent: at most `MESSAGE_MAX` characters of valid Unicode.
 
     A file name that is not valid UTF-8 (surrogateescape) must not prevent the error from being sent.
     """
@@ -147,7 +155,7 @@ def sendable(message: str) -> str:
 
 
 def rebuilt(cls: type[HawseError], args: tuple[Any, ...], state: dict[str, Any]) -> HawseError:
-    """Return an error of a class with the attributes of another, for pickle and for a copy."""
+    """Recreate an error from its class and attributes, for pickle and copy."""
     error = cls.__new__(cls, *args)
     error.args = args
     error.__dict__.update(state)

@@ -1,8 +1,8 @@
 """The order of sending: control messages first, then the channels with data, round robin.
 
-The writer *pulls* a channel's bytes from its `FrameSource` when the carrier can write them and never queues them, so
-the only buffer is the source's own (a journal, a file, a bounded queue). A channel waits for at most one slice of every
-other channel, however much these have to send.
+When the carrier can write, the writer *pulls* a channel's bytes from its `FrameSource`. It never queues them, so the
+only buffer is the source's own (a journal, a file, a bounded queue). A channel waits for at most one slice of each
+other channel, no matter how much data they have.
 """
 
 from typing import Protocol
@@ -11,14 +11,14 @@ from hawse.wire.connection import Connection
 
 
 class FrameSource(Protocol):
-    """The data of a channel, in order. When there is more to send, it calls `FairWriter.wake`."""
+    """A source of a channel's data, in order. It calls `FairWriter.wake` when it has more to send."""
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Send at most about `size` bytes through `connection`, within the window of `ch`; may close the channel.
+        """Send at most about `size` bytes through `connection`, within the window of `ch`. Can close the channel.
 
         Returns:
-            Whether there is more to send now. If False, or if nothing was sent, the source is not pulled again before
-            `FairWriter.wake`.
+            Whether there is more to send now. If False, or if nothing was sent, the source is not pulled again until
+            `FairWriter.wake` is called.
         """
         ...
 
@@ -48,15 +48,15 @@ class FairWriter:
         self._ready.pop(ch, None)
 
     def wake(self, ch: int) -> None:
-        """Schedule a turn of channel `ch`: its source has more bytes, or the channel more credit."""
+        """Schedule a turn of channel `ch`, because its source has more bytes or the channel has more credit."""
         channel = self._connection.channels.get(ch)
         if channel is not None and channel.source is not None:
             self._ready[ch] = None
 
     def take(self, size: int) -> list[str | bytes]:
-        """Return the next messages to write: all control messages, then about `size` bytes of the channels' turns.
+        """Return the next messages to write: all control messages, then about `size` bytes from the channels in turn.
 
-        A turn is at most `size` bytes, and at most a frame. The list is empty when there is nothing to write now.
+        A turn is at most `size` bytes and at most one frame. The list is empty if there is nothing to write now.
         """
         connection = self._connection
         most = min(size, connection.limits.payload)

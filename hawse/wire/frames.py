@@ -1,6 +1,6 @@
 """Data frames: `kind u8 | ch u32 | offset u64 | payload`, big-endian (docs/wire.md section 3).
 
-On a link, one frame can be for many channels: `4 u8 | kind u8 | count u16 | offset u64 | ch u32 … | payload`.
+On a link, a shared frame is for many channels: `4 u8 | kind u8 | count u16 | offset u64 | ch u32 … | payload`.
 """
 
 import struct
@@ -12,16 +12,16 @@ from hawse.wire.errors import RemoteProtocolError
 
 HEADER: Final = struct.Struct(">BIQ")
 HEADER_SIZE: Final = HEADER.size
-SHARED: Final = 4  # in the place of the kind: a frame for many channels
+SHARED: Final = 4  # in place of the kind: marks a shared frame
 SHARED_HEADER = struct.Struct(">BBHQ")
-SHARED_MAX = 1024  # channels of one frame
-SHARED_SIZE = SHARED_HEADER.size + 4 * SHARED_MAX  # bytes of the longest header of a shared frame
+SHARED_MAX = 1024  # maximum channels of a shared frame
+SHARED_SIZE = SHARED_HEADER.size + 4 * SHARED_MAX  # maximum bytes of the header of a shared frame
 OFFSET_MAX = (1 << 53) - 1  # 9 PB: the largest integer that a double holds exactly, as in JavaScript
 
 
 class Kind(IntEnum):
     INPUT = 0
-    OUTPUT = 1  # or stdout, or the bytes of a file
+    OUTPUT = 1  # also stdout, or the bytes of a file
     STDERR = 2
     SCREEN = 3  # bytes of a snapshot, which are not part of the output
 
@@ -60,7 +60,7 @@ def decode_frame(frame: bytes | memoryview, *, payload_limit: int) -> Data:
     """Decode a frame whose payload has at most `payload_limit` bytes.
 
     Raises:
-        RemoteProtocolError: `frame` is not a frame, or it is beyond a limit.
+        RemoteProtocolError: `frame` is not a valid frame, or it exceeds a limit.
     """
     if len(frame) < HEADER_SIZE:
         raise RemoteProtocolError("a frame is shorter than its header", code="invalid_message", close_code=1007)
@@ -87,7 +87,7 @@ def encode_shared(kind: int, chs: Sequence[int], offset: int, payload: bytes | m
 
 
 def decode_shared(frame: bytes | memoryview, *, payload_limit: int) -> Iterator[Data]:
-    """Yield the frame of each channel of a frame for many channels. Raises as `decode_frame`."""
+    """Yield one frame for each channel of a shared frame. Raises the same errors as `decode_frame`."""
     if len(frame) < SHARED_HEADER.size:
         raise RemoteProtocolError("a frame is shorter than its header", code="invalid_message", close_code=1007)
     _, kind, count, offset = SHARED_HEADER.unpack_from(frame)

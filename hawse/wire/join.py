@@ -1,7 +1,7 @@
 """The messages between a gateway and a machine that has joined it (docs/wire.md section 12).
 
-They are text messages of the WebSocket. Its binary messages carry the bytes of the link between the gateway and the
-runtime of the machine: they are one stream, and where a message ends means nothing.
+They are text messages of the WebSocket. Its binary messages carry the link between the gateway and the runtime of the
+machine, as one byte stream in which message boundaries have no meaning.
 """
 
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ from hawse.wire.errors import RemoteProtocolError
 JOIN_SUBPROTOCOL: Final = "hawse.join.v1"
 JOIN_PATH: Final = "/v1/join"
 JOIN_TEXT: Final = 4096  # bytes of one message
-AGAIN: Final = 1012  # the close code that asks the machine to connect again (RFC 6455: service restart)
-CONFLICT: Final = 4409  # the close code for a sandbox that another machine has joined
+AGAIN: Final = 1012  # close code that asks the machine to reconnect (RFC 6455: service restart)
+CONFLICT: Final = 4409  # close code after another machine has joined the sandbox
 
 Text = Annotated[str, Meta(max_length=1024)]
 RuntimeId = Annotated[str, Meta(pattern=r"^[0-9a-f]{16}$")]
@@ -26,11 +26,11 @@ MachineName = Annotated[str, Meta(max_length=256)]
 
 
 class JoinMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
-    """The base: the `type` of a message is the lower-case name of its class, unless the class states another."""
+    """The base class. The `type` of a message is the lower-case name of its class unless the class sets a `tag`."""
 
 
 class Join(JoinMessage, frozen=True, kw_only=True):
-    """The first message of the machine.
+    """The machine's first message.
 
     Attributes:
         runtime: The id of its runtime.
@@ -44,22 +44,22 @@ class Join(JoinMessage, frozen=True, kw_only=True):
 
 
 class Leave(JoinMessage, frozen=True, kw_only=True):
-    """From the machine: everything of the sandbox has ended there, and it will not connect again."""
+    """From the machine: all programs of the sandbox have ended there, and the machine will not connect again."""
 
     reason: Text = ""
 
 
 class JoinAccepted(JoinMessage, frozen=True, kw_only=True, tag="joined"):
-    """The answer of the gateway: the machine is the sandbox now."""
+    """The gateway's answer: the machine is now the sandbox."""
 
     sandbox: SandboxId
 
 
 class Refused(JoinMessage, frozen=True, kw_only=True):
-    """From the gateway, before it closes the connection.
+    """From the gateway, before it closes the connection: why it does so.
 
     Attributes:
-        code: The code of an error of docs/wire.md section 8.
+        code: The error code (docs/wire.md section 8).
         message: For people.
         retryable: Whether another attempt can succeed.
     """
@@ -70,7 +70,7 @@ class Refused(JoinMessage, frozen=True, kw_only=True):
 
 
 class Quit(JoinMessage, frozen=True, kw_only=True):
-    """From the gateway: the machine must end everything of the sandbox, answer with `leave`, and not connect again."""
+    """From the gateway: the machine must end all programs of the sandbox, answer `leave`, and not connect again."""
 
     reason: Text = ""
 
@@ -83,18 +83,18 @@ _from_gateway: msgspec.json.Decoder[FromGateway] = msgspec.json.Decoder(FromGate
 
 
 def encode_join(message: JoinMessage) -> str:
-    """Return the text of a message."""
+    """Encode a message."""
     return msgspec.json.encode(message).decode()
 
 
 def parse_machine(text: str) -> FromMachine:
-    """Decode a message of a machine. Raises `RemoteProtocolError`."""
+    """Decode a message from a machine. Raises `RemoteProtocolError`."""
     with _bounded(text):
         return _from_machine.decode(text)
 
 
 def parse_gateway(text: str) -> FromGateway:
-    """Decode a message of a gateway. Raises `RemoteProtocolError`."""
+    """Decode a message from a gateway. Raises `RemoteProtocolError`."""
     with _bounded(text):
         return _from_gateway.decode(text)
 

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 PROTOCOL = 1
 SUBPROTOCOL = "hawse.v1"
-LINK_CHANNELS = 65_536  # on a gateway's link to a runtime, which carries the channels of all clients
-EVENT_OVERHEAD = 64  # bytes of the window that an event costs besides its value, so that empty events are not free
+LINK_CHANNELS = 65_536  # on a link from a gateway to a runtime, which carries the channels of all clients
+EVENT_OVERHEAD = 64  # bytes of the window that an event uses besides its value, so that empty events are not free
 
 
 Size = Annotated[int, Meta(ge=1)]
@@ -18,9 +18,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits that a server enforces on one connection. Sizes are in bytes, times in seconds."""
 
     text: Size = 1 << 20  # one control message; bounds the cost of parsing it
-    payload: Size = 1 << 16  # one frame; the slice until another channel gets its turn
+    payload: Size = 1 << 16  # one frame, after which another channel gets its turn
     channels: Size = 1024  # open at once
-    window_max: Size = 4 << 20  # granted on one channel: bandwidth × round trip at 320 Mbit/s and 100 ms
-    input_window: Size = 1 << 18  # unapplied input that a client can send, and must keep for resending
-    backlog: Size = 8 << 20  # messages that a client has not read
+    window_max: Size = 4 << 20  # window of one channel: bandwidth × round trip at 320 Mbit/s and 100 ms
+    input_window: Size = 1 << 18  # unacknowledged input that a client can send, and must keep for resending
+    backlog: Size = 8 << 20  # messages that a client has not read yet
     hello_timeout: float = 10.0

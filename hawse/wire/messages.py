@@ -1,6 +1,6 @@
 """Control messages: immutable structs whose JSON form is specified in docs/wire.md section 2.
 
-`params` and `value` remain undecoded (`msgspec.Raw`) until they are used, so a gateway forwards them byte for byte.
+`params` and `value` are not decoded (`msgspec.Raw`) until they are used, so a gateway forwards them byte for byte.
 """
 
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ ChannelId = Annotated[int, Meta(ge=1, le=CHANNEL_MAX)]
 Grant = Annotated[int, Meta(ge=1, le=GRANT_MAX)]
 Key = Annotated[str, Meta(min_length=1, max_length=128)]
 Age = Annotated[float, Meta(ge=0, le=10**9)]
-Right = Annotated[str, Meta(min_length=1, max_length=160)]  # a name, `@` and the id of a terminal
+Right = Annotated[str, Meta(min_length=1, max_length=160)]  # longest right: a name, `@` and the id of a terminal
 Trace = Annotated[str, Meta(max_length=256)]
 RequestId = Annotated[str, Meta(max_length=64)]
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]
@@ -34,12 +34,12 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The authenticated caller of a method, as a gateway describes it to a runtime.
 
     Attributes:
-        id: identifies the caller; the same in every call of one caller.
-        name: what to show to people; can be empty.
-        kind: `owner`, `user`, `guest` or `service`. Readers must accept other values, which later versions may add.
-        rights: names defined in `hawse.api.rights`. `*` is every right; an unknown name grants nothing.
-        credential: id of the credential that the caller presented, which is not secret; None means the gateway has
-            none.
+        id: identifies the caller; the same in all calls of one caller.
+        name: the display name; can be empty.
+        kind: `owner`, `user`, `guest` or `service`. Receivers must accept other values, as later versions can add some.
+        rights: names defined in `hawse.api.rights`. `*` is every right; unknown names grant nothing.
+        credential: id of the credential that the caller presented, which is not secret; None if the gateway needs no
+            credential.
     """
 
     id: Annotated[str, Meta(min_length=1, max_length=128)]
@@ -50,10 +50,10 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
-    """The base of all control messages: their `type` is the name of the class in lower case.
+    """The base class of all control messages. The `type` of a message is the lower-case name of its class.
 
-    A field that the specification marks with `?` is left out when it has its default value. A required field has a
-    default factory instead, so it is always written.
+    Fields that the specification marks with `?` are omitted if they have their default value. Required fields have a
+    default factory instead of a default value, so they are always written.
     """
 
 
@@ -77,7 +77,7 @@ class Welcome(Message, frozen=True, kw_only=True):
 
 
 class Call(Message, frozen=True, kw_only=True):
-    """Opens channel `ch`. `timeout` in seconds; `age`, only in a repeat: seconds since the call first went out.
+    """Opens channel `ch`. `timeout` is in seconds. `age`, for a repeated call, is the seconds since it was first sent.
 
     `trace`: the W3C `traceparent` of the caller; an invalid one is ignored. `principal`: the gateway's description of
     the caller for a runtime. A gateway ignores a principal from a client.
@@ -107,9 +107,9 @@ class Result(Message, frozen=True, kw_only=True):
 
 
 class Error(Message, frozen=True, kw_only=True):
-    """Closes channel `ch`, or (without one) states why the connection is about to be closed.
+    """Closes channel `ch`. Without `ch`, it states why the connection is about to be closed.
 
-    `request`: the id of the call in the logs of the gateway.
+    `request` is the id of the call in the logs of the gateway.
     """
 
     code: str
@@ -186,12 +186,12 @@ def encode(message: Message) -> bytes:
 
 
 def to_raw(value: Any) -> Raw:
-    """Encode a value that msgspec can encode to JSON, for the field of a message."""
+    """Encode a field's value to JSON."""
     return Raw(_encoder.encode(value))
 
 
 def _details(error: HawseError) -> Raw:
-    """Encode the details; omit them if they contain a file name that is not valid UTF-8."""
+    """Encode the details, or omit them if they contain a file name that is not valid UTF-8."""
     try:
         return NULL if error.details is None else to_raw(error.details)
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
 """The state of one side of a connection: its role, the handshake, the open channels, and the messages to write.
 
-`Connection` is assembled from classes that add sending and receiving to this one. They share their attributes instead
-of delegating to each other because each data frame passes through them.
+`Connection` inherits from this class and from classes that add sending and receiving. For speed, they share attributes
+instead of delegating to each other, because each data frame passes through them.
 """
 
 from enum import Enum
@@ -21,7 +21,7 @@ class ProtocolState:
     """State that sending and receiving share.
 
     Attributes:
-        role: the side of the connection that this object is.
+        role: the side of the connection that this object represents.
         limits: the limits that the server enforces; a client gets them from `welcome`.
         ready: whether `welcome` was sent or received.
         shares: whether the client accepts frames for many channels.
@@ -31,11 +31,11 @@ class ProtocolState:
     """
 
     def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
-        """Create one side of a connection that has exchanged nothing yet.
+        """Create one side of a new connection.
 
         Args:
-            role: the side to be.
-            limits: the limits that a server announces and enforces; a client passes None.
+            role: the side that this object represents.
+            limits: the limits that a server announces and enforces; None for a client.
             window: for a client, the bytes that the server can send on each new channel before credit.
         """
         self.role = role
@@ -48,27 +48,31 @@ class ProtocolState:
         self._failed = False  # the `error` that ends the connection was sent
         self.channel_window = window
         self.last_channel = 0
-        self._broken: RemoteProtocolError | None = None  # set by the first violation; nothing is received after it
+        self._broken: RemoteProtocolError | None = None  # set by the first violation; nothing is received afterwards
         self._out: list[str | bytes] = []
         self._out_size = 0
 
     # ---- messages to write
 
     def data_to_send(self) -> list[str | bytes]:
-        """Take the messages to write, in order: each `str` is a control message, each `bytes` a data frame."""
+        """Remove and return the messages to write, in order: each `str` is a control message, each `bytes` a data
+        frame.
+        """
         out, self._out = self._out, []
         self._out_size = 0
         return out
 
     @property
     def pending(self) -> int:
-        """Bytes that `data_to_send` would return. A transport that cannot write bounds them by `limits.backlog`."""
+        """Number of bytes that `data_to_send` would return. A transport that cannot write limits it to
+        `limits.backlog`.
+        """
         return self._out_size
 
     def send_connection_error(self, error: HawseError) -> None:
         """Queue the `error` without a channel, which states why the connection is about to be closed.
 
-        Only the first call of a server has an effect; a client has no such message.
+        Only the first call has an effect, and only on a server, because a client has no such message.
         """
         if self._server and not self._failed:
             self._failed = True
@@ -105,7 +109,7 @@ class ProtocolState:
         return channel
 
     def _known(self, ch: int) -> Channel:
-        """Return the channel that the other side refers to: an open one, or a closed one for a late message.
+        """Return the channel that the peer refers to. For a late message, this is a closed channel.
 
         Raises:
             RemoteProtocolError: no call has used this channel number.
@@ -127,7 +131,7 @@ class ProtocolState:
             raise LocalProtocolError(f"{step.value} on channel {channel.ch}, which is {channel.state.value}")
 
     def _step_remote(self, channel: Channel, step: Step) -> bool:
-        """Take a step of the other side; return False if the channel is closed and the message must be ignored.
+        """Take a step of the peer. Returns False if the channel is closed and the message must be ignored.
 
         Raises:
             RemoteProtocolError: the table of steps does not allow it.

@@ -1,6 +1,6 @@
-"""Receiving: validates each message and frame of the other side against docs/wire.md and turns it into an event.
+"""Receiving: validates each message and frame from the peer against docs/wire.md and turns it into an event.
 
-The first violation raises `RemoteProtocolError`, and every call after it raises the same error.
+The first violation raises `RemoteProtocolError`, and all later calls raise the same error.
 """
 
 from hawse.wire.channel import Step
@@ -34,16 +34,16 @@ class Receiver(ServerSender):
     """Converts received data to events."""
 
     def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
-        """Create one side of a connection. For the arguments see `ProtocolState`."""
+        """Create one side of a connection. The arguments are the same as for `ProtocolState`."""
         super().__init__(role, limits, window=window)
         self._decode = (from_client if self._server else from_server).decode
         self._events: list[Message | Data] = []
 
     def receive_text(self, text: str | bytes | memoryview) -> None:
-        """Take one control message. Its event does not refer to `text`, so it can be kept.
+        """Receive one control message. Its event does not refer to `text`, so it can be kept.
 
         Raises:
-            RemoteProtocolError: the other side violated the protocol. A server has queued the `error` for it.
+            RemoteProtocolError: the peer violated the protocol. A server has queued the `error` message for it.
         """
         self._check_unbroken()
         try:
@@ -55,7 +55,7 @@ class Receiver(ServerSender):
             self._break(error)
 
     def receive_data(self, frame: bytes | memoryview) -> None:
-        """Take one data frame. The event's payload is a view into `frame`. Raises as `receive_text`."""
+        """Receive one data frame. The event's payload is a view into `frame`. Raises the errors of `receive_text`."""
         self._check_unbroken()
         try:
             if self.shares and frame and frame[0] == SHARED:
@@ -83,7 +83,7 @@ class Receiver(ServerSender):
         raise error
 
     def _refuse_call(self, error: MalformedCallError) -> bool:
-        """Answer a malformed `call` on the channel that it names; return False if that is not possible."""
+        """Answer a malformed `call` on its channel; return False if that is not possible."""
         if not self._server or not self.ready or error.ch <= self.last_channel:
             return False
         self.last_channel = error.ch
@@ -99,7 +99,7 @@ class Receiver(ServerSender):
             self._events.append(message)
 
     def _accept(self, message: Message) -> bool:
-        """Update the state for `message`; return whether it is an event."""
+        """Update the state with `message`; return whether it is an event."""
         match message:
             case Call():
                 return self._receive_call(message)
@@ -124,7 +124,7 @@ class Receiver(ServerSender):
         return True
 
     def _check_early(self, message: Message) -> None:
-        """Before `welcome`, allow the handshake, the error that ends it, and pings after `hello`."""
+        """Before `welcome`, allow only the handshake, the error that ends it, and pings after `hello`."""
         if not isinstance(message, Hello | Welcome | Error | Goaway | Ping | Pong):
             raise RemoteProtocolError("only `hello` and `ping` are allowed before `welcome`")
         if self._server and not self._greeted and not isinstance(message, Hello):
@@ -169,7 +169,7 @@ class Receiver(ServerSender):
         channel = self._known(credit.ch)
         if not self._step_remote(channel, Step.CLIENT_CREDIT if self._server else Step.SERVER_CREDIT):
             return False
-        # Cut to the maximum, but a grant must not lower a window that started above it.
+        # Limit the window to the maximum, but do not shrink a window that started above it.
         channel.send_window += min(credit.bytes, max(self.limits.window_max - channel.send_window, 0))
         channel.returned += min(credit.bytes, channel.spent - channel.returned)
         return True

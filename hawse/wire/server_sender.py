@@ -1,4 +1,4 @@
-"""Sending that only a server does: `welcome`, events, results, errors and `goaway` (docs/wire.md section 2)."""
+"""The messages that only a server sends: `welcome`, events, results, errors and `goaway` (docs/wire.md section 2)."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from hawse.wire.errors import HawseError, LocalProtocolError
 from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL
 from hawse.wire.messages import Error, Event, Goaway, Result, Welcome, encode, to_raw
 
-SHORT_MESSAGE = 256  # characters that an error which is too large to send keeps of its message
+SHORT_MESSAGE = 256  # characters of its message that an error keeps if it is too large to send
 
 
 class ServerSender(ClientSender):
     """Answers calls and closes their channels."""
 
     def send_welcome(self, server: str, *, identity: str, role: str, abilities: list[str] | None = None) -> None:
-        """Answer `hello`, so that the client may call.
+        """Answer `hello`, so that the client can call.
 
         Args:
             server: name and version.
@@ -47,12 +47,12 @@ class ServerSender(ClientSender):
 
         Args:
             ch: an open channel.
-            name: of the event.
+            name: the name of the event.
             value: a `msgspec.Raw`, or any value that encodes to JSON.
             seq: the number of the event in its stream.
 
         Raises:
-            HawseError: `too_large`, if the message is beyond `limits.text`; nothing is sent.
+            HawseError: `too_large` if the message exceeds `limits.text`. Nothing is sent.
             LocalProtocolError: the channel is not open, or its window is used up.
         """
         channel = self._sendable(ch)
@@ -70,7 +70,7 @@ class ServerSender(ClientSender):
         self._push_text(text)
 
     def send_result(self, ch: int, value: Any = None) -> None:
-        """Close `ch` with a result, or with `too_large` if the message is beyond `limits.text`."""
+        """Close `ch` with a result, or with `too_large` if the message exceeds `limits.text`."""
         raw = value if isinstance(value, msgspec.Raw) else to_raw(value)
         text = encode(Result(ch=ch, value=raw))
         if len(text) > self.limits.text:
@@ -81,7 +81,7 @@ class ServerSender(ClientSender):
         self._push_text(text)
 
     def send_error(self, ch: int, error: HawseError) -> None:
-        """Close `ch` with `error`. If the message is beyond `limits.text`, it loses details and most of its text."""
+        """Close `ch` with `error`, without its details and most of its text if the message exceeds `limits.text`."""
         text = encode(Error.from_exception(error, ch))
         if len(text) > self.limits.text:
             message = error.message[:SHORT_MESSAGE]
@@ -91,5 +91,5 @@ class ServerSender(ClientSender):
         self._push_text(text)
 
     def goaway(self, reason: str, retry_after: float) -> None:
-        """Ask the client to reconnect after `retry_after` seconds; the carrier then closes with 1012."""
+        """Ask the client to reconnect after `retry_after` seconds. The carrier then closes with 1012."""
         self._send(Goaway(reason=reason, retry_after=retry_after))

@@ -1,4 +1,4 @@
-"""Messages on a plain byte stream (a link from gateway to runtime): each is preceded by its length, u32 big-endian.
+"""Messages on a plain byte stream (a link from gateway to runtime), each preceded by its length as a big-endian u32.
 
 A control message starts with `{` and a data frame with its kind, so the first byte distinguishes them.
 """
@@ -14,7 +14,7 @@ _OPEN_BRACE = ord("{")
 
 
 def encode_stream(messages: Iterable[str | bytes]) -> list[bytes]:
-    """Interleave lengths and messages, ready for `writelines`."""
+    """Return lengths and messages in turn, ready for `writelines`."""
     parts: list[bytes] = []
     for message in messages:
         body = message.encode() if isinstance(message, str) else message
@@ -25,7 +25,7 @@ def encode_stream(messages: Iterable[str | bytes]) -> list[bytes]:
 class StreamDecoder:
     """Splits a byte stream into messages; copies only messages that span several chunks.
 
-    It buffers at most one incomplete message, which is bounded by the larger of the two limits.
+    It buffers at most one incomplete message, whose size is bounded by the larger of the two limits.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -34,7 +34,7 @@ class StreamDecoder:
 
     @property
     def held(self) -> int:
-        """The number of bytes that are buffered: the incomplete message, with its length."""
+        """The number of buffered bytes of an incomplete message and its length."""
         return len(self._partial)
 
     def feed(self, chunk: bytes) -> Iterator[tuple[bool, memoryview | bytes]]:
@@ -43,7 +43,7 @@ class StreamDecoder:
         A yielded view is valid until the next step of the iterator.
 
         Raises:
-            RemoteProtocolError: a message has a length of zero or beyond the limit.
+            RemoteProtocolError: a message is empty or exceeds the limit.
         """
         view = memoryview(chunk)
         position = 0
@@ -64,7 +64,7 @@ class StreamDecoder:
         self._partial += view[position:]
 
     def _fill(self, view: memoryview) -> int:
-        """Append the missing part of the partial message; return how many bytes of `view` it took."""
+        """Append the missing part of the incomplete message; return the number of bytes taken from `view`."""
         taken = 0
         if len(self._partial) < LENGTH_SIZE:
             taken = LENGTH_SIZE - len(self._partial)

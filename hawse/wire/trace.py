@@ -1,4 +1,4 @@
-"""Trace contexts of W3C, level 2: the `traceparent` that connects a call with the request that caused it.
+"""W3C Trace Context, level 2: the `traceparent` that connects a call with the request that caused it.
 
 https://www.w3.org/TR/trace-context-2/
 """
@@ -7,7 +7,7 @@ import random
 import re
 from typing import NamedTuple
 
-# A version after 00 may add fields; its first four have the same meaning.
+# Versions after 00 can add fields, but the first four keep their meaning.
 _FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.ASCII)
 
 
@@ -17,7 +17,7 @@ class Trace(NamedTuple):
     Attributes:
         id: The trace: 32 hexadecimal digits.
         span: The span of the call: 16 hexadecimal digits.
-        flags: 2 hexadecimal digits; bit 0: the caller records the trace.
+        flags: 2 hexadecimal digits; bit 0 is set if the caller records the trace.
     """
 
     id: str
@@ -26,7 +26,7 @@ class Trace(NamedTuple):
 
     @classmethod
     def parse(cls, text: str | None) -> "Trace | None":
-        """Parse a `traceparent`; None if it is invalid, which must be treated as missing."""
+        """Parse a `traceparent`. Returns None if it is invalid, which must be treated as missing."""
         found = _FORM.fullmatch(text) if text else None
         if found is None or found[1] == "ff" or (found[1] == "00" and found[5]):
             return None
@@ -35,9 +35,9 @@ class Trace(NamedTuple):
 
     @classmethod
     def below(cls, parent: str | None) -> "Trace":
-        """Return a new span below the one of a `traceparent`; without a valid one, in a new trace.
+        """Return a new child span of a `traceparent`, or a span in a new trace if it is missing or invalid.
 
-        The ids distinguish calls and protect nothing, so their generator need not be secure.
+        The ids only distinguish calls, so their random generator need not be secure.
         """
         known = cls.parse(parent)
         span = f"{random.getrandbits(64) | 1:016x}"  # never zero

@@ -67,7 +67,7 @@ def test_the_fields_of_base_classes_are_documented_unless_the_struct_documents_t
 
 
 def test_a_line_that_is_no_entry_is_an_error() -> None:
-    with pytest.raises(ValueError, match="not an entry of a section"):
+    with pytest.raises(ValueError, match="not a field entry of a docstring section"):
         documentation(Wrong)
 
 

@@ -29,7 +29,7 @@ class ForbiddenError(CallError):
 
 
 class OriginDeniedError(CallError):
-    """Code `origin_denied`: a page of another origin."""
+    """Code `origin_denied`: the page's origin is not allowed."""
 
     code = "origin_denied"
 
@@ -41,7 +41,7 @@ class UnknownMethodError(CallError):
 
 
 class InvalidParamsError(CallError):
-    """Code `invalid_params`: a parameter is unknown or wrong; `details.path` is its location."""
+    """Code `invalid_params`: a parameter is unknown or invalid; `details.path` is its location."""
 
     code = "invalid_params"
 
@@ -54,25 +54,29 @@ class NotFoundError(CallError, FileNotFoundError):
 
 
 class ConflictError(CallError):
-    """Code `conflict`: the id is taken; the file has changed."""
+    """Code `conflict`: the request conflicts with the current state: for example, the id is taken, or the file has
+    changed.
+    """
 
     code = "conflict"
 
 
 class StaleHandleError(CallError):
-    """Code `stale_handle`: the handle belongs to an earlier runtime, terminal or process with that id."""
+    """Code `stale_handle`: the handle refers to an earlier runtime, terminal or process with the same id."""
 
     code = "stale_handle"
 
 
 class ExitedError(CallError):
-    """Code `exited`: input or a signal for a terminal, process or session that has ended."""
+    """Code `exited`: the terminal, process or session has ended and takes no input or signals."""
 
     code = "exited"
 
 
 class LeaseHeldError(CallError):
-    """Code `lease_held`: input while another viewer holds the writer lease; `details.applied`, and the lease."""
+    """Code `lease_held`: another viewer holds the writer lease; `details` has the lease and the `applied` input
+    offset.
+    """
 
     code = "lease_held"
 
@@ -92,38 +96,38 @@ class OutcomeUnknownError(CallError):
 
 
 class InputGapError(CallError):
-    """Code `input_gap`: input beyond the applied offset; `details.applied`."""
+    """Code `input_gap`: input was sent beyond the applied offset, which is `details.applied`."""
 
     code = "input_gap"
 
 
 class InputOverflowError(CallError):
-    """Code `input_overflow`: the program does not read its input; `details.applied`."""
+    """Code `input_overflow`: the program does not read its input; `details.applied` is the applied offset."""
 
     code = "input_overflow"
 
 
 class LimitExceededError(CallError):
-    """Code `limit_exceeded`: too many channels, terminals, processes."""
+    """Code `limit_exceeded`: too many channels, terminals, processes or other objects."""
 
     code = "limit_exceeded"
 
 
 class TooLargeError(CallError):
-    """Code `too_large`: an argument or result beyond its limit."""
+    """Code `too_large`: an argument or result exceeds its limit."""
 
     code = "too_large"
 
 
 class DeadlineExceededError(CallError, TimeoutError):
-    """Code `deadline_exceeded`: the call's `timeout`."""
+    """Code `deadline_exceeded`: the call's `timeout` has passed."""
 
     code = "deadline_exceeded"
     errno = errno.ETIMEDOUT
 
 
 class CallCancelledError(CallError):
-    """Code `cancelled`: the answer to `cancel`."""
+    """Code `cancelled`: the call was cancelled."""
 
     code = "cancelled"
 
@@ -171,37 +175,39 @@ class NoSpaceError(CallError, OSError):
 
 
 class IoError(CallError, OSError):
-    """Code `io_error`: another error of the operating system; `details.errno`."""
+    """Code `io_error`: another error of the operating system, with its number in `details.errno`."""
 
     code = "io_error"
     errno = errno.EIO
 
 
 class UnavailableError(CallError):
-    """Code `unavailable`: the sandbox cannot be reached; `admitted` is `"no"`. Not `retryable`: a program or a
-    setting that the call needs is missing.
+    """Code `unavailable`: the sandbox cannot be reached (`admitted` is `"no"`), or a required program or setting is
+    missing (not `retryable`).
     """
 
     code = "unavailable"
 
 
 class CapacityExceededError(CallError):
-    """Code `capacity_exceeded`: the machine has no capacity for another sandbox; `details.retry_after` in seconds."""
+    """Code `capacity_exceeded`: the machine has no capacity for another sandbox; retry after `details.retry_after`
+    seconds.
+    """
 
     code = "capacity_exceeded"
 
 
 class CleanupPendingError(CallError):
-    """Code `cleanup_pending`: parts of the sandbox have not ended yet, and the gateway keeps trying;
-    `details.retry_after` in seconds.
+    """Code `cleanup_pending`: parts of the sandbox have not ended, but the gateway keeps trying; retry after
+    `details.retry_after` seconds.
     """
 
     code = "cleanup_pending"
 
 
 class StoppedError(CallError):
-    """Code `stopped`: the sandbox was stopped or paused by a client: start it with `sandbox.start`. `details`:
-    `reason`, such as `stopped by Grace`.
+    """Code `stopped`: a client has stopped or paused the sandbox, and `sandbox.start` starts it; `details.reason`
+    is, for example, `stopped by Grace`.
     """
 
     code = "stopped"

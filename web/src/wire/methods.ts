@@ -739,7 +739,7 @@ export interface DesktopClipboardResult {
   text: string;
 }
 
-/** Drag with the mouse: press a button at the first point, move through the other points, and release it at the last. */
+/** Drag: press a mouse button at the first point, move through the others, and release it at the last. */
 export interface DesktopDrag {
   /** Id of the desktop. */
   id?: string;
@@ -1738,7 +1738,7 @@ export interface FileWrite {
   mode?: number | null;
   /** Whether missing parent directories are created; null means true. */
   parents?: boolean | null;
-  /** The version that the file must have when it is replaced, or empty if it must not exist. Otherwise, the error is `conflict`, with the file's `version` in the details. Null accepts any version. */
+  /** The expected version of the file; empty if it must not exist, null for any. If it differs, the error is `conflict`, with the actual `version` in `details`. */
   if_version?: string | null;
   /** Write in place from this offset on; 0 creates the file. If the file is shorter, the error is `conflict`. Null replaces the file. */
   offset?: number | null;
@@ -1946,8 +1946,9 @@ export interface GitDiffResult {
 export interface GitHead {
   /** The directory, absolute. */
   path: string;
-  /** Hash of the commit; null before the first one. branch: Name of the branch; null with a detached HEAD. */
+  /** Hash of the commit; null before the first one. */
   commit: string | null;
+  /** Name of the branch; null with a detached HEAD. */
   branch: string | null;
 }
 
@@ -2133,7 +2134,7 @@ export interface ImagePull {
   image: string;
 }
 
-/** Remove a name of an image. Its files are removed with its last name. If a sandbox uses the image, the error is `conflict`. */
+/** Remove a name of an image, and its files with the last name. The error is `conflict` if a sandbox uses it. */
 export interface ImageRemove {
   /** Name of the provider; null means the default one. If it has no images, the error is `invalid_params`. */
   provider?: string | null;
@@ -2199,7 +2200,7 @@ export interface MountCreate {
   credentials?: MountCredentials | null;
 }
 
-/** Credentials for a bucket outside of the gateway's settings. The gateway stores them and never sends them to the sandbox. */
+/** Credentials for a bucket outside of the gateway's settings. The gateway never sends them to the sandbox. */
 export interface MountCredentials {
   /** The access key id. */
   access_key_id: string;
@@ -2247,8 +2248,9 @@ export interface MountInfo {
   backup?: string | null;
   /** The mounted part, relative to the part of the bucket or directory that the gateway exposes. */
   prefix?: string;
-  /** Whether nothing can be written. owner: Id of the user that created it. */
+  /** Whether nothing can be written. */
   read_only?: boolean;
+  /** Id of the user that created it. */
   owner?: string | null;
   /** When it was created, in seconds since 1970. */
   created?: number;
@@ -2657,8 +2659,9 @@ export interface ProcessOpened {
   stdout?: KeptRange;
   /** The part of stderr that can be read. */
   stderr?: KeptRange;
-  /** Offset in each stream of the first byte to be sent; above `since` where older bytes are no longer kept. input_offset: Number of bytes of this input stream that have already been applied. */
+  /** Offset in each stream of the first byte that will be sent; greater than `since` if older bytes were dropped. */
   from?: StreamOffsets;
+  /** Number of bytes of this input stream that have already been applied. */
   input_offset?: number;
 }
 
@@ -2782,8 +2785,9 @@ export interface RecordingInfo {
   desktop?: string | null;
   /** Instance of the recorded terminal or desktop. */
   instance: string;
-  /** Title; null means none. input: Whether it contains input, which can include passwords. */
+  /** Title; null means none. */
   title?: string | null;
+  /** Whether it contains input, which can include passwords. */
   input: boolean;
   /** Columns at its start, or a desktop's width in pixels. */
   cols: number;
@@ -2956,8 +2960,9 @@ export interface RuntimeInfoResult {
   processes: number;
   /** Number of sessions whose shell runs. */
   sessions: number;
-  /** Number of file descriptors that the runtime has open. tasks: Number of asyncio tasks in the runtime. */
+  /** Number of file descriptors that the runtime has open. */
   open_fds: number;
+  /** Number of asyncio tasks in the runtime. */
   tasks: number;
   /** Resident memory of the runtime, in bytes. */
   memory: number;
@@ -3032,7 +3037,7 @@ export interface SandboxCreate {
   labels?: Record<string, string>;
   /** Its resource limits. */
   limits?: SandboxLimits;
-  /** Its network: `none`, `private` (only the sandbox itself, but previews work), `filtered` (hosts that `egress` allows), or `host`. */
+  /** `none`, `private` (no outside network, but previews work), `filtered` (hosts that `egress` allows), or `host`. */
   network?: "filtered" | "host" | "none" | "private" | null;
   /** The rules of its filtered network; null means that nothing is allowed. */
   egress?: EgressPolicy | null;
@@ -4191,7 +4196,7 @@ export interface TokenRevoke {
 }
 
 /**
- * Give a port a public address at the gateway. Anyone who knows the address can connect to the port without a token.
+ * Give a port a public address at the gateway. Anyone who knows it can connect without a token.
  *
  * An `http` tunnel has a host name and a path. A `tcp` tunnel has a port of the gateway. A `tls` tunnel has a host name at a port of the gateway that all `tls` tunnels share; the program in the sandbox terminates TLS, with a certificate for this name. If the operator has not enabled this kind, the error is `unavailable`.
  *
@@ -4322,7 +4327,7 @@ export interface WatchChangesResult {
 export interface WatchRescan {
   /** Opaque position after these changes, to pass as `since`. */
   version: string;
-  /** `overflow` if the kernel's queue overflowed, `behind` if the client read too slowly, `expired` if the watch expired, or `restarted` if the runtime was restarted. */
+  /** `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` for the watch, `restarted` for the runtime. */
   reason: "behind" | "expired" | "overflow" | "restarted";
 }
 
