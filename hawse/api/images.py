@@ -37,7 +37,7 @@ class ImageListResult(Reply, frozen=True, kw_only=True):
     """The images of a provider.
 
     Attributes:
-        images: All available images, including images that other programs have pulled.
+        images: All local images, including images that other programs have pulled.
     """
 
     images: list[ImageInfo]
@@ -59,7 +59,7 @@ class ImageProvider(ParamsValue, kw_only=True):
     """Fields of every method about images.
 
     Attributes:
-        provider: Name of the provider; null means the default one. A provider without images is `invalid_params`.
+        provider: Name of the provider; null means the default one. If it has no images, the error is `invalid_params`.
     """
 
     provider: Name | None = None
@@ -80,18 +80,18 @@ class ImageTarget(ImageProvider, kw_only=True):
 
 @method("image.list", safe=True, sandbox=False)
 class ImageList(ImageProvider, Params[ImageListResult], kw_only=True):
-    """List the images that are there."""
+    """List the local images of a provider."""
 
 
 @method("image.pull", events={"progress": ImageProgress}, sandbox=False, raises=("capacity_exceeded",))
 class ImagePull(ImageTarget, Params[ImageInfo], kw_only=True):
-    """Pull an image, or a newer version of an existing one.
+    """Pull an image, or a newer version of a local image.
 
-    An image that does not exist is `invalid_params`. A call for an image that is being pulled joins that pull, which
-    ends with the last of its calls; the provider keeps the downloaded parts. At most 4 images are pulled at once.
+    If the image does not exist, the error is `invalid_params`. Concurrent calls for one image share the pull, which is
+    cancelled with the last call; the provider keeps the downloaded parts. At most 4 images are pulled at once.
     """
 
 
 @method("image.remove", sandbox=False, names="image", ends=True, raises=("not_found", "conflict"))
 class ImageRemove(ImageTarget, Params[Nothing], kw_only=True):
-    """Remove a name of an image, and its files with the last name. One that a sandbox uses is a `conflict`."""
+    """Remove a name of an image, and its files with the last name. The error is `conflict` if a sandbox uses it."""

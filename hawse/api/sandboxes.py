@@ -362,4 +362,4 @@ class SandboxWatch(Params[Nothing], kw_only=True):
 
 @method("template.list", safe=True, terminal=SELECTED, sandbox=False)
 class TemplateList(Params[TemplateListResult], kw_only=True):
-    """List the templates of this gateway for `sandbox.create`."""
+    """List the gateway's templates for `sandbox.create`."""
