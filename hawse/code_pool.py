@@ -14,7 +14,7 @@ class PoolLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of the pool of one language."""
 
     size: int = 2  # idle executors; with 0, each context starts its own
-    idle: float = 600.0  # seconds without a new context or run after which the idle executors are ended
+    idle: float = 600.0  # seconds without a new context or run until the idle executors are ended
     memory: int = 512 << 20  # bytes of resident memory of all idle executors in total
 
 

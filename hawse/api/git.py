@@ -276,7 +276,7 @@ class GitClone(Params[GitHead], kw_only=True):
         branch: Branch or tag to check out; null means the remote's default.
         filter: Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null clones everything.
         credentials: Credentials for the host of the URL; null means none.
-        timeout: Time limit in seconds, after which git is killed and the error is `deadline_exceeded`.
+        timeout: Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`.
     """
 
     url: Url
@@ -432,7 +432,7 @@ class GitPull(GitRepository, Params[GitHead], kw_only=True):
         rebase: Whether to rebase rather than merge.
         ff_only: Whether only a fast-forward is allowed.
         credentials: Credentials for the host of the remote; null means none.
-        timeout: Time limit in seconds, after which git is killed and the error is `deadline_exceeded`.
+        timeout: Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`.
     """
 
     remote: RefName | None = None
@@ -455,7 +455,7 @@ class GitPush(GitRepository, Params[GitPushResult], kw_only=True):
         force: Whether to overwrite the remote's branch, if it has not changed since it was last fetched.
         set_upstream: Whether to set the remote's branch as the upstream.
         credentials: Credentials for the host of the remote; null means none.
-        timeout: Time limit in seconds, after which git is killed and the error is `deadline_exceeded`.
+        timeout: Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`.
     """
 
     remote: RefName = "origin"

@@ -43,7 +43,7 @@ class Program(ParamsValue, kw_only=True):
         cwd: Directory to start in, relative to the workspace; null means the workspace.
         env: Variables to add to the environment; a null value removes the variable.
         stdin: Whether stdin takes input; otherwise it is /dev/null.
-        timeout: Time limit in seconds, after which all its processes are killed. Null means no limit.
+        timeout: Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit.
     """
 
     argv: Argv | None = None
@@ -475,7 +475,7 @@ class ProcessWait(Params[ProcessWaitResult], kw_only=True):
         exit: Whether to wait for the end of the process; null means false.
         log: Text or pattern to search for in the output; null disables the search.
         port: The port to wait for; null means none.
-        timeout: Time limit in seconds, after which the result is `timeout`. Null means 30.
+        timeout: Time limit in seconds. If it is exceeded, the result is `timeout`. Null means 30.
     """
 
     id: Id

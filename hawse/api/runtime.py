@@ -163,8 +163,7 @@ class RuntimeActivity(Params[RuntimeActivityResult], kw_only=True):
     while a terminal has a viewer.
 
     Args:
-        sleep_after: Seconds of idleness after which the runtime refuses calls because it will be stopped; null means
-            never.
+        sleep_after: Seconds of idleness until the runtime refuses calls because it will be stopped; null means never.
     """
 
     sleep_after: float | None = None

@@ -204,7 +204,7 @@ class SessionProcess(Params[ProcessInfo], kw_only=True):
         cwd: Directory to start in, relative to the session's; null means the session's.
         env: Variables to add to the session's environment; a null value removes the variable.
         stdin: Whether stdin takes input; otherwise it is /dev/null.
-        timeout: Time limit in seconds, after which all its processes are killed. Null means no limit.
+        timeout: Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit.
     """
 
     session: Id

@@ -75,7 +75,7 @@ class Spec(NamedTuple):
 SELECTED: Final = "*"
 
 # Error codes that any call can end with; a method declares all others with `raises`. It also declares one of these
-# codes if it raises it for a reason of its own.
+# codes if it raises the code for its own reasons.
 EVERY_CALL: Final = (
     "unauthenticated",
     "forbidden",

@@ -660,7 +660,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
         exit: Whether to wait for the end of the program. With `instance`, this also works for a terminal whose id has
             been reused.
         since: Offset where the searched output starts, in bytes; null means the current end of the output.
-        timeout: Time limit in seconds, after which the result is `timeout`. Null means 30.
+        timeout: Time limit in seconds. If it is exceeded, the result is `timeout`. Null means 30.
     """
 
     id: Id

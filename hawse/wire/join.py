@@ -1,7 +1,7 @@
 """The messages between a gateway and a machine that has joined it (docs/wire.md section 12).
 
 They are text messages of the WebSocket. Its binary messages carry the link between the gateway and the runtime of the
-machine, as one byte stream in which message boundaries have no meaning.
+machine, as one byte stream without regard to message boundaries.
 """
 
 from collections.abc import Iterator

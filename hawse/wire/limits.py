@@ -18,7 +18,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits that a server enforces on one connection. Sizes are in bytes, times in seconds."""
 
     text: Size = 1 << 20  # one control message; bounds the cost of parsing it
-    payload: Size = 1 << 16  # one frame, after which another channel gets its turn
+    payload: Size = 1 << 16  # one frame; then, another channel gets its turn
     channels: Size = 1024  # open at once
     window_max: Size = 4 << 20  # window of one channel: bandwidth × round trip at 320 Mbit/s and 100 ms
     input_window: Size = 1 << 18  # unacknowledged input that a client can send, and must keep for resending

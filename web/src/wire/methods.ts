@@ -803,7 +803,7 @@ export interface DesktopLaunch {
   env?: Record<string, string | null> | null;
   /** Whether stdin takes input; otherwise it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit in seconds, after which all its processes are killed. Null means no limit. */
+  /** Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit. */
   timeout?: number | null;
   /** Id of the desktop. */
   desktop?: string;
@@ -1178,7 +1178,7 @@ export interface Exec {
   env?: Record<string, string | null> | null;
   /** Whether stdin takes input; otherwise it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit in seconds, after which all its processes are killed. Null means no limit. */
+  /** Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit. */
   timeout?: number | null;
   /** Maximum number of bytes to send of each stream, from its start. Null sends all bytes. */
   max_output?: number | null;
@@ -1858,7 +1858,7 @@ export interface GitClone {
   filter?: string | null;
   /** Credentials for the host of the URL; null means none. */
   credentials?: GitCredentials | null;
-  /** Time limit in seconds, after which git is killed and the error is `deadline_exceeded`. */
+  /** Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
@@ -2006,7 +2006,7 @@ export interface GitPull {
   ff_only?: boolean;
   /** Credentials for the host of the remote; null means none. */
   credentials?: GitCredentials | null;
-  /** Time limit in seconds, after which git is killed and the error is `deadline_exceeded`. */
+  /** Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
@@ -2028,7 +2028,7 @@ export interface GitPush {
   set_upstream?: boolean;
   /** Credentials for the host of the remote; null means none. */
   credentials?: GitCredentials | null;
-  /** Time limit in seconds, after which git is killed and the error is `deadline_exceeded`. */
+  /** Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
@@ -2713,7 +2713,7 @@ export interface ProcessStart {
   env?: Record<string, string | null> | null;
   /** Whether stdin takes input; otherwise it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit in seconds, after which all its processes are killed. Null means no limit. */
+  /** Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit. */
   timeout?: number | null;
   /** Id of the process; null lets the server choose one. */
   id?: string | null;
@@ -2735,7 +2735,7 @@ export interface ProcessWait {
   log?: LogCondition | null;
   /** The port to wait for; null means none. */
   port?: PortCondition | null;
-  /** Time limit in seconds, after which the result is `timeout`. Null means 30. */
+  /** Time limit in seconds. If it is exceeded, the result is `timeout`. Null means 30. */
   timeout?: number | null;
 }
 
@@ -2909,7 +2909,7 @@ export interface Region {
  * A sandbox is active while a call is open, other than calls that only watch, while a process or command runs, or while a terminal has a viewer.
  */
 export interface RuntimeActivity {
-  /** Seconds of idleness after which the runtime refuses calls because it will be stopped; null means never. */
+  /** Seconds of idleness until the runtime refuses calls because it will be stopped; null means never. */
   sleep_after?: number | null;
 }
 
@@ -3466,7 +3466,7 @@ export interface SessionProcess {
   env?: Record<string, string | null> | null;
   /** Whether stdin takes input; otherwise it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit in seconds, after which all its processes are killed. Null means no limit. */
+  /** Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit. */
   timeout?: number | null;
 }
 
@@ -4098,7 +4098,7 @@ export interface TerminalWait {
   exit?: boolean | null;
   /** Offset where the searched output starts, in bytes; null means the current end of the output. */
   since?: number | null;
-  /** Time limit in seconds, after which the result is `timeout`. Null means 30. */
+  /** Time limit in seconds. If it is exceeded, the result is `timeout`. Null means 30. */
   timeout?: number | null;
 }
 
