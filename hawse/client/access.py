@@ -19,7 +19,7 @@ from hawse.client.calls.call_table import CallTable
 
 
 class Tokens:
-    """Tokens that this client may revoke: its own, or all if it is the gateway's owner."""
+    """The tokens that this client may revoke: its own, or all if it has every right in all sandboxes."""
 
     def __init__(self, calls: CallTable) -> None:
         self._calls = calls
@@ -41,8 +41,8 @@ class Tokens:
             role: Its rights.
             sandboxes: The sandboxes that it is limited to. None means all that this client may give access to.
             own: Whether it is limited to the sandboxes that its user creates.
-            user: Whom it identifies. None means the user of this client.
-            expires_in: Seconds until it expires. None means with the token of this client.
+            user: The user that it identifies. None means this client's user.
+            expires_in: Seconds until it expires. None means that it expires with this client's token.
 
         Raises:
             HawseError: `forbidden` if this client does not have the rights itself, `limit_exceeded`.
@@ -56,7 +56,7 @@ class Tokens:
         return (await self._calls.request(TokenList(), sandbox=None)).tokens
 
     async def revoke(self, id: str) -> None:
-        """Revoke a token, and what was created with it. Raises `HawseError` (`not_found`)."""
+        """Revoke a token and everything that was created with it. Raises `HawseError` (`not_found`)."""
         await self._calls.request(TokenRevoke(id=id), sandbox=None)
 
 
@@ -83,7 +83,7 @@ class ShareLinks:
             terminal: The only terminal that it opens. None means the whole sandbox.
             role: `viewer` or `writer`.
             name: The name of the guest.
-            expires_in: Seconds until it expires. None means with the token of this client.
+            expires_in: Seconds until it expires. None means that it expires with this client's token.
             max_uses: Maximum number of browsers that can open it; programs cannot use such a link. None means no
                 maximum.
 
@@ -96,7 +96,7 @@ class ShareLinks:
         return await self._calls.request(params, sandbox=None)
 
     async def list(self) -> list[ShareInfo]:
-        """Return the links, with the clients that use them now."""
+        """Return the links and the clients that are using them."""
         return (await self._calls.request(ShareList(), sandbox=None)).links
 
     async def revoke(self, id: str) -> None:

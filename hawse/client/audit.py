@@ -5,7 +5,7 @@ from hawse.client.calls.call_table import CallTable
 
 
 class AuditTrail:
-    """Entries that this client may read: all, or the entries of sandboxes that it may give access to."""
+    """The entries that this client may read: all, or those of the sandboxes that it may give access to."""
 
     def __init__(self, calls: CallTable) -> None:
         self._calls = calls
@@ -26,13 +26,13 @@ class AuditTrail:
         after: str | None = None,
         limit: int = 100,
     ) -> list[AuditEntry]:
-        """Return the newest entries that match, the newest first.
+        """Return the latest matching entries, newest first.
 
         Args:
             since: Only entries from this time on, in seconds since 1970.
             until: Only entries before this time.
             user: Only entries of this user.
-            method: Only entries of this action; `token.` selects all that start with it.
+            method: Only entries of this action, or with this prefix if it ends with a dot, such as `token.`.
             sandbox: Only entries of this sandbox.
             outcome: Only entries with this outcome, such as `ok` or `forbidden`.
             after: Only entries that are newer than the one at this `position`.

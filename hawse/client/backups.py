@@ -31,13 +31,13 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.files.changes import PathLike, wire_path
 from hawse.wire import Event
 
-WINDOW = 64 * 1024  # bytes of progress that the gateway may send ahead
+WINDOW = 64 * 1024  # bytes of progress events that the gateway can send ahead
 
 OnProgress = Callable[[BackupProgress], object]
 
 
 class BackupCall(ClientCall):
-    """`backup.create` or `backup.restore`. Thanks to its key, a repeat joins the work or gets its outcome."""
+    """A call of `backup.create` or `backup.restore`. With its key, a repeated call joins it or gets its outcome."""
 
     def __init__(self, params: BackupCreate | BackupRestore | SandboxSnapshot, on_progress: OnProgress | None) -> None:
         super().__init__(params, key=new_key(), window=WINDOW)
@@ -59,8 +59,8 @@ class BackupOptions(TypedDict, total=False):
         exclude: Globs of files to exclude.
         gitignore: Whether to exclude files that git ignores.
         compression: The compression; by default zstd if the sandbox has it, otherwise gzip.
-        overlay: Whether to prepare restores with the mode `overlay`. Otherwise, the first one is slow.
-        on_progress: Is called from the event loop; it must return soon.
+        overlay: Whether to prepare restores in the mode `overlay`. Otherwise, the first such restore is slow.
+        on_progress: Called from the event loop; it must return soon.
     """
 
     name: str | None
@@ -73,9 +73,9 @@ class BackupOptions(TypedDict, total=False):
 
 
 class Backups:
-    """The backups of a gateway. Needs no closing.
+    """The backups of a gateway. It need not be closed.
 
-    Methods raise `HawseError`: `not_found` for a backup that does not exist or that the caller may not use.
+    Methods raise `HawseError`: `not_found` if the backup does not exist or the caller may not use it.
     """
 
     def __init__(self, calls: CallTable) -> None:
@@ -122,10 +122,10 @@ class Backups:
 
         Args:
             backup: The id of the backup.
-            sandbox: The id of another sandbox; None means the backup's.
+            sandbox: The id of another sandbox; None means the backup's own.
             path: Another directory, which need not exist; None means the backup's.
             mode: `copy` copies the files, `overlay` reads them from the backup on use.
-            on_progress: Is called from the event loop; it must return soon.
+            on_progress: Called from the event loop; it must return soon.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
@@ -139,7 +139,7 @@ class Backups:
         return result
 
     async def usage(self) -> BackupUsageResult:
-        """Return how much of the store of backups the caller uses, and its limits."""
+        """Return the caller's usage of the backup store, and its limits."""
         result: BackupUsageResult = await self._calls.request(BackupUsage(), sandbox=None)
         return result
 
@@ -161,7 +161,7 @@ class Backups:
 
 
 class SandboxBackups:
-    """The backups of one sandbox: `box.backups`. Needs no closing.
+    """The backups of one sandbox: `box.backups`. It need not be closed.
 
     `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups of any
     sandbox.
@@ -212,7 +212,7 @@ class SandboxBackups:
             backup: The id of the backup.
             path: Another directory, which need not exist; None means the backup's.
             mode: `copy` copies the files, `overlay` reads them from the backup on use.
-            on_progress: Is called from the event loop; it must return soon.
+            on_progress: Called from the event loop; it must return soon.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
@@ -222,7 +222,7 @@ class SandboxBackups:
         return await self._backups.restore(backup, sandbox=self._sandbox, path=path, mode=mode, on_progress=on_progress)
 
     async def get(self, backup: str) -> BackupInfo:
-        """Return the backup with the id `backup`. Raises `not_found`, even for an existing one of another sandbox."""
+        """Return the backup with the id `backup`. Raises `not_found`, even if it belongs to another sandbox."""
         found = await self._backups.get(backup)
         if found.sandbox != self._sandbox:
             raise NotFoundError(f"the sandbox {self._sandbox!r} has no backup {backup!r}")
@@ -233,20 +233,20 @@ class SandboxBackups:
         return await self._backups.list(sandbox=self._sandbox)
 
     async def delete(self, backup: str) -> None:
-        """Delete the backup with the id `backup`. Raises `not_found`, even for an existing one of another sandbox."""
+        """Delete the backup with the id `backup`. Raises `not_found`, even if it belongs to another sandbox."""
         await self.get(backup)
         await self._backups.delete(backup)
 
 
 async def take_snapshot(calls: CallTable, sandbox: str, name: str | None, ttl: float | None) -> BackupInfo:
-    """Make a backup of the workspace of a sandbox, as `Sandbox.snapshot` describes it."""
+    """Back up the workspace of a sandbox, as described for `Sandbox.snapshot`."""
     return _decoded(await _performed(calls, BackupCall(SandboxSnapshot(id=sandbox, name=name, ttl=ttl), None)))
 
 
 async def _performed(calls: CallTable, call: BackupCall) -> Any:
     try:
         return await calls.perform(call)
-    except asyncio.CancelledError:  # without this the work would continue, and wait for a repeat of the call
+    except asyncio.CancelledError:  # otherwise, the server would continue and wait for a repeated call
         calls.post(ClientCall(BackupCancel(key=call.key or "")))
         raise
 

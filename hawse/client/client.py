@@ -187,7 +187,7 @@ class Client:
             sandbox: The sandbox that the call is for; None for the gateway itself.
             key: Makes the call run once: it is repeated when the connection is lost. Without a key it then raises
                 `interrupted`.
-            timeout: Seconds.
+            timeout: Time limit in seconds.
 
         Raises:
             HawseError: The call's error, and the error that closed the client.

@@ -117,7 +117,7 @@ class DesktopConnection(ByteStream[DesktopAttachCall]):
 
 
 class Desktop(SandboxPart):
-    """A desktop of a sandbox. Needs no closing.
+    """A desktop of a sandbox. It need not be closed.
 
     The methods that send input raise `not_found` without the desktop, `lease_held` if a viewer holds the writer lease,
     and `io_error` if the desktop does not answer.
@@ -131,7 +131,7 @@ class Desktop(SandboxPart):
         Args:
             calls: The calls of the client.
             sandbox: The id of the sandbox.
-            window: Bytes that the server may send before they are read.
+            window: Number of bytes that the server can send before they are read.
             id: The id of the desktop.
             timeout: Seconds for a screenshot; None means any time.
         """
@@ -191,9 +191,9 @@ class Desktop(SandboxPart):
         """Start a program on the desktop; its process ends with the desktop.
 
         Args:
-            command: A sequence is an argv; a string is for the shell.
+            command: An argv as a sequence, or a shell command as a string.
             cwd: The working directory.
-            env: Is added to the environment; None unsets a variable.
+            env: Variables to add to the environment; None unsets a variable.
 
         Raises:
             HawseError: `not_found`, `spawn_failed`, `limit_exceeded`.

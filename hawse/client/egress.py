@@ -57,7 +57,7 @@ class EgressRequests(StreamHandle[EgressWatchCall, EgressRequest | EgressLost]):
 
 
 class Egress:
-    """The egress rules of a sandbox. Needs no closing.
+    """The egress rules of a sandbox. It need not be closed.
 
     Methods raise `HawseError`: `not_found` for a sandbox that does not exist.
     """

@@ -85,8 +85,8 @@ class Git(SandboxPart):
             branch: The branch to check out; None means the remote's own.
             filter: Objects to omit, such as `blob:none`.
             credentials: For http and https. They are not stored.
-            timeout: Seconds, 600 by default.
-            on_progress: Is called from the event loop.
+            timeout: Time limit in seconds; 600 by default.
+            on_progress: Called from the event loop.
 
         Raises:
             HawseError: `conflict` (`path` is not empty), `not_found`, `permission_denied`, `deadline_exceeded`,
@@ -185,7 +185,7 @@ class Git(SandboxPart):
         Args:
             message: The commit message.
             path: A directory of the repository.
-            author: The author and committer; None means as git is configured.
+            author: The author and committer; None uses the configuration of git.
             all: Whether to commit the changes of all tracked files too.
             allow_empty: Whether a commit without changes is permitted.
         """
@@ -254,7 +254,7 @@ class Git(SandboxPart):
             rebase: Whether to rebase instead of merging.
             ff_only: Whether to fail if a merge or rebase is required.
             credentials: For http and https. They are not stored.
-            timeout: Seconds, 600 by default.
+            timeout: Time limit in seconds; 600 by default.
 
         Raises:
             HawseError: `conflict` with the reason `merge`, and as `clone`.
@@ -290,7 +290,7 @@ class Git(SandboxPart):
             force: Whether to overwrite the remote branch, if it has not changed since it was last fetched.
             set_upstream: Whether the branch tracks the remote branch from now on.
             credentials: For http and https. They are not stored.
-            timeout: Seconds, 600 by default.
+            timeout: Time limit in seconds; 600 by default.
 
         Raises:
             HawseError: `conflict` with the reason `rejected` if the remote has other commits, and as `clone`.

@@ -25,7 +25,7 @@ class ImagePullCall(ClientCall):
 
 
 class Images:
-    """The images of a provider. Needs no closing.
+    """The images of a provider. It need not be closed.
 
     Methods raise `HawseError`: `invalid_params` for a provider without images, `unavailable` if it cannot be asked.
     """
@@ -49,7 +49,7 @@ class Images:
         Args:
             image: Its name, with a tag or digest; without one, the tag is `latest`.
             provider: The name of the provider; None means the gateway's default.
-            on_progress: Is called with the progress; it must return soon.
+            on_progress: Called with the progress; it must return soon.
 
         Raises:
             HawseError: `invalid_params` if it does not exist or is not allowed to be pulled; `capacity_exceeded`.

@@ -89,7 +89,7 @@ class PortConnection(ByteStream[PortConnectCall]):
 
 
 class Ports(SandboxPart):
-    """The ports of a sandbox. Needs no closing."""
+    """The ports of a sandbox. It need not be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, gateway: str, window: int) -> None:
         """Create a handle.
@@ -98,7 +98,7 @@ class Ports(SandboxPart):
             calls: The calls of the client.
             sandbox: The id of the sandbox.
             gateway: The HTTP URL of the gateway, for the URLs of previews.
-            window: Bytes that the server may send before they are read.
+            window: Number of bytes that the server can send before they are read.
         """
         super().__init__(calls, sandbox, window=window)
         self._gateway = gateway

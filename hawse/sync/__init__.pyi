@@ -133,7 +133,7 @@ class ShareLinks:
             terminal: The only terminal that it opens. None means the whole sandbox.
             role: `viewer` or `writer`.
             name: The name of the guest.
-            expires_in: Seconds until it expires. None means with the token of this client.
+            expires_in: Seconds until it expires. None means that it expires with this client's token.
             max_uses: Maximum number of browsers that can open it; programs cannot use such a link. None means no
                 maximum.
 
@@ -142,13 +142,13 @@ class ShareLinks:
         """
 
     def list(self) -> list[ShareInfo]:
-        """Return the links, with the clients that use them now."""
+        """Return the links and the clients that are using them."""
 
     def revoke(self, id: str) -> None:
         """Revoke a link. Raises `HawseError` (`not_found`)."""
 
 class Tokens:
-    """Tokens that this client may revoke: its own, or all if it is the gateway's owner."""
+    """The tokens that this client may revoke: its own, or all if it has every right in all sandboxes."""
     def create(self, name: str='', *, role: Role='operator', sandboxes: Sequence[str] | None=None, own: bool=False, user: str | None=None, expires_in: float | None=None) -> TokenCreateResult:
         """Create a token and return it with its secret, which cannot be retrieved later.
 
@@ -157,8 +157,8 @@ class Tokens:
             role: Its rights.
             sandboxes: The sandboxes that it is limited to. None means all that this client may give access to.
             own: Whether it is limited to the sandboxes that its user creates.
-            user: Whom it identifies. None means the user of this client.
-            expires_in: Seconds until it expires. None means with the token of this client.
+            user: The user that it identifies. None means this client's user.
+            expires_in: Seconds until it expires. None means that it expires with this client's token.
 
         Raises:
             HawseError: `forbidden` if this client does not have the rights itself, `limit_exceeded`.
@@ -168,21 +168,21 @@ class Tokens:
         """Return the tokens."""
 
     def revoke(self, id: str) -> None:
-        """Revoke a token, and what was created with it. Raises `HawseError` (`not_found`)."""
+        """Revoke a token and everything that was created with it. Raises `HawseError` (`not_found`)."""
 
 class AuditTrail:
-    """Entries that this client may read: all, or the entries of sandboxes that it may give access to."""
+    """The entries that this client may read: all, or those of the sandboxes that it may give access to."""
     def page(self, params: AuditList) -> AuditListResult:
         """Return one page. Raises `HawseError` (`forbidden`, `io_error`)."""
 
     def list(self, *, since: float | None=None, until: float | None=None, user: str | None=None, method: str | None=None, sandbox: str | None=None, outcome: str | None=None, after: str | None=None, limit: int=100) -> list[AuditEntry]:
-        """Return the newest entries that match, the newest first.
+        """Return the latest matching entries, newest first.
 
         Args:
             since: Only entries from this time on, in seconds since 1970.
             until: Only entries before this time.
             user: Only entries of this user.
-            method: Only entries of this action; `token.` selects all that start with it.
+            method: Only entries of this action, or with this prefix if it ends with a dot, such as `token.`.
             sandbox: Only entries of this sandbox.
             outcome: Only entries with this outcome, such as `ok` or `forbidden`.
             after: Only entries that are newer than the one at this `position`.
@@ -193,9 +193,9 @@ class AuditTrail:
         """
 
 class Backups:
-    """The backups of a gateway. Needs no closing.
+    """The backups of a gateway. It need not be closed.
 
-    Methods raise `HawseError`: `not_found` for a backup that does not exist or that the caller may not use.
+    Methods raise `HawseError`: `not_found` if the backup does not exist or the caller may not use it.
     """
     def create(self, sandbox: str, path: PathLike='.', **options: Unpack[BackupOptions]) -> BackupInfo:
         """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
@@ -218,10 +218,10 @@ class Backups:
 
         Args:
             backup: The id of the backup.
-            sandbox: The id of another sandbox; None means the backup's.
+            sandbox: The id of another sandbox; None means the backup's own.
             path: Another directory, which need not exist; None means the backup's.
             mode: `copy` copies the files, `overlay` reads them from the backup on use.
-            on_progress: Is called from the event loop; it must return soon.
+            on_progress: Called from the event loop; it must return soon.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
@@ -230,7 +230,7 @@ class Backups:
         """
 
     def usage(self) -> BackupUsageResult:
-        """Return how much of the store of backups the caller uses, and its limits."""
+        """Return the caller's usage of the backup store, and its limits."""
 
     def get(self, backup: str) -> BackupInfo:
         """Return a backup. `backup`: its id."""
@@ -242,7 +242,7 @@ class Backups:
         """Delete a backup. `backup`: its id."""
 
 class SandboxBackups:
-    """The backups of one sandbox: `box.backups`. Needs no closing.
+    """The backups of one sandbox: `box.backups`. It need not be closed.
 
     `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups of any
     sandbox.
@@ -271,7 +271,7 @@ class SandboxBackups:
             backup: The id of the backup.
             path: Another directory, which need not exist; None means the backup's.
             mode: `copy` copies the files, `overlay` reads them from the backup on use.
-            on_progress: Is called from the event loop; it must return soon.
+            on_progress: Called from the event loop; it must return soon.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
@@ -280,19 +280,18 @@ class SandboxBackups:
         """
 
     def get(self, backup: str) -> BackupInfo:
-        """Return the backup with the id `backup`. Raises `not_found`, even for an existing one of another sandbox."""
+        """Return the backup with the id `backup`. Raises `not_found`, even if it belongs to another sandbox."""
 
     def list(self) -> builtins.list[BackupInfo]:
         """Return the backups of this sandbox, newest first."""
 
     def delete(self, backup: str) -> None:
-        """Delete the backup with the id `backup`. Raises `not_found`, even for an existing one of another sandbox."""
+        """Delete the backup with the id `backup`. Raises `not_found`, even if it belongs to another sandbox."""
 
 class StateStream(Generic[T]):
     """`with … as states: for state in states: …`
 
-    Yields the current state, and the new state after each change. A state that is not read before the next one is
-    skipped.
+    Yields the current state, and the new state after each change. A slow reader skips intermediate states.
     """
     def __enter__(self) -> Self:
         ...
@@ -358,7 +357,7 @@ class Client:
             sandbox: The sandbox that the call is for; None for the gateway itself.
             key: Makes the call run once: it is repeated when the connection is lost. Without a key it then raises
                 `interrupted`.
-            timeout: Seconds.
+            timeout: Time limit in seconds.
 
         Raises:
             HawseError: The call's error, and the error that closed the client.
@@ -472,21 +471,21 @@ class CodeContext:
         """The id of the object; empty until it is created."""
 
     def __enter__(self) -> Self:
-        """Create it, or find the existing one. Does nothing if this handle has been awaited.
+        """Create or find the object. Does nothing if this handle has already been awaited.
 
         Raises:
-            HawseError: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`, for a code context
-                `language_unavailable`; `not_found` if an existing one is missing.
+            HawseError: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`, `language_unavailable` for a
+                code context; `not_found` if the object to find does not exist.
         """
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         ...
 
     def detach(self) -> None:
-        """Let it live when the `with` is left."""
+        """Keep the object when the `with` block is left."""
 
 class Code:
-    """Runs code in a sandbox. Needs no closing."""
+    """Runs code in a sandbox. It need not be closed."""
     def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: Directory | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
         """Create a code context: the result, or use it in `with`, which deletes it at the end.
 
@@ -494,8 +493,8 @@ class Code:
             language: The language; None means the kernel's, or python.
             id: The id of the context; None means a random one.
             kernel: The name of an installed Jupyter kernel; None means the one for `language`.
-            cwd: Its working directory at first.
-            env: Is added to its environment; None unsets a variable.
+            cwd: Its initial working directory.
+            env: Variables to add to its environment; None unsets a variable.
             timeout: Default time limit of runs, in seconds; None means no limit.
 
         Raises:
@@ -553,7 +552,7 @@ class CodeRunStream:
         """Yield the events, once. Close the generator (`contextlib.aclosing`) to leave it early at a certain moment."""
 
 class Desktop:
-    """A desktop of a sandbox. Needs no closing.
+    """A desktop of a sandbox. It need not be closed.
 
     The methods that send input raise `not_found` without the desktop, `lease_held` if a viewer holds the writer lease,
     and `io_error` if the desktop does not answer.
@@ -599,9 +598,9 @@ class Desktop:
         """Start a program on the desktop; its process ends with the desktop.
 
         Args:
-            command: A sequence is an argv; a string is for the shell.
+            command: An argv as a sequence, or a shell command as a string.
             cwd: The working directory.
-            env: Is added to the environment; None unsets a variable.
+            env: Variables to add to the environment; None unsets a variable.
 
         Raises:
             HawseError: `not_found`, `spawn_failed`, `limit_exceeded`.
@@ -677,13 +676,13 @@ class DesktopConnection:
         """The desktop and its viewers, as they were at the start."""
 
     def read(self) -> bytes:
-        """Return some bytes; none at the end of the stream."""
+        """Return some bytes, or no bytes at the end of the stream."""
 
     def write(self, data: BytesLike) -> None:
-        """Send. Waits while the other end does not read."""
+        """Send bytes. Waits while the other end does not read."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
 
         A line of more than 1 MiB is yielded in parts.
 
@@ -702,7 +701,7 @@ class DesktopConnection:
         ...
 
 class Egress:
-    """The egress rules of a sandbox. Needs no closing.
+    """The egress rules of a sandbox. It need not be closed.
 
     Methods raise `HawseError`: `not_found` for a sandbox that does not exist.
     """
@@ -775,13 +774,13 @@ class Files:
 
         Args:
             path: The file.
-            mode: Its permission bits; None keeps them.
+            mode: Permission bits; None keeps the existing file's.
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
             offset: Write in place from this offset, instead of replacing the file; a shorter file is a `conflict`.
                 Written bytes remain after an error. With 0 the file need not exist.
-            mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the present.
-            sparse: Whether blocks of zeros become holes.
+            mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the current time.
+            sparse: Whether to turn blocks of zeros into holes.
         """
 
     def read(self, path: PathLike, *, max_size: int=...) -> bytes:
@@ -793,7 +792,7 @@ class Files:
         Args:
             path: The file.
             data: The content, as bytes or as an async iterable of bytes.
-            mode: Its permission bits; None keeps them.
+            mode: Permission bits; None keeps the existing file's.
             parents: Whether to create missing directories.
             if_version: The version that the file must have, as `stat` and `write` return it; "": it must not exist.
 
@@ -819,7 +818,7 @@ class Files:
         Args:
             local: The file to send.
             remote: The file in the sandbox, which is replaced when it has arrived completely.
-            mode: Its permission bits; None keeps them.
+            mode: Permission bits; None keeps the existing file's.
             preserve: Whether to preserve the mode, the time and the holes of the local file.
             resume: Whether another call can continue this one.
             progress: See `Progress`.
@@ -853,7 +852,7 @@ class Files:
             local: The directory to send.
             remote: The directory in the sandbox, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Is called with a path below `local` and the exception if it cannot be copied; the rest is copied.
+            on_error: Called with a path below `local` and the exception if it cannot be copied; the rest is copied.
                 None raises the exception.
 
         Raises:
@@ -870,7 +869,7 @@ class Files:
             remote: The directory in the sandbox.
             local: The local directory, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Is called with a path below `remote` and the exception if it cannot be copied; the rest is copied.
+            on_error: Called with a path below `remote` and the exception if it cannot be copied; the rest is copied.
                 None raises the exception.
 
         Raises:
@@ -973,7 +972,7 @@ class Files:
             strip: Number of leading components to remove from each name.
             max_entries: Maximum number of entries; more are `too_large`.
             max_bytes: Maximum number of unpacked bytes; more are `too_large`.
-            on_progress: Is called a few times in a second.
+            on_progress: Called a few times per second.
 
         Raises:
             HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for a
@@ -1015,10 +1014,10 @@ class Files:
         """Delete a file or a symlink, or with `recursive` a directory; return the number of files and directories."""
 
     def rename(self, path: PathLike, to: PathLike, *, overwrite: bool=False) -> None:
-        """Rename within a file system, atomically. An existing `to` is a `conflict`, unless `overwrite`."""
+        """Rename within a file system, atomically. Raises `conflict` if `to` exists, unless `overwrite`."""
 
     def move(self, path: PathLike, to: PathLike, *, overwrite: bool=False) -> None:
-        """Rename; between file systems, copy and delete. An existing `to` is a `conflict`, unless `overwrite`."""
+        """Rename; between file systems, copy and delete. Raises `conflict` if `to` exists, unless `overwrite`."""
 
     def copy(self, path: PathLike, to: PathLike, *, recursive: bool=False, overwrite: bool=False) -> api.FileCopyResult:
         """Copy a file or directory, which appears at `to` when it is complete; return the numbers of copied entries.
@@ -1043,7 +1042,7 @@ class FileReader:
         """The file as it was opened."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
 
         A line of more than 1 MiB is yielded in parts.
 
@@ -1092,8 +1091,8 @@ class Git:
             branch: The branch to check out; None means the remote's own.
             filter: Objects to omit, such as `blob:none`.
             credentials: For http and https. They are not stored.
-            timeout: Seconds, 600 by default.
-            on_progress: Is called from the event loop.
+            timeout: Time limit in seconds; 600 by default.
+            on_progress: Called from the event loop.
 
         Raises:
             HawseError: `conflict` (`path` is not empty), `not_found`, `permission_denied`, `deadline_exceeded`,
@@ -1135,7 +1134,7 @@ class Git:
         Args:
             message: The commit message.
             path: A directory of the repository.
-            author: The author and committer; None means as git is configured.
+            author: The author and committer; None uses the configuration of git.
             all: Whether to commit the changes of all tracked files too.
             allow_empty: Whether a commit without changes is permitted.
         """
@@ -1177,7 +1176,7 @@ class Git:
             rebase: Whether to rebase instead of merging.
             ff_only: Whether to fail if a merge or rebase is required.
             credentials: For http and https. They are not stored.
-            timeout: Seconds, 600 by default.
+            timeout: Time limit in seconds; 600 by default.
 
         Raises:
             HawseError: `conflict` with the reason `merge`, and as `clone`.
@@ -1193,14 +1192,14 @@ class Git:
             force: Whether to overwrite the remote branch, if it has not changed since it was last fetched.
             set_upstream: Whether the branch tracks the remote branch from now on.
             credentials: For http and https. They are not stored.
-            timeout: Seconds, 600 by default.
+            timeout: Time limit in seconds; 600 by default.
 
         Raises:
             HawseError: `conflict` with the reason `rejected` if the remote has other commits, and as `clone`.
         """
 
 class Images:
-    """The images of a provider. Needs no closing.
+    """The images of a provider. It need not be closed.
 
     Methods raise `HawseError`: `invalid_params` for a provider without images, `unavailable` if it cannot be asked.
     """
@@ -1213,7 +1212,7 @@ class Images:
         Args:
             image: Its name, with a tag or digest; without one, the tag is `latest`.
             provider: The name of the provider; None means the gateway's default.
-            on_progress: Is called with the progress; it must return soon.
+            on_progress: Called with the progress; it must return soon.
 
         Raises:
             HawseError: `invalid_params` if it does not exist or is not allowed to be pulled; `capacity_exceeded`.
@@ -1231,7 +1230,7 @@ class Images:
         """
 
 class Mounts:
-    """The mounts of a sandbox. Needs no closing.
+    """The mounts of a sandbox. It need not be closed.
 
     Methods raise `HawseError`: `unavailable` if the gateway or the sandbox cannot have mounts.
     """
@@ -1308,13 +1307,13 @@ class PortConnection:
         """Close this half and wait until the other end closes its half. Data that arrives until then is discarded."""
 
     def read(self) -> bytes:
-        """Return some bytes; none at the end of the stream."""
+        """Return some bytes, or no bytes at the end of the stream."""
 
     def write(self, data: BytesLike) -> None:
-        """Send. Waits while the other end does not read."""
+        """Send bytes. Waits while the other end does not read."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
 
         A line of more than 1 MiB is yielded in parts.
 
@@ -1333,7 +1332,7 @@ class PortConnection:
         ...
 
 class Ports:
-    """The ports of a sandbox. Needs no closing."""
+    """The ports of a sandbox. It need not be closed."""
     def list(self) -> builtins.list[OpenPort]:
         """Return the ports that programs of the sandbox listen on, by number."""
 
@@ -1383,7 +1382,7 @@ class OutputStream:
         ...
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
 
         A line of more than 1 MiB is yielded in parts.
 
@@ -1454,7 +1453,7 @@ class Process:
             pattern: A regular expression in RE2's syntax.
             stream: The stream to search; None means both.
             since: The offset in each stream to search from; None means all kept output.
-            timeout: Seconds.
+            timeout: Time limit in seconds.
 
         Raises:
             HawseError: `exited` if the process ends without a match (`details["exit"]` is the `Exit`),
@@ -1469,7 +1468,7 @@ class Process:
             port: The TCP port.
             path: The path to request.
             status: The lowest and the highest HTTP status that count as an answer.
-            timeout: Seconds.
+            timeout: Time limit in seconds.
 
         Returns:
             The status of the answer; None without `path`.
@@ -1513,7 +1512,7 @@ class Process:
         """Iterate over `(stream, line)` of both streams in the order of arrival: see `OutputStream.lines`."""
 
 class Processes:
-    """The processes of a sandbox. Needs no closing."""
+    """The processes of a sandbox. It need not be closed."""
     def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
         """Start exactly one process and attach to it.
 
@@ -1521,7 +1520,7 @@ class Processes:
         box.processes.start(…) as process:` kills it at the end, unless `detach` was called.
 
         Args:
-            command: A sequence is an argv; a string is for the shell.
+            command: An argv as a sequence, or a shell command as a string.
             options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
@@ -1534,7 +1533,7 @@ class Processes:
 
         Args:
             id: The id of the process.
-            instance: The instance of that id; None means any.
+            instance: The expected instance; None accepts any.
             since: The offset in each stream to start at; None means all kept output.
 
         Raises:
@@ -1563,7 +1562,7 @@ class Processes:
 
         Args:
             id: The id of the process; None means all that have ended.
-            instance: The instance of that id; None means any.
+            instance: The expected instance; None accepts any.
             session: Without `id`, the id of a session: only processes that it started. None means all.
 
         Raises:
@@ -1577,7 +1576,7 @@ class Processes:
         `argv` is truncated after 256 characters.
 
         Args:
-            session: The id of a session: only processes that it started. None means all.
+            session: The id of a session, to list only its processes. None means all.
         """
 
     def begin(self, fields: StartFields) -> Process:
@@ -1630,7 +1629,7 @@ class Session:
         its functions and options. It does not change the session, and outlives it.
 
         Args:
-            command: A sequence is an argv; a string is for the shell.
+            command: An argv as a sequence, or a shell command as a string.
             options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
@@ -1654,28 +1653,28 @@ class Session:
         """The id of the object; empty until it is created."""
 
     def __enter__(self) -> Self:
-        """Create it, or find the existing one. Does nothing if this handle has been awaited.
+        """Create or find the object. Does nothing if this handle has already been awaited.
 
         Raises:
-            HawseError: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`, for a code context
-                `language_unavailable`; `not_found` if an existing one is missing.
+            HawseError: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`, `language_unavailable` for a
+                code context; `not_found` if the object to find does not exist.
         """
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         ...
 
     def detach(self) -> None:
-        """Let it live when the `with` is left."""
+        """Keep the object when the `with` block is left."""
 
 class Sessions:
-    """The sessions of a sandbox. Needs no closing."""
+    """The sessions of a sandbox. It need not be closed."""
     def create(self, id: str | None=None, *, cwd: Directory | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
         """Create a persistent shell: the result, or use it in `with`, which deletes it at the end.
 
         Args:
             id: The id of the session; None means a random one.
-            cwd: Its working directory at first.
-            env: Is added to its environment; None unsets a variable.
+            cwd: Its initial working directory.
+            env: Variables to add to its environment; None unsets a variable.
             shell: The path of the shell; None means bash.
             command_timeout: Default time limit of commands, in seconds; None means no limit.
 
@@ -1860,7 +1859,7 @@ class Sandbox:
             ttl: Seconds until it is deleted; None means it is kept.
 
         Raises:
-            HawseError: As `hw.backups.create`.
+            HawseError: The same errors as `hw.backups.create`.
         """
 
     def delete(self) -> None:
@@ -1881,7 +1880,7 @@ class Sandbox:
         If the caller is cancelled, the command is ended, unless the call has a `key`.
 
         Args:
-            command: A sequence is an argv; a string is for the shell.
+            command: An argv as a sequence, or a shell command as a string.
             options: See `ExecOptions`. After its `timeout`, the whole process tree is killed.
 
         Raises:
@@ -1906,7 +1905,7 @@ class SandboxChanges:
         ...
 
 class Sandboxes:
-    """All sandboxes of the gateway. Needs no closing."""
+    """All sandboxes of the gateway. It need not be closed."""
     def create(self, id: str | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
         """Create a sandbox and start it: the result, or use it in `with`, which deletes it at the end.
 
@@ -1940,7 +1939,7 @@ class Sandboxes:
         """Return a context manager and iterator of the sandboxes that have all of the labels, and of their changes."""
 
 class Recording:
-    """A handle to a recording, which continues until `stop` or the end of the terminal or desktop. Needs no closing."""
+    """A recording, which continues until `stop` or the end of the terminal or desktop. It need not be closed."""
     id: str
 
     def info(self) -> RecordingInfo:
@@ -1962,7 +1961,7 @@ class Recording:
         """Return all bytes that have been recorded so far."""
 
 class Recordings:
-    """The recordings of a sandbox. Needs no closing."""
+    """The recordings of a sandbox. It need not be closed."""
     def attach(self, id: str) -> Recording:
         """Return a handle to a recording, running or finished. Nothing is sent."""
 
@@ -2093,7 +2092,7 @@ class Terminal:
         """Iterate over the bytes to write to an emulator: output, and in place of missing output a `Repaint`."""
 
     def lines(self, *, escapes: bool=False, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines of the output, without their ends (LF or CR LF). The last one need not have an end.
+        """Iterate over the lines of the output without line ends (LF or CR LF). The last line need not have a line end.
 
         A line of more than 1 MiB is yielded in parts. All versions of a line that is overwritten with CR are yielded in
         one string. Output before the first snapshot of an attachment is not yielded.
@@ -2181,7 +2180,7 @@ class Terminal:
             on: Whether to match the output, or the visible screen, which always contains the echo.
             echo: Whether to match the echo of typed text as well.
             since: The offset to search from.
-            timeout: Seconds.
+            timeout: Time limit in seconds.
 
         Raises:
             HawseError: `deadline_exceeded`, `exited` if the program ends first, `invalid_params`.
@@ -2229,7 +2228,7 @@ class Terminal:
         """Return the latest `limit` (up to 1,000) commands with a number below `before`."""
 
 class Terminals:
-    """The terminals of a sandbox. Needs no closing."""
+    """The terminals of a sandbox. It need not be closed."""
     def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: Directory | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
         """Attach to the terminal with this id, which is created unless it is running.
 
@@ -2239,7 +2238,7 @@ class Terminals:
             id: The id of the terminal; None means a random one.
             argv: The program of a new terminal; None means the user's shell.
             cwd: Its working directory.
-            env: Is added to its environment; None unsets a variable.
+            env: Variables to add to its environment; None unsets a variable.
             cols: Columns of a new terminal.
             rows: Rows of a new terminal.
             integration: Whether a new bash or zsh reports its directory and its commands, as `terminal.run` needs.
@@ -2256,7 +2255,7 @@ class Terminals:
 
         Args:
             id: The id of the terminal.
-            instance: The instance of that id; None means any.
+            instance: The expected instance; None accepts any.
             since: The offset to start at; None replays all kept output.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
@@ -2275,7 +2274,7 @@ class Terminals:
         """Return who is at the terminals, without joining them."""
 
 class Tunnels:
-    """The tunnels of a sandbox. Needs no closing."""
+    """The tunnels of a sandbox. It need not be closed."""
     def create(self, port: int, *, name: str | None=None, kind: TunnelKind | None=None, public_port: int | None=None, expires_in: float | None=None, provider: TunnelProvider='gateway') -> Tunnel:
         """Give a port a public address: anyone who knows it can connect to the port, without a token.
 
@@ -2331,7 +2330,7 @@ class Watch:
         ...
 
 class Watches:
-    """The watches of a sandbox. Needs no closing."""
+    """The watches of a sandbox. It need not be closed."""
     def start(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
         """Return a watch of a directory, to be entered with `with`: see `Watch`.
 

@@ -1,1 +1,1 @@
-"""Errors, options, results, backoff and the state of a channel. They do not import the other packages."""
+"""Errors, options, results, backoff and channel state. They do not import other packages of the client."""

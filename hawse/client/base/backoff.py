@@ -1,17 +1,17 @@
-"""The delay before each attempt: none, then a random time below an exponentially growing bound ("full jitter").
+"""The delay before each attempt: first none, then a random time below an exponentially growing bound ("full jitter").
 
-Source: Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015: jitter over the whole range best
-spreads the clients that lost the same server.
+Source: Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Jitter over the whole range best spreads
+the reconnects of clients after a server failure.
 
-Most outages are short, such as the restart of a server, and users wait for their end. So the bound remains low for
-about half a minute before it grows further.
+Most outages, such as server restarts, are short, and users are waiting. The bound therefore stays low for about half a
+minute before it grows further.
 """
 
 from collections.abc import Callable
 from typing import Final
 
-SHORT: Final = 2.0  # s that bound a delay during the first `SHORT_ATTEMPTS` attempts
-SHORT_ATTEMPTS: Final = 30  # which take half a minute on average
+SHORT: Final = 2.0  # maximum delay in seconds during the first `SHORT_ATTEMPTS` attempts
+SHORT_ATTEMPTS: Final = 30  # these attempts take half a minute on average
 
 
 class Backoff:
@@ -21,9 +21,10 @@ class Backoff:
         """Create a sequence.
 
         Args:
-            base: Seconds that bound the second delay; each later bound is twice the one before, up to `SHORT` at first.
-            cap: Seconds that no delay exceeds.
-            dice: Returns a random number, uniform in [0, 1).
+            base: Upper bound of the second delay, in seconds. The bound doubles with each attempt, at first up to
+                `SHORT`.
+            cap: Maximum delay, in seconds.
+            dice: Returns a uniform random number in [0, 1).
         """
         self._base = base
         self._cap = cap
@@ -39,5 +40,5 @@ class Backoff:
         return self._dice() * min(self._cap, bound)
 
     def reset(self) -> None:
-        """Start again with a delay of 0, after an attempt that succeeded."""
+        """Start again with a delay of 0, after a successful attempt."""
         self._failures = 0

@@ -1,11 +1,12 @@
-"""A clock for the age of a call: it never goes back, and runs while the machine sleeps."""
+"""A monotonic clock for the age of a call, which also runs while the machine sleeps."""
 
 import time
 
-# `time.monotonic` stops while Linux and macOS sleep. Without CLOCK_BOOTTIME, CLOCK_MONOTONIC keeps running (macOS).
+# On Linux and macOS, `time.monotonic` stops while the machine sleeps. CLOCK_BOOTTIME (Linux) and CLOCK_MONOTONIC
+# (macOS) do not.
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 
 
 def boot_time() -> float:
-    """Return seconds since some fixed moment. Setting the date does not change them."""
+    """Return seconds since an arbitrary fixed time. Changes of the system time have no effect."""
     return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)

@@ -1,4 +1,4 @@
-"""The channel of a call on one connection: operations of the call that do not depend on the connection."""
+"""The channel of a call on one connection. Calls use it without depending on the connection."""
 
 from typing import Protocol
 
@@ -6,13 +6,13 @@ from hawse.wire import Connection, FairWriter
 
 
 class ConnectionProtocol(Protocol):
-    """The interface of a connection for its channels."""
+    """The interface of a connection that channels use."""
 
     protocol: Connection
     writer: FairWriter
 
     def wake_writer(self) -> None:
-        """Let the writer task send what `protocol` and `writer` have to send."""
+        """Wake the writer task, which sends the data of `protocol` and `writer`."""
         ...
 
 
@@ -29,12 +29,12 @@ class ClientChannel:
             self._connection.wake_writer()
 
     def wake(self) -> None:
-        """Pull from the channel's source, which may have data to send."""
+        """Schedule a pull of the channel's source, which may have data to send."""
         self._connection.writer.wake(self.ch)
         self._connection.wake_writer()
 
     def cancel(self) -> None:
-        """Send `cancel`, and nothing after it. The server answers with the channel's final message."""
+        """Send `cancel` as the last message. The server answers with the channel's final message."""
         self.detach()
         self._connection.protocol.cancel(self.ch)
         self._connection.wake_writer()

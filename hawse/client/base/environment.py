@@ -15,5 +15,5 @@ def directory(cwd: Directory | None) -> str | None:
 
 
 def environment(env: Env | None) -> dict[str, str | None] | None:
-    """Return variables as they are sent."""
+    """Encode environment variables."""
     return None if env is None else dict(env)

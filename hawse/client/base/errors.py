@@ -12,8 +12,8 @@
     └── CommandError              a command failed, and `check=True` asked for an exception
         └── CommandTimeoutError   it ran longer than its `timeout`: also a `TimeoutError`
 
-If the connection is lost during a call that cannot be repeated, the error is a `ConnectionLostError`. A code that only
-a newer server knows is a plain `HawseError`.
+If the connection is lost during a call that cannot be repeated, the error is a `ConnectionLostError`. For a code that
+only a newer server defines, the error is a plain `HawseError`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -41,9 +41,9 @@ class ClientClosedError(HawseError):
 
 
 class RefusedError(HawseError):
-    """The server refused the connection for good; the code is the server's (`unauthenticated`, `forbidden`, …).
+    """The server refused the connection permanently. The code is the server's (`unauthenticated`, `forbidden`, …).
 
-    With these two codes, it is an `UnauthenticatedError` or a `ForbiddenError` as well.
+    With these two codes, it is also an `UnauthenticatedError` or a `ForbiddenError`.
     """
 
     def __init__(self, code: str, message: str = "", *, details: Any = None) -> None:
@@ -55,7 +55,7 @@ class RefusedTokenError(RefusedError, UnauthenticatedError):
 
 
 class RefusedRightError(RefusedError, ForbiddenError):
-    """The server refused the connection because the token does not allow it."""
+    """The server refused the connection because the token does not grant the required right."""
 
 
 def refused(code: str, message: str, *, details: Any = None) -> RefusedError:
@@ -76,7 +76,7 @@ class BusyError(ConflictError):
 
 
 class TruncatedError(TooLargeError):
-    """`missing` bytes of `stream` are no longer kept. Code `too_large`. Reading again continues after them."""
+    """`missing` bytes of `stream` are no longer kept. Code `too_large`. The next read continues after them."""
 
     def __init__(self, stream: str, missing: int) -> None:
         super().__init__(f"{missing} bytes of {stream} are no longer kept", admitted="yes")
@@ -89,7 +89,7 @@ class CommandError(HawseError):
 
     @staticmethod
     def of(result: "CommandResult") -> "CommandError":
-        """Return the error of a command that failed: a `CommandTimeoutError` if it ran longer than its timeout."""
+        """Return the error for a failed command: a `CommandTimeoutError` if it exceeded its timeout."""
         return (CommandTimeoutError if result.timed_out else CommandError)(result)
 
     def __init__(self, result: "CommandResult") -> None:
@@ -106,9 +106,9 @@ class CommandTimeoutError(CommandError, TimeoutError):
 
 
 def fresh(error: HawseError) -> HawseError:
-    """Return a copy of `error` to raise, of the class of its code.
+    """Return a copy of `error` to raise, as an instance of the class for its code.
 
-    It is a copy because one exception that is raised in several tasks would collect all their tracebacks.
+    A single exception that is raised in several tasks would collect all their tracebacks.
     """
     cls = CALL_ERRORS.get(error.code, HawseError) if type(error) is HawseError else type(error)
     return rebuilt(cls, error.args, error.__dict__)

@@ -1,4 +1,4 @@
-"""Checks keyword arguments against a `TypedDict`, since an undeclared name would have no effect."""
+"""Checks keyword arguments against a `TypedDict`, because a misspelled name would silently have no effect."""
 
 import inspect
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ def declared(given: T, options: type, function: str) -> T:
         function: The name of the function, for the message.
 
     Raises:
-        TypeError: One is not declared.
+        TypeError: An argument is not declared.
     """
     for name in given:
         if name not in options.__annotations__:
@@ -34,8 +34,7 @@ def declared_callbacks(given: T, options: type, function: str, *, awaited: Colle
         awaited: Names of callbacks whose result is awaited.
 
     Raises:
-        TypeError: One is not declared or not callable, or is an async function whose result is not awaited, so that it
-            would never run.
+        TypeError: A callback is not declared, is not callable, or is an async function that would never be awaited.
     """
     found = declared(given, options, function)
     for name, callback in found.items():

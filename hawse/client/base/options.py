@@ -1,4 +1,4 @@
-"""The options of a client, with units and reasons. They include the clock and the random source, for tests."""
+"""The options of a client, with units and reasons. For tests, they include the clock and the random source."""
 
 import asyncio
 import random
@@ -13,18 +13,18 @@ from hawse.wire import Limits
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Settings of a client. Times in seconds, sizes in bytes."""
+    """Settings of a client. Times are in seconds, sizes in bytes."""
 
     connect_timeout: float = 10.0  # for one attempt; also how long an unsent call waits for a connection
-    first_give_up: float | None = None  # time until a failed first attempt is final; 0 means at once, None never
+    first_give_up: float | None = None  # time until a failing first connection is given up; 0 means at once, None never
     give_up: float | None = None  # time without a connection until all pending calls fail; None means never
-    unavailable_give_up: float = 30.0  # how long one call is retried while its sandbox cannot be reached
-    request_timeout: float | None = None  # for one call that is not a stream, see `time_limit`; None disables it
+    unavailable_give_up: float = 30.0  # how long a call is retried while its sandbox cannot be reached
+    request_timeout: float | None = None  # for a call that is not a stream, see `time_limit`; None disables it
     window: int = 512 * 1024  # bytes that a channel can send ahead of its reader: bandwidth × round trip
-    ping_interval: float = 10.0  # between two pings; a connection without a sign of life in this time is dropped
-    backoff_base: float = 0.25  # the bound of the second attempt's delay; it doubles with each later attempt
-    backoff_cap: float = 5.0  # half of `connect_timeout`, so that every waiting call sees an attempt
-    stable: float = 5.0  # after a connection that lasted this long, the delays start again
+    ping_interval: float = 10.0  # between two pings; a connection without a sign of life for this long is dropped
+    backoff_base: float = 0.25  # maximum delay of the second attempt; it doubles with each later attempt
+    backoff_cap: float = 5.0  # half of `connect_timeout`, so that each waiting call sees an attempt
+    stable: float = 5.0  # the delays start again after a connection that lasted this long
 
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
@@ -39,10 +39,10 @@ class Options:
                 raise ValueError(f"{name} is {seconds}; more than 0 seconds are required")
 
     def time_limit(self, params: Params[Any]) -> float | None:
-        """Return the time limit of a call in seconds: `request_timeout` plus the time that its parameters permit.
+        """Return the time limit of a call in seconds: `request_timeout` plus the time that its parameters allow.
 
-        This is the sum of the fields `timeout` and `grace`, if they exist: `process.kill` with a grace of 5 s may take
-        5 s longer.
+        The allowed time is the sum of the fields `timeout` and `grace`, if any: `process.kill` with a grace of 5 s can
+            take 5 s longer.
         """
         if self.request_timeout is None:
             return None

@@ -1,4 +1,4 @@
-"""Results of the client's methods and items of its streams, in addition to the results of `hawse.api`."""
+"""Results of the client's methods and items of its streams, beyond the results that `hawse.api` defines."""
 
 from enum import Enum
 from typing import Any
@@ -24,7 +24,7 @@ SHOWN_ITEMS = 10
 
 
 def short(value: object) -> str:
-    """Return a representation of a value with at most the first bytes, characters or items of a long one."""
+    """Return the representation of a value, truncated to its first bytes, characters or items if it is long."""
     if isinstance(value, bytes) and len(value) > SHOWN:
         return f"{value[:SHOWN]!r}… ({len(value):,} bytes)"
     if isinstance(value, str) and len(value) > SHOWN:
@@ -47,10 +47,9 @@ class CommandResult(Exit, frozen=True):
     """The exit and the output of a command.
 
     Attributes:
-        stdout: The bytes that it printed.
-        stderr: The bytes that it printed to stderr.
+        stdout: The bytes that it printed. stderr: The bytes that it printed to stderr.
         truncated: Whether only the first bytes of the output were kept.
-        duration: Seconds from its start to its end; None from an older runtime.
+        duration: Seconds from its start to its end; None if the runtime is too old to report it.
     """
 
     stdout: bytes = b""
@@ -59,7 +58,7 @@ class CommandResult(Exit, frozen=True):
     duration: float | None = None
 
     def __repr__(self) -> str:
-        """Show fields that differ from the defaults. Long output is shown as its first bytes and its size."""
+        """Show the fields that differ from the defaults, and the first bytes and the size of long output."""
         fields = ((each.name, getattr(self, each.name), each.default) for each in msgspec.structs.fields(self))
         shown = (f"{name}={short(value)}" for name, value, default in fields if name == "code" or value != default)
         return f"{type(self).__name__}({', '.join(shown)})"
@@ -88,7 +87,7 @@ class Attached(msgspec.Struct, frozen=True):
 
 
 class Output(msgspec.Struct, frozen=True):
-    """Bytes of output; `offset` is the offset of the first."""
+    """Bytes of output. `offset` is the offset of the first byte."""
 
     offset: int
     data: bytes
@@ -96,7 +95,7 @@ class Output(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """Output is missing; `data` paints the screen and its scrollback as of `offset`, on a reset emulator."""
+    """Output is missing. `data` paints the screen and its scrollback as of `offset` on a reset emulator."""
 
     offset: int
     data: bytes
@@ -120,7 +119,7 @@ class Live(msgspec.Struct, frozen=True):
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """Whether this viewer's emulator must answer a program's queries. Only `emulator` viewers get it."""
+    """Whether this viewer's emulator must answer a program's queries. Only `emulator` viewers get this item."""
 
     answers: bool
 
@@ -138,13 +137,15 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class PresenceChanged(msgspec.Struct, frozen=True):
-    """The current viewer, whose name, typing, focus or pointer has changed."""
+    """A viewer has changed its name, typing, focus or pointer. `viewer` is the current state."""
 
     viewer: Participant
 
 
 class LeaseChanged(msgspec.Struct, frozen=True):
-    """Another viewer may type, or all may. `applied`: the bytes of this viewer's input that were applied before."""
+    """The writer lease has changed. `applied` is the number of bytes of this viewer's input applied before the
+    change.
+    """
 
     lease: WriterLease
     applied: int
@@ -156,7 +157,7 @@ TerminalEvent = (
 
 
 class Repaint(bytes):
-    """Stands for missing output, to be written to an emulator: a reset (RIS), then a snapshot."""
+    """A replacement for missing output, to be written to an emulator: a reset (RIS), then a snapshot."""
 
     snapshot: Snapshot
 

@@ -1,4 +1,4 @@
-"""Checks time limits of callers."""
+"""Checks time limits passed by callers."""
 
 import math
 
@@ -13,8 +13,8 @@ def check_timeout(timeout: object, *, most: float = math.inf) -> None:
         most: The largest allowed value.
 
     Raises:
-        InvalidParamsError: It is not a number, not more than 0, or more than `most`. NaN has no JSON, and would be no
-            limit.
+        InvalidParamsError: It is not a number, is 0 or less, or exceeds `most`. NaN, which JSON cannot represent, is
+            invalid.
     """
     if timeout is None or (isinstance(timeout, int | float) and 0 < timeout <= most):
         return

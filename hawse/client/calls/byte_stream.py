@@ -1,4 +1,4 @@
-"""A call that carries bytes in both directions, such as a TCP connection. It is not resumed after a lost connection."""
+"""A call that carries bytes in both directions, such as a TCP connection. A lost connection is not resumed."""
 
 from typing import Any, ClassVar, TypeVar
 
@@ -17,7 +17,7 @@ LANE = "bytes"
 class ByteStreamCall(ClientCall):
     """The call of a `ByteStream`. A lost connection ends it with `interrupted`."""
 
-    subject: ClassVar[str]  # the other end, for error messages
+    subject: ClassVar[str]  # name of the other end, for error messages
 
     def __init__(self, params: Params[Any], *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=False)
@@ -38,14 +38,14 @@ class ByteStream(ByteStreamHandle[C]):
     """The handle of a stream of bytes in both directions."""
 
     async def read(self) -> bytes:
-        """Return some bytes; none at the end of the stream."""
+        """Return some bytes, or no bytes at the end of the stream."""
         try:
             return await self._next()
         except StopAsyncIteration:
             return b""
 
     async def write(self, data: BytesLike) -> None:
-        """Send. Waits while the other end does not read."""
+        """Send bytes. Waits while the other end does not read."""
         await self._call.input_stream.write(data)
 
     async def _receive(self) -> bytes:

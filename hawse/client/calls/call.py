@@ -1,7 +1,7 @@
-"""One call from its caller's point of view. Until it is settled, it can use several channels on several connections.
+"""One call as its caller sees it. Until it is settled, it can use several channels on several connections.
 
-`CallTable` opens the channels and passes on what arrives. The streams (`exec`, `process.attach`, `terminal.attach`,
-`file.read`, …) derive from `ClientCall` and define how they are resumed.
+`CallTable` opens the channels and passes received messages to the call. The streams (`exec`, `process.attach`,
+`terminal.attach`, `file.read`, …) derive from `ClientCall` and define how they are resumed.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from hawse.wire.limits import EVENT_OVERHEAD
 
 
 def new_key() -> str:
-    """Return a random idempotency key, so that a call runs once although it may be repeated."""
+    """Return a random idempotency key, with which a repeated call runs only once."""
     return secrets.token_hex(16)
 
 
@@ -45,18 +45,19 @@ class ClientCall:
 
         Args:
             method: The parameters of a declared method, or the name of any method.
-            params: The parameters of a method that is given by name; parameters that are None are omitted.
+            params: The parameters of a method that is called by name. Parameters that are None are omitted.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: Calls with the same key join. By default, a method that is neither safe nor a stream gets a random one.
-            timeout: Seconds from when the call is sent.
-            repeats: Whether to send it again on a new connection; by default if it is safe or has a `key`.
-            window: Bytes of events and data that the server may send before further credit; 0 takes neither.
+            key: Calls with the same key join. By default, a method that is neither safe nor a stream gets a random key.
+            timeout: Time limit in seconds, from when the call is sent.
+            repeats: Whether to send the call again on a new connection. By default, if it is safe or has a `key`.
+            window: Number of bytes of events and data that the server can send before further credit. With 0, it can
+                send none.
 
         Raises:
-            HawseError: `invalid_params` for a name, key or timeout that the server would refuse.
+            HawseError: `invalid_params` if the server would refuse the name, key or timeout.
         """
         self._result: Any = Any  # the type of the result
-        self._events: Any = {}  # the types of the events' values, by the events' names
+        self._events: Any = {}  # the type of each event's value, by event name
         self._params: Params[Any] | dict[str, Any]
         if isinstance(method, Params):
             spec = spec_of(type(method))
@@ -67,16 +68,16 @@ class ClientCall:
         else:
             self._params = {name: value for name, value in (params or {}).items() if value is not None}
         _check(method=method, sandbox=sandbox, key=key, timeout=timeout)
-        self.trace = current_trace()  # the `traceparent` of what calls
+        self.trace = current_trace()  # the `traceparent` of the caller
         self.method = method
         self.sandbox = sandbox
         self.key = key
         self.timeout = timeout
         self.repeats = key is not None if repeats is None else repeats
         self.channel: ClientChannel | None = None  # set by `CallTable` while the call is open
-        self.sent_at: float | None = None  # `boot_time` when it was first sent
+        self.sent_at: float | None = None  # `boot_time` when the call was first sent
         self.input_stream: InputStream | None = None  # what it sends
-        self.receive_buffer: ReceiveBuffer | None = None  # what it receives, if that is to be read
+        self.receive_buffer: ReceiveBuffer | None = None  # the received items, if the call has a reader
         self._window = window
         loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Any] = loop.create_future()  # the result's value, as `finished` returns it
@@ -89,23 +90,23 @@ class ClientCall:
         return self._params
 
     def opening(self) -> int:
-        """Prepare for a new channel; return its first window in bytes."""
+        """Prepare for a new channel; return its initial window in bytes."""
         if self.input_stream:
             self.input_stream.opening()
         return self.receive_buffer.window() if self.receive_buffer else self._window
 
-    # ---- what arrives: overridden by the streams
+    # ---- received messages; streams override these methods
 
     def receive_event(self, event: Event) -> None:
-        """Handle an event. By default, it is ignored and its credit returned."""
+        """Handle an event. By default, ignore it and return its credit."""
         self.spend(event_cost(event))
 
     def receive_data(self, data: Data) -> None:
-        """Handle a data frame; its payload is valid during the call only. By default it is ignored."""
+        """Handle a data frame. Its payload is valid only during this call. By default, ignore it."""
         self.spend(len(data.payload))
 
     def finished(self, value: msgspec.Raw) -> Any:
-        """Return what `done` becomes for the result `value`. May raise `HawseError`, which `done` then raises."""
+        """Convert the result `value` for `done`. If this raises `HawseError`, `done` raises it."""
         return parse(value, self._result)
 
     # ---- for `CallTable`
@@ -115,7 +116,7 @@ class ClientCall:
         return self.sent_at is not None
 
     def settle(self, value: msgspec.Raw) -> None:
-        """The `result` has arrived."""
+        """Handle the `result`."""
         try:
             outcome = self.finished(value)
         except RemoteProtocolError as error:
@@ -129,11 +130,11 @@ class ClientCall:
             self.done.set_result(outcome)
 
     def fail(self, error: HawseError) -> None:
-        """The call ends with `error`."""
+        """End the call with `error`."""
         self._close_streams(error)
         if not self.done.done():
             self.done.set_exception(error)
-            self.done.exception()  # marks it as retrieved: a task need not await it
+            self.done.exception()  # marks the exception as retrieved, because no task may be awaiting it
 
     @property
     def settled(self) -> bool:
@@ -142,10 +143,10 @@ class ClientCall:
     # ---- for the streams
 
     def decode(self, event: Event) -> Any:
-        """Return the event's value as the type that the method declares for it; None for an unknown event.
+        """Decode the event's value as the type that the method declares; None for an unknown event.
 
         Raises:
-            RemoteProtocolError: The value is not of that type.
+            RemoteProtocolError: The value is not of the declared type.
         """
         kind = self._events.get(event.name)
         return None if kind is None else parse(event.value, kind)
@@ -168,7 +169,7 @@ class ClientCall:
             self.channel.wake()
 
     def mark_opened(self) -> None:
-        """Note that the server has accepted the call, so that `CallTable.begin` returns."""
+        """Note that the server has accepted the call. `CallTable.begin` then returns."""
         if not self.opened.done():
             self.opened.set_result(None)
 
@@ -186,12 +187,12 @@ class ClientCall:
 
 
 def event_cost(event: Event) -> int:
-    """Return how many bytes of a window an event takes: docs/wire.md section 4."""
+    """Return how many bytes of a window an event uses (docs/wire.md section 4)."""
     return len(event.value) + EVENT_OVERHEAD
 
 
 def _check(*, method: str, sandbox: str | None, key: str | None, timeout: float | None) -> None:
-    """Refuse values that would make the server close the connection, since this would fail all other calls."""
+    """Refuse values for which the server would close the connection, because all other calls would fail with it."""
     for name, text in (("method", method), ("sandbox", sandbox), ("key", key)):
         if text is not None and not 1 <= len(text) <= 128:
             message = f"{name} has {len(text)} characters; 1 to 128 are allowed"

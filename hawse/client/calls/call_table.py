@@ -1,10 +1,10 @@
-"""The calls that are not settled, and the connection they use.
+"""The calls that are not settled, and the connection that they use.
 
     waiting ──connection──▶ open ──result, error──▶ settled
        ▲                     │ connection lost: repeatable calls wait again, the rest is `interrupted`
        └────── pause ◀───────┘ `interrupted`, `unavailable`: repeatable calls are opened again after a pause
 
-Everything except `perform`, `request`, `outcome` and `begin` is synchronous.
+All methods except `perform`, `request`, `outcome` and `begin` are synchronous.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from hawse.wire import (
 
 R = TypeVar("R")
 
-RETRIED = frozenset({"interrupted", "unavailable"})  # errors that make a repeatable call open again
+RETRIED = frozenset({"interrupted", "unavailable"})  # errors after which a repeatable call is opened again
 
 
 @asynccontextmanager
@@ -56,10 +56,10 @@ class CallTable:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._connection: ConnectionProtocol | None = None  # that new channels are opened on
+        self._connection: ConnectionProtocol | None = None  # the connection for new channels
         self._waiting: deque[ClientCall] = deque()
-        self._open: dict[int, ClientCall | None] = {}  # by channel; None means abandoned, its final message is awaited
-        self._posted: set[asyncio.Future[Any]] = set()  # what `settle_posted` waits for
+        self._open: dict[int, ClientCall | None] = {}  # by channel; None: abandoned, until the final message
+        self._posted: set[asyncio.Future[Any]] = set()  # the futures and calls that `settle_posted` waits for
         self._retry_policy = RetryPolicy(options)
         self._closed: HawseError | None = None
 
@@ -70,7 +70,7 @@ class CallTable:
     # ---- the callers' side
 
     async def perform(self, call: ClientCall) -> Any:
-        """Make a call and wait for its outcome. If the caller is cancelled, so is the call.
+        """Make a call and wait for its outcome. If the caller is cancelled, the call is cancelled as well.
 
         Raises:
             HawseError: The call's error; `deadline_exceeded` after the call's timeout; the error that closed the
@@ -91,13 +91,13 @@ class CallTable:
         Args:
             params: The parameters, of the type that declares the method.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            repeats: True if running it twice is harmless; then it gets no key.
-            undo: A call to send when this one has ended, without waiting for it, if the caller is cancelled or gets an
-                error although the work may have been done.
+            repeats: True if running the method twice is harmless. The call then gets no key.
+            undo: A call to send, without waiting for it, if the caller is cancelled or gets an error although the
+                server may have run the method.
 
         Raises:
-            HawseError: The call's error, `deadline_exceeded` after the client's `request_timeout`, and what closed the
-                client.
+            HawseError: The call's error; `deadline_exceeded` after the client's `request_timeout`; the error that
+                closed the client.
         """
         timeout = self._options.time_limit(params)
         call = ClientCall(params, sandbox=sandbox, timeout=timeout, repeats=repeats)
@@ -124,7 +124,7 @@ class CallTable:
             raise fresh(error) from None
 
     async def begin(self, call: ClientCall) -> None:
-        """Open a stream, and wait until the server has accepted it. The caller must `abandon` it.
+        """Open a stream, and wait until the server has accepted it. The caller must `abandon` it at the end.
 
         Raises:
             HawseError: The call's error, and the error that closed the client.
@@ -139,7 +139,9 @@ class CallTable:
             raise
 
     def submit(self, call: ClientCall) -> None:
-        """Open `call` now, or when connected. If the client is closed, raises the error that closed it."""
+        """Open `call` now or as soon as the client is connected. If the client is closed, raises the error that
+        closed it.
+        """
         if self._closed:
             raise fresh(self._closed)
         self._waiting.append(call)
@@ -147,18 +149,18 @@ class CallTable:
         self._limit_waiting()
 
     def post(self, call: ClientCall) -> None:
-        """Make a call whose outcome is ignored. On a closed client it does nothing."""
+        """Make a call and ignore its outcome. Does nothing if the client is closed."""
         if not self._closed:
             self._expect(call.done)
             self.submit(call)
 
     def post_after(self, future: asyncio.Future[Any], post: Callable[[], None]) -> None:
-        """Call `post`, which posts a call, when `future` is done. `settle_posted` waits for both."""
+        """Call `post` when `future` is done. `settle_posted` waits for the future and the posted call."""
         future.add_done_callback(lambda _: post())
         self._expect(future)
 
     async def settle_posted(self, timeout: float) -> None:
-        """If connected, wait until posted calls are settled, for at most `timeout` seconds."""
+        """Wait at most `timeout` seconds until posted calls are settled. Does nothing without a connection."""
         if self._connection is None:
             return
         with suppress(TimeoutError):
@@ -171,7 +173,7 @@ class CallTable:
         future.add_done_callback(self._posted.discard)
 
     def abandon(self, call: ClientCall, error: HawseError | None = None) -> None:
-        """Cancel `call` at the server and settle it, by default with `ClientClosedError`.
+        """Cancel `call` on the server and settle it, by default with `ClientClosedError`.
 
         A settled call keeps its outcome.
         """
@@ -186,7 +188,7 @@ class CallTable:
             call.fail(error or ClientClosedError("the call was abandoned", admitted="unknown" if call.sent else "no"))
 
     def close(self, error: HawseError) -> None:
-        """Settle all calls with `error`; later calls raise it."""
+        """Settle all calls with `error`. Later calls raise it."""
         self._closed = self._closed or error
         self._connection = None
         pending = self._pending()
@@ -202,16 +204,20 @@ class CallTable:
     # ---- the connection's side
 
     def connected(self, connection: ConnectionProtocol) -> None:
-        """Open what waits, and new calls, on `connection`."""
+        """Open waiting and new calls on `connection`."""
         self._connection = connection
         self._open_waiting()
 
     def draining(self) -> None:
-        """The connection will be closed soon: open calls can end on it, new ones wait for the next."""
+        """Stop opening calls, because the connection will be closed soon. Open calls can end on it; new calls wait
+        for the next connection.
+        """
         self._connection = None
 
     def disconnected(self) -> None:
-        """The connection is lost. Repeatable calls wait for the next one, ahead of calls that were never sent."""
+        """Handle the loss of the connection. Repeatable calls wait for the next connection, ahead of calls that were
+        never sent.
+        """
         self._connection = None
         open_, self._open = self._open, {}
         repeated = []
@@ -225,7 +231,7 @@ class CallTable:
         self._limit_waiting()
 
     def receive(self, event: Message | Data) -> None:
-        """Pass on what arrived on a channel. Raises `RemoteProtocolError` if it violates the protocol."""
+        """Pass a received message to its call. Raises `RemoteProtocolError` if it violates the protocol."""
         match event:
             case Result(ch=ch):
                 if call := self._close_channel(ch):
@@ -251,7 +257,7 @@ class CallTable:
                     call.wake()
         except RemoteProtocolError:
             raise
-        except HawseError as error:  # it ends only this call
+        except HawseError as error:  # the error ends only this call
             self.abandon(call, error)
 
     # ---- inside
@@ -305,7 +311,7 @@ class CallTable:
         connection.wake_writer()
 
     def _failed(self, call: ClientCall, error: HawseError) -> None:
-        """Handle an `error`: a call that can be repeated is opened again after a pause, for a bounded time."""
+        """Handle an `error`. A call that can be repeated is opened again after a pause, for a limited time."""
         again = call.repeats and error.retryable and error.code in RETRIED
         if not (again and self._retry_policy.retry(call, self._try_again)):
             self._retry_policy.forget(call)
@@ -316,7 +322,7 @@ class CallTable:
         self._open_waiting()
 
     def _limit_waiting(self) -> None:
-        """Without a connection, an unsent call waits as long as one connection attempt can take."""
+        """Fail an unsent call that has waited for a connection as long as one attempt can take."""
         if self._connection is None:
             for call in self._waiting:
                 if not call.sent:

@@ -1,4 +1,4 @@
-"""The base class of the handles of what `async with` creates and deletes: sessions and code contexts."""
+"""The base class of handles that create and delete an object with `async with`: sessions and code contexts."""
 
 import secrets
 from abc import ABC, abstractmethod
@@ -11,11 +11,11 @@ from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.wire import HawseError
 
-GONE = frozenset({"not_found", "stale_handle"})  # there is nothing left to delete
+GONE = frozenset({"not_found", "stale_handle"})  # the object no longer exists
 
 
 class CreatedHandle(ABC):
-    """Awaiting or entering it creates it, or finds an existing one.
+    """A handle that creates or finds its object when it is awaited or entered.
 
     Leaving `async with` deletes the object that this handle has created, unless `detach` was called.
     """
@@ -27,11 +27,11 @@ class CreatedHandle(ABC):
 
         Args:
             calls: The calls of the client.
-            sandbox: The sandbox that it is in.
-            wanted: Its id; None means a random one.
-            prefix: The first characters of a chosen id.
-            create: Whether it is created.
-            window: Bytes that the server may send before they are handled.
+            sandbox: The sandbox of the object.
+            wanted: The id of the object; None means a random id.
+            prefix: The prefix of a random id.
+            create: Whether to create the object rather than find it.
+            window: Number of bytes that the server can send before they are handled.
         """
         self.instance = ""  # distinguishes objects with the same id: new for each creation
         self._calls = calls
@@ -55,11 +55,11 @@ class CreatedHandle(ABC):
         return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Self:
-        """Create it, or find the existing one. Does nothing if this handle has been awaited.
+        """Create or find the object. Does nothing if this handle has already been awaited.
 
         Raises:
-            HawseError: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`, for a code context
-                `language_unavailable`; `not_found` if an existing one is missing.
+            HawseError: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`, `language_unavailable` for a
+                code context; `not_found` if the object to find does not exist.
         """
         self._entered = True
         if self.instance:
@@ -73,7 +73,7 @@ class CreatedHandle(ABC):
         try:
             self.instance = await self._begin()
         except BaseException:
-            if own:  # it may have been created, and no other client knows its id
+            if own:  # the object may have been created, and no other client knows its id
                 self._calls.post(ClientCall(self._deletion(), sandbox=self._sandbox))
             raise
         return self
@@ -85,29 +85,29 @@ class CreatedHandle(ABC):
             await self._delete(self._deletion())
 
     def detach(self) -> None:
-        """Let it live when the `async with` is left."""
+        """Keep the object when the `async with` block is left."""
         self._detached = True
 
     def _check_entered(self) -> None:
-        """Raise `RuntimeError` unless it was created or found."""
+        """Raise `RuntimeError` unless the object was created or found."""
         if not self._entered:
             name = type(self).__name__
             raise RuntimeError(f"this {name} is not open: await it, or use it in `async with`, before its methods")
 
     @abstractmethod
     async def _begin(self) -> str:
-        """Create it with `id`; return its instance."""
+        """Create the object with `id`; return its instance."""
 
     @abstractmethod
     async def _find(self) -> str:
-        """Return the instance of the existing one. Raises `not_found`."""
+        """Return the instance of the existing object. Raises `not_found`."""
 
     @abstractmethod
     def _deletion(self) -> Params[Any]:
-        """The call that deletes it, whose `instance` is None before it was created."""
+        """Return the call that deletes the object. `instance` is None before the object was created."""
 
     async def _delete(self, deletion: Params[Any]) -> None:
-        """Make a call that deletes it; it is not an error if it does not exist any more."""
+        """Delete the object. It is not an error if it no longer exists."""
         try:
             await self._request(deletion)
         except HawseError as error:

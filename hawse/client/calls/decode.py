@@ -1,4 +1,4 @@
-"""Decoding of what servers send, with the types of `hawse.api`."""
+"""Decodes values from servers with the types of `hawse.api`."""
 
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def parse(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
-    """Decode JSON as a `kind`. Raises `RemoteProtocolError` if it is invalid."""
+    """Decode JSON as the type `kind`. Raises `RemoteProtocolError` if it is invalid."""
     try:
         return msgspec.json.decode(raw, type=kind)
     except ValueError as error:

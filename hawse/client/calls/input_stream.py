@@ -1,7 +1,7 @@
 """The bytes that a call sends: a terminal's keyboard, a command's stdin, an upload.
 
-`write` waits while the window of unconfirmed bytes is full: this is the backpressure. The connection's writer pulls
-(`hawse.wire.Source`). When a connection is lost, unconfirmed bytes are sent again on the next one.
+For backpressure, `write` waits while the window of unconfirmed bytes is full. The connection's writer pulls bytes
+(`hawse.wire.Source`). After a lost connection, unconfirmed bytes are sent again on the next connection.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ class InputStream:
 
     def __init__(self, limit: int, wake: Callable[[], None]) -> None:
         """Create a stream that keeps up to `limit` unconfirmed bytes; `wake` makes the connection pull."""
-        self.id = secrets.token_hex(8)  # the `input` parameter: names this stream on the server
+        self.id = secrets.token_hex(8)  # the `input` parameter, which identifies this stream on the server
         self.buffer = InputBuffer(limit)
         self._wake = wake
-        self._tried = False  # a channel was opened before, so the server can know this stream
-        self._held = False  # the offset to continue at is not known before `opened`
-        self._end_sent = False  # on the present channel
+        self._tried = False  # a channel was opened before, so the server may know this stream
+        self._held = False  # the offset to continue at is unknown before `opened`
+        self._end_sent = False  # on the current channel
         self._progress = asyncio.Event()
         self._lock = asyncio.Lock()
         self._closed: HawseError | None = None
@@ -34,11 +34,13 @@ class InputStream:
     # ---- the channel's side
 
     def opening(self) -> None:
-        """A channel is being opened. A new stream can send before `opened` arrives, since its offset is 0."""
+        """Prepare for a new channel. A new stream can send before `opened` arrives, because its offset is 0."""
         self._held, self._tried, self._end_sent = self._tried, True, False
 
     def opened(self, applied: int) -> None:
-        """The server has applied everything below `applied`. Raises `HawseError` if it has lost the stream."""
+        """Handle the server's report that it has applied all bytes below `applied`. Raises `HawseError` if it has
+        lost the stream.
+        """
         if self._held:
             self._held = False
             self.buffer.reattach(applied)
@@ -48,7 +50,7 @@ class InputStream:
         self._wake()
 
     def credited(self, size: int) -> None:
-        """Handle `size` bytes of credit: the server has applied as many bytes."""
+        """Handle credit: the server has applied `size` more bytes."""
         self.buffer.credited(size)
         self._progress.set()
 
@@ -67,20 +69,20 @@ class InputStream:
         return False
 
     def finish(self, error: HawseError | None) -> None:
-        """The call has ended: `write` and `flush` raise `error`, or `exited` if there was none."""
+        """End the stream. `write` and `flush` then raise `error`, or `exited` if it is None."""
         self._closed = self._closed or error or HawseError("exited", "the call has ended: its input is no longer read")
         self._progress.set()
 
     # ---- the writer's side
 
     async def write(self, data: BytesLike) -> None:
-        """Take `data`; return when its last byte is buffered. Writes of several tasks are not interleaved.
+        """Buffer `data`; return when its last byte is buffered. Writes of several tasks are not interleaved.
 
-        If the caller is cancelled, the first part of `data` may have been taken.
+        If the caller is cancelled, the first part of `data` may have been buffered.
 
         Raises:
-            HawseError: The call's error; `exited` if its reader has ended.
-            TypeError: `data` is a str, or is not bytes. Nothing is taken.
+            HawseError: The call's error; `exited` if the program that reads the input has ended.
+            TypeError: `data` is a str or not bytes. Nothing is buffered.
         """
         if isinstance(data, str):  # type: ignore[unreachable]  # a caller without a type checker can pass anything
             raise TypeError("the input is a str, and must be bytes: encode it, such as with `.encode()`")
@@ -98,7 +100,7 @@ class InputStream:
                 await self._wait()
 
     async def flush(self) -> None:
-        """Wait until the server has applied everything written so far. Raises the call's error."""
+        """Wait until the server has applied all bytes written so far. Raises the call's error."""
         goal = self.buffer.end
         while self.buffer.applied < goal:
             if self._closed:
@@ -106,7 +108,7 @@ class InputStream:
             await self._wait()
 
     async def end(self) -> None:
-        """Send EOF after the written bytes. Does nothing when repeated, or after the end of the call."""
+        """Send EOF after the written bytes. Does nothing if called again or after the end of the call."""
         async with self._lock:
             self.buffer.ended = True
             self._wake()

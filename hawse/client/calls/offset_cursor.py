@@ -1,10 +1,10 @@
-"""The offset that one stream of bytes from the server has reached, for an exact resume at the receiving end."""
+"""The offset up to which a stream of bytes was received, for an exact resume."""
 
 from hawse.wire import RemoteProtocolError
 
 
 class OffsetCursor:
-    """The offset after the last byte that was received of one stream. Does no I/O."""
+    """The offset after the last received byte of one stream. Does no I/O."""
 
     __slots__ = ("offset",)
 

@@ -1,7 +1,7 @@
-"""Buffers received items until they are read, bounded by credit, which is granted when a reader takes an item.
+"""Buffers received items until they are read. Credit bounds the buffer and is granted when a reader takes an item.
 
-One buffer serves one call, over any number of connections. It has lanes (stdout, stderr) that can be read together,
-in the order of arrival, or separately. It does not depend on sockets or on the meaning of the bytes.
+Each call has one buffer, over any number of connections. Its lanes (stdout, stderr) can be read separately, or together
+in the order of arrival. It does not depend on sockets or on the meaning of the bytes.
 """
 
 import asyncio
@@ -13,12 +13,12 @@ from typing import NamedTuple
 from hawse.client.base.errors import BusyError, fresh
 from hawse.wire import HawseError
 
-CHUNK = 64 * 1024  # bytes; smaller payloads are joined, which bounds the memory of a window of tiny frames
-GRANT_STEP = 64 << 10  # bytes; small, because a server measures the reader's speed by grants
+CHUNK = 64 * 1024  # bytes; smaller payloads are joined, to bound the memory of a window of tiny frames
+GRANT_STEP = 64 << 10  # bytes; small, because a server measures the reader's speed by its grants
 
 
 class BufferedChunk:
-    """Consecutive bytes of one lane; `offset` is the offset of the first."""
+    """Consecutive bytes of one lane. `offset` is the offset of the first byte."""
 
     __slots__ = ("data", "offset")
 
@@ -28,15 +28,15 @@ class BufferedChunk:
 
 
 class DiscardedRange(NamedTuple):
-    """Takes the place of entries that were discarded, which happens only within `without_readers`."""
+    """A placeholder for discarded entries. Entries are only discarded within `without_readers`."""
 
-    start: int  # offset of the first byte that was discarded
-    end: int  # offset after the last byte; `start` if there were only other items
+    start: int  # offset of the first discarded byte
+    end: int  # offset after the last discarded byte; `start` if no bytes were discarded
     size: int  # cost of the entries, in bytes of credit
 
 
 class BufferEntry(NamedTuple):
-    """An entry of a lane: a chunk (which costs its length), or any other item with its cost in bytes of credit."""
+    """An entry of a lane: a chunk, which costs its length, or another item with its cost in bytes of credit."""
 
     number: int  # in the order of arrival
     item: object
@@ -44,10 +44,10 @@ class BufferEntry(NamedTuple):
 
 
 class ReceiveBuffer:
-    """Items between one call and its readers."""
+    """The received items of one call that its readers have not taken."""
 
     def __init__(self, window: int, grant: Callable[[int], None]) -> None:
-        """Create an empty buffer of `window` bytes; `grant` grants the server a number of bytes."""
+        """Create an empty buffer of `window` bytes. `grant` is called with the number of bytes to grant the server."""
         self._window = window
         self._grant = grant
         self._lanes: dict[str, deque[BufferEntry]] = {}
@@ -56,7 +56,7 @@ class ReceiveBuffer:
         self._number = 0
         self._held = 0  # bytes of credit that the entries take
         self._owed = 0  # bytes taken and not granted yet: granted in batches
-        self._discarded: dict[str, DiscardedRange] = {}  # by lane; it comes before the lane's entries
+        self._discarded: dict[str, DiscardedRange] = {}  # by lane; precedes the lane's entries
         self._waiting = 0  # tasks that wait for the end without reading
         self._readers = 0  # iterators that exist
         self._error: HawseError | None = None  # that ended it
@@ -65,15 +65,15 @@ class ReceiveBuffer:
     # ---- the channel's side
 
     def window(self) -> int:
-        """Return the first window of a new channel: the unused part of the bound.
+        """Return the initial window of a new channel: the unused part of the buffer.
 
-        At least 1, so that the `opened` event, which needs a positive window, arrives before anything is read.
+        It is at least 1, because the `opened` event needs a positive window and must arrive before any item is read.
         """
         self._owed = 0
         return max(self._window - self._held, 1)
 
     def put_bytes(self, lane: str, offset: int, data: memoryview | bytes) -> None:
-        """Append bytes to `lane`; `offset` is the offset of the first."""
+        """Append bytes to `lane`. `offset` is the offset of the first byte."""
         queue = self._lanes.setdefault(lane, deque())
         last = queue[-1].item if queue and queue[-1].number == self._number else None
         if isinstance(last, BufferedChunk) and len(last.data) + len(data) <= CHUNK:
@@ -83,7 +83,7 @@ class ReceiveBuffer:
             self.put(lane, BufferedChunk(offset, data), len(data))
 
     def put(self, lane: str, item: object, cost: int = 0) -> None:
-        """Append any item to `lane`, with its cost in bytes of credit."""
+        """Append an item to `lane`, with its cost in bytes of credit."""
         self._number += 1
         own = 0 if isinstance(item, BufferedChunk) else cost
         self._lanes.setdefault(lane, deque()).append(BufferEntry(self._number, item, own))
@@ -97,20 +97,20 @@ class ReceiveBuffer:
             self._grant(owed)
 
     def supersede(self, lane: str, obsolete: Callable[[object], bool]) -> None:
-        """Remove the first item that is `obsolete`, and all items after it."""
+        """Remove the first `obsolete` item and all items after it."""
         queue = self._lanes.get(lane, deque[BufferEntry]())
         found = next((index for index, entry in enumerate(queue) if obsolete(entry.item)), len(queue))
         while len(queue) > found:
             self._release(_cost(queue.pop()))
 
     def drop_tail(self, lane: str, obsolete: Callable[[object], bool]) -> None:
-        """Remove the last items as long as they are `obsolete`."""
+        """Remove items from the end while they are `obsolete`."""
         queue = self._lanes.get(lane)
         while queue and obsolete(queue[-1].item):
             self._release(_cost(queue.pop()))
 
     def finish(self, error: HawseError | None) -> None:
-        """Nothing more will arrive: after the remaining entries, readers end, or raise `error`."""
+        """Note that nothing more will arrive. After the remaining entries, readers end or raise `error`."""
         if not self._over:
             self._over, self._error = True, error
             self._arrived.set()
@@ -145,7 +145,7 @@ class ReceiveBuffer:
         return name, entry.item
 
     def register(self) -> None:
-        """An iterator exists: until `unregister`, nothing is discarded."""
+        """Note that an iterator exists. Until `unregister`, nothing is discarded."""
         self._readers += 1
 
     def unregister(self) -> None:
@@ -154,7 +154,7 @@ class ReceiveBuffer:
 
     @contextmanager
     def without_readers(self) -> Iterator[None]:
-        """While this is entered and no iterator exists, discard the oldest bytes beyond half the window.
+        """Within this context, discard the oldest bytes beyond half the window as long as no iterator exists.
 
         Otherwise, a task that waits for the end of a program would wait forever if the program prints more than a
         window. The next reader gets a `DiscardedRange` in place of the bytes.

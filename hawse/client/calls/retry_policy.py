@@ -11,16 +11,16 @@ from hawse.client.calls.call import ClientCall
 
 @dataclass
 class RetryState:
-    """One call that waits to be sent, or sent again."""
+    """A call that waits to be sent or retried."""
 
     backoff: Backoff
-    since: float  # when its attempts started to fail, by the options' clock
+    since: float  # when its attempts started to fail, according to the options' clock
     timer: asyncio.TimerHandle | None = None
     succeeded: float | None = None  # when the latest attempt first got an event
 
 
 class RetryPolicy:
-    """The calls that wait, each with at most one timer."""
+    """The waiting calls, each with at most one timer."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -45,19 +45,21 @@ class RetryPolicy:
         return True
 
     def limit(self, call: ClientCall, expire: Callable[[ClientCall], None]) -> None:
-        """Call `expire(call)` after the connect timeout, unless `forget` is called before. Again, it does nothing."""
+        """Call `expire(call)` after the connect timeout, unless `forget` is called first. Does nothing if the timer
+        is running.
+        """
         if call not in self._states:
             state = self._states[call] = self._begin()
             state.timer = asyncio.get_running_loop().call_later(self._options.connect_timeout, expire, call)
 
     def succeeded(self, call: ClientCall) -> None:
-        """The present attempt of `call` got an event. If it fails soon after, the pauses continue to grow."""
+        """Note that the current attempt of `call` got an event. If it fails soon after, the pauses continue to grow."""
         state = self._states.get(call)
         if state is not None and state.succeeded is None:
             state.succeeded = self._options.clock()
 
     def forget(self, call: ClientCall) -> None:
-        """The call is settled, or was sent for the first time: stop its timer."""
+        """Stop the timer of a call that is settled or was sent for the first time."""
         state = self._states.pop(call, None)
         if state and state.timer:
             state.timer.cancel()

@@ -5,7 +5,7 @@ from hawse.client.calls.call_table import CallTable, R
 
 
 class SandboxPart:
-    """Sends calls of one sandbox. Needs no closing."""
+    """Sends calls of one sandbox. It need not be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
         """Create a handle.
@@ -13,7 +13,7 @@ class SandboxPart:
         Args:
             calls: The calls of the client.
             sandbox: The id of the sandbox.
-            window: Bytes that the server may send on each channel before they are read.
+            window: Number of bytes that the server can send on each channel before they are read.
         """
         self._calls = calls
         self._sandbox = sandbox

@@ -1,4 +1,4 @@
-"""A call whose every event is a complete state, so that an unread state is replaced by a later one."""
+"""A call that sends complete states. A later state replaces an unread one."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class StateStreamCall(ClientCall):
-    """A method that sends a state now and after every change. A repeat starts with the current state."""
+    """A method that sends a state now and after every change. A repeated call starts with the current state."""
 
     def __init__(self, params: Params[Any], *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)
@@ -25,7 +25,7 @@ class StateStreamCall(ClientCall):
 
     def receive_event(self, event: Event) -> None:
         state = self.decode(event)
-        if state is None or state == self._last:  # unchanged, as after a reconnect
+        if state is None or state == self._last:  # unchanged, such as after a reconnect
             self.spend(event_cost(event))
             return
         self._last = state
@@ -37,8 +37,7 @@ class StateStreamCall(ClientCall):
 class StateStream(StreamHandle[StateStreamCall, T]):
     """`async with … as states: async for state in states: …`
 
-    Yields the current state, and the new state after each change. A state that is not read before the next one is
-    skipped.
+    Yields the current state, and the new state after each change. A slow reader skips intermediate states.
     """
 
     def __init__(self, calls: CallTable, call: StateStreamCall, value: Callable[[Any], T]) -> None:

@@ -18,8 +18,8 @@ T = TypeVar("T")
 class StreamHandle(ABC, Generic[C, T]):
     """A handle of a call with a receive buffer.
 
-    Entering it starts the call and waits until the server has accepted it. Leaving it ends the call; then, reading
-    raises `ClientClosedError`.
+    Entering the handle starts the call and waits until the server has accepted it. Leaving it ends the call; reading
+    then raises `ClientClosedError`.
     """
 
     def __init__(self, calls: CallTable, call: C) -> None:
@@ -41,7 +41,7 @@ class StreamHandle(ABC, Generic[C, T]):
         return OutputIterator(self._call.receive_buffer, self._next)
 
     def _check_entered(self) -> None:
-        """Raise `RuntimeError` if the call was never opened, because no item would ever arrive."""
+        """Raise `RuntimeError` if the call was never opened, since no item would ever arrive."""
         if not self._call.sent:
             raise RuntimeError(f"this {type(self).__name__} is not open: use it in `async with` before it is read")
 
@@ -58,7 +58,7 @@ class ByteStreamHandle(StreamHandle[C, bytes]):
         self._reader = LineReader(self._receive)
 
     async def lines(self, *, encoding: str = "utf-8", errors: str = "replace") -> AsyncIterator[str]:
-        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
 
         A line of more than 1 MiB is yielded in parts.
 

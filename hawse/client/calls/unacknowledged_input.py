@@ -1,4 +1,4 @@
-"""Written bytes that are not confirmed yet: a reconnect may need to send them again (docs/wire.md section 5).
+"""Keeps written bytes until they are confirmed, to send them again after a reconnect (docs/wire.md section 5).
 
 Does no I/O and reads no clock. Offsets are absolute in the input stream and never reused.
 
@@ -11,16 +11,16 @@ from hawse.wire import RemoteProtocolError
 
 
 class InputBuffer:
-    """One input stream's unconfirmed bytes."""
+    """The unconfirmed bytes of one input stream."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.applied = 0  # everything below was applied, and is not kept
+        self.applied = 0  # all bytes below were applied and are not kept
         self.sent = 0  # the next byte to send on the current channel
-        self.ended = False  # nothing more will be written
+        self.ended = False  # no more bytes will be written
         self._kept = bytearray()
-        self._base = 0  # where sending started on the present channel
-        self._credit = 0  # received on the present channel
+        self._base = 0  # the offset where sending started on the current channel
+        self._credit = 0  # credit received on the current channel
 
     @property
     def end(self) -> int:
@@ -37,7 +37,7 @@ class InputBuffer:
         return self.end - self.sent
 
     def append(self, data: bytes | memoryview) -> int:
-        """Keep as much of `data` as fits; return the number of kept bytes."""
+        """Append as much of `data` as fits; return the number of appended bytes."""
         taken = min(len(data), self.room)
         self._kept += data[:taken]
         return taken
@@ -53,23 +53,23 @@ class InputBuffer:
         return offset, payload
 
     def credited(self, size: int) -> None:
-        """Handle `size` bytes of credit on the current channel: the server has applied as many of its bytes."""
+        """Handle credit on the current channel: the server has applied `size` more of its bytes."""
         self._credit += size
         if self._base + self._credit > self.sent:
             raise RemoteProtocolError("credit for input that was not sent")
         self._confirm(self._base + self._credit)
 
     def confirmed(self, offset: int) -> None:
-        """The server has confirmed everything below `offset`, without a new channel."""
+        """Handle the server's confirmation of all bytes below `offset` on the current channel."""
         if offset > self.sent:
             raise RemoteProtocolError(f"input applied to {offset}, sent to {self.sent}")
         self._confirm(offset)
 
     def reattach(self, applied: int) -> None:
-        """Continue on a new channel, where the server has applied everything below `applied`.
+        """Continue on a new channel. The server has applied all bytes below `applied`.
 
         Raises:
-            HawseError: `input_gap` if the server lacks bytes that it had confirmed: it has lost the stream.
+            HawseError: `input_gap` if the server has lost bytes that it had confirmed.
         """
         if applied < self.applied:
             raise InputGapError(

@@ -77,7 +77,7 @@ class CodeContext(CreatedHandle):
             sandbox: The sandbox of the context.
             wanted: The context to create, or the `id` of an existing one.
             create: Whether entering creates it.
-            window: Bytes that the server may send before they are read.
+            window: Number of bytes that the server can send before they are read.
         """
         super().__init__(calls, sandbox, wanted.id, prefix="c-", create=create, window=window)
         self._wanted = wanted
@@ -230,7 +230,7 @@ def run_stream(calls: CallTable, params: CodeRun, *, sandbox: str, key: str | No
         params: The code.
         sandbox: The sandbox to run it in.
         key: Another call with the same key joins the same run; None means the run ends with its stream.
-        window: Bytes that the server may send before they are read.
+        window: Number of bytes that the server can send before they are read.
     """
     call = CodeRunCall(params, sandbox=sandbox, key=key, window=window)
     return CodeRunStream(calls, call, sandbox, owned=key is None)

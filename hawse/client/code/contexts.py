@@ -12,7 +12,7 @@ from hawse.client.code.results import CodeResult
 
 
 class Code(SandboxPart):
-    """Runs code in a sandbox. Needs no closing."""
+    """Runs code in a sandbox. It need not be closed."""
 
     def create(
         self,
@@ -30,8 +30,8 @@ class Code(SandboxPart):
             language: The language; None means the kernel's, or python.
             id: The id of the context; None means a random one.
             kernel: The name of an installed Jupyter kernel; None means the one for `language`.
-            cwd: Its working directory at first.
-            env: Is added to its environment; None unsets a variable.
+            cwd: Its initial working directory.
+            env: Variables to add to its environment; None unsets a variable.
             timeout: Default time limit of runs, in seconds; None means no limit.
 
         Raises:

@@ -57,7 +57,7 @@ class CodeRunCall(ClientCall):
             params: The code to run, or the run to attach to.
             sandbox: The sandbox of the run.
             key: For `code.run`: another call with the same key joins the same run; None means a random one.
-            window: Bytes that the server may send before they are read.
+            window: Number of bytes that the server can send before they are read.
         """
         attach = isinstance(params, CodeAttach)
         key = None if attach else new_key() if key is None else key

@@ -101,7 +101,7 @@ async def dial(
     Args:
         uri: As `address` returns it.
         token: The bearer token; None sends none.
-        timeout: Seconds.
+        timeout: Time limit in seconds.
         tls: Checks the certificate of the gateway. None means the authorities that the system trusts do.
         subprotocol: The WebSocket subprotocol.
         ping: Seconds between WebSocket pings, and for each answer. None means the protocol has its own `ping`.

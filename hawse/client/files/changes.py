@@ -96,7 +96,7 @@ class FileChanges(SandboxPart):
             strip: Number of leading components to remove from each name.
             max_entries: Maximum number of entries; more are `too_large`.
             max_bytes: Maximum number of unpacked bytes; more are `too_large`.
-            on_progress: Is called a few times in a second.
+            on_progress: Called a few times per second.
 
         Raises:
             HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for a
@@ -157,11 +157,11 @@ class FileChanges(SandboxPart):
         return (await self._request(api.FileDelete(**self._target(path), recursive=recursive))).deleted
 
     async def rename(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
-        """Rename within a file system, atomically. An existing `to` is a `conflict`, unless `overwrite`."""
+        """Rename within a file system, atomically. Raises `conflict` if `to` exists, unless `overwrite`."""
         await self._request(api.FileRename(**self._target(path), to=wire_path(to), overwrite=overwrite))
 
     async def move(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
-        """Rename; between file systems, copy and delete. An existing `to` is a `conflict`, unless `overwrite`."""
+        """Rename; between file systems, copy and delete. Raises `conflict` if `to` exists, unless `overwrite`."""
         await self._request(api.FileMove(**self._target(path), to=wire_path(to), overwrite=overwrite))
 
     async def copy(

@@ -75,13 +75,13 @@ class Files(FileLooking):
 
         Args:
             path: The file.
-            mode: Its permission bits; None keeps them.
+            mode: Permission bits; None keeps the existing file's.
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
             offset: Write in place from this offset, instead of replacing the file; a shorter file is a `conflict`.
                 Written bytes remain after an error. With 0 the file need not exist.
-            mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the present.
-            sparse: Whether blocks of zeros become holes.
+            mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the current time.
+            sparse: Whether to turn blocks of zeros into holes.
         """
         params = api.FileWrite(
             **self._target(path),
@@ -120,7 +120,7 @@ class Files(FileLooking):
         Args:
             path: The file.
             data: The content, as bytes or as an async iterable of bytes.
-            mode: Its permission bits; None keeps them.
+            mode: Permission bits; None keeps the existing file's.
             parents: Whether to create missing directories.
             if_version: The version that the file must have, as `stat` and `write` return it; "": it must not exist.
 
@@ -177,7 +177,7 @@ class Files(FileLooking):
         Args:
             local: The file to send.
             remote: The file in the sandbox, which is replaced when it has arrived completely.
-            mode: Its permission bits; None keeps them.
+            mode: Permission bits; None keeps the existing file's.
             preserve: Whether to preserve the mode, the time and the holes of the local file.
             resume: Whether another call can continue this one.
             progress: See `Progress`.
@@ -250,7 +250,7 @@ class Files(FileLooking):
             local: The directory to send.
             remote: The directory in the sandbox, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Is called with a path below `local` and the exception if it cannot be copied; the rest is copied.
+            on_error: Called with a path below `local` and the exception if it cannot be copied; the rest is copied.
                 None raises the exception.
 
         Raises:
@@ -276,7 +276,7 @@ class Files(FileLooking):
             remote: The directory in the sandbox.
             local: The local directory, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Is called with a path below `remote` and the exception if it cannot be copied; the rest is copied.
+            on_error: Called with a path below `remote` and the exception if it cannot be copied; the rest is copied.
                 None raises the exception.
 
         Raises:

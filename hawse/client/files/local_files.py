@@ -38,7 +38,7 @@ async def upload(
     Args:
         local: The file.
         open_write: Opens the file in the sandbox, for the state of the local one.
-        progress: Is called after each chunk.
+        progress: Called after each chunk.
 
     Raises:
         OSError: The local file cannot be read.
@@ -75,7 +75,7 @@ async def download(
         info: The version of the file to fetch.
         open_read: Opens the file at an offset.
         local: The local destination.
-        progress: Is called after each chunk.
+        progress: Called after each chunk.
         preserve: Whether to preserve the mode, the time and the holes of the remote file.
 
     Raises:

@@ -137,7 +137,7 @@ async def copy_file(source: Place, target: Place, entry: TreeEntry, advance: Adv
         source: Its place; at least one of the two places is in a sandbox.
         target: The place of the copy.
         entry: The file.
-        advance: Is called with the number of copied bytes.
+        advance: Called with the number of copied bytes.
 
     Raises:
         OSError: The local file cannot be read or written.

@@ -28,7 +28,7 @@ class TreeEntry(NamedTuple):
         path: Its path below the source; "" is the source itself.
         size: Bytes of a file.
         mode: Permission bits.
-        mtime_ns: Time of the last modification, in nanoseconds since 1970; None means not known.
+        mtime_ns: Time of the last modification, in nanoseconds since 1970; None if unknown.
         sparse: Whether a file has holes.
     """
 
@@ -74,7 +74,7 @@ def local_tree(source: Path, on_failure: OnFailure) -> Tree:
 
     Args:
         source: A file or a directory, or a symlink to one.
-        on_failure: Is called for entries below that cannot be read.
+        on_failure: Called for entries below that cannot be read.
 
     Raises:
         OSError: `source` cannot be read.
@@ -131,7 +131,7 @@ async def remote_tree(files: "Files", source: str, on_failure: OnFailure) -> Tre
     Args:
         files: The files of the sandbox.
         source: A file or a directory, or a symlink to one.
-        on_failure: Is called for entries below that cannot be read.
+        on_failure: Called for entries below that cannot be read.
 
     Raises:
         HawseError: `source` cannot be read; `permission_denied` if the sandbox names a file outside of it.

@@ -68,8 +68,8 @@ class TreeTransfer:
         Args:
             source: The directory to copy.
             target: The destination. At least one of the two places is in a sandbox.
-            progress: Is called with the bytes so far, and the bytes in all.
-            on_error: Is called with a path below `source` and the exception if it cannot be copied; None raises the
+            progress: Called with the bytes so far, and the bytes in all.
+            on_error: Called with a path below `source` and the exception if it cannot be copied; None raises the
                 exception.
             into: Whether `target` keeps its mode and its time if it exists.
         """

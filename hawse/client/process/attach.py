@@ -29,7 +29,7 @@ class ProcessAttachCall(ClientCall):
             params: The process to attach to.
             sandbox: The sandbox that it runs in.
             since: The offsets to start at; 0 for an omitted stream. None means all output that is still kept.
-            window: Bytes that the server may send before they are read.
+            window: Number of bytes that the server can send before they are read.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)
         self.info: ProcessOpened | None = None  # since the first `opened`

@@ -63,7 +63,7 @@ class ExecCall(ClientCall):
             params: The command.
             options: Its input, key, callbacks and `max_output`; callbacks also get output beyond `max_output`.
             sandbox: The sandbox to run it in.
-            window: Bytes that the server may send before they are handled.
+            window: Number of bytes that the server can send before they are handled.
             timeout: Time limit of the call in seconds.
             result: The type of the call's result, with the output itself in place of the final offsets.
 

@@ -34,7 +34,7 @@ class Execution:
         If the caller is cancelled, the command is ended, unless the call has a `key`.
 
         Args:
-            command: A sequence is an argv; a string is for the shell.
+            command: An argv as a sequence, or a shell command as a string.
             options: See `ExecOptions`. After its `timeout`, the whole process tree is killed.
 
         Raises:

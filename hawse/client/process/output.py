@@ -32,7 +32,7 @@ class OutputStream(OutputIterator[bytes]):
         return await super().__anext__()
 
     async def lines(self, *, encoding: str = "utf-8", errors: str = "replace") -> AsyncIterator[str]:
-        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+        """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
 
         A line of more than 1 MiB is yielded in parts.
 

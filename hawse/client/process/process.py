@@ -152,7 +152,7 @@ class Process(ProcessOutput):
             pattern: A regular expression in RE2's syntax.
             stream: The stream to search; None means both.
             since: The offset in each stream to search from; None means all kept output.
-            timeout: Seconds.
+            timeout: Time limit in seconds.
 
         Raises:
             HawseError: `exited` if the process ends without a match (`details["exit"]` is the `Exit`),
@@ -175,7 +175,7 @@ class Process(ProcessOutput):
             port: The TCP port.
             path: The path to request.
             status: The lowest and the highest HTTP status that count as an answer.
-            timeout: Seconds.
+            timeout: Time limit in seconds.
 
         Returns:
             The status of the answer; None without `path`.

@@ -24,7 +24,7 @@ from hawse.client.process.program import Command, StartFields, StartOptions, sta
 
 
 class Processes(SandboxPart):
-    """The processes of a sandbox. Needs no closing."""
+    """The processes of a sandbox. It need not be closed."""
 
     def start(self, command: Command, **options: Unpack[StartOptions]) -> "ProcessStarting":
         """Start exactly one process and attach to it.
@@ -33,7 +33,7 @@ class Processes(SandboxPart):
         box.processes.start(…) as process:` kills it at the end, unless `detach` was called.
 
         Args:
-            command: A sequence is an argv; a string is for the shell.
+            command: An argv as a sequence, or a shell command as a string.
             options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
@@ -49,7 +49,7 @@ class Processes(SandboxPart):
 
         Args:
             id: The id of the process.
-            instance: The instance of that id; None means any.
+            instance: The expected instance; None accepts any.
             since: The offset in each stream to start at; None means all kept output.
 
         Raises:
@@ -83,7 +83,7 @@ class Processes(SandboxPart):
 
         Args:
             id: The id of the process; None means all that have ended.
-            instance: The instance of that id; None means any.
+            instance: The expected instance; None accepts any.
             session: Without `id`, the id of a session: only processes that it started. None means all.
 
         Raises:
@@ -98,7 +98,7 @@ class Processes(SandboxPart):
         `argv` is truncated after 256 characters.
 
         Args:
-            session: The id of a session: only processes that it started. None means all.
+            session: The id of a session, to list only its processes. None means all.
         """
         found: list[ProcessInfo] = []
         more = True

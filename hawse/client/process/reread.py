@@ -51,7 +51,7 @@ class Reread:
             sandbox: The sandbox that it runs in.
             stream: The stream to read.
             part: The offsets to read from and to.
-            window: Bytes that the server may send before they are read.
+            window: Number of bytes that the server can send before they are read.
         """
         self._calls = calls
         self._call = RereadCall(params, sandbox=sandbox, stream=stream, start=part.start, window=window)

@@ -73,7 +73,7 @@ class Session(CreatedHandle):
             sandbox: The sandbox of the session.
             wanted: The session to create, or the `id` of an existing one.
             create: Whether entering creates it.
-            window: Bytes that the server may send before they are handled.
+            window: Number of bytes that the server can send before they are handled.
             attach: Attaches to a process that the session has started.
         """
         super().__init__(calls, sandbox, wanted.id, prefix="s-", create=create, window=window)
@@ -143,7 +143,7 @@ class Session(CreatedHandle):
         its functions and options. It does not change the session, and outlives it.
 
         Args:
-            command: A sequence is an argv; a string is for the shell.
+            command: An argv as a sequence, or a shell command as a string.
             options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:

@@ -8,7 +8,7 @@ from hawse.client.process.session import Session
 
 
 class Sessions(SandboxPart):
-    """The sessions of a sandbox. Needs no closing."""
+    """The sessions of a sandbox. It need not be closed."""
 
     def create(
         self,
@@ -23,8 +23,8 @@ class Sessions(SandboxPart):
 
         Args:
             id: The id of the session; None means a random one.
-            cwd: Its working directory at first.
-            env: Is added to its environment; None unsets a variable.
+            cwd: Its initial working directory.
+            env: Variables to add to its environment; None unsets a variable.
             shell: The path of the shell; None means bash.
             command_timeout: Default time limit of commands, in seconds; None means no limit.
 

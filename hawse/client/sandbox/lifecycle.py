@@ -101,7 +101,7 @@ class Lifecycle:
             ttl: Seconds until it is deleted; None means it is kept.
 
         Raises:
-            HawseError: As `hw.backups.create`.
+            HawseError: The same errors as `hw.backups.create`.
         """
         from hawse.client.backups import take_snapshot
 

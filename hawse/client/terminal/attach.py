@@ -39,7 +39,7 @@ class TerminalAttachCall(ClientCall):
             params: The terminal, and as what to attach; with a `viewer` that has a key.
             sandbox: The sandbox of the terminal.
             since: The offset to start at; None means all kept output.
-            window: Bytes that the server may send before they are read.
+            window: Number of bytes that the server can send before they are read.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)
         self.attach = params  # updated when the terminal is created, and when it is known which one it is

@@ -105,7 +105,7 @@ class Automation:
             on: Whether to match the output, or the visible screen, which always contains the echo.
             echo: Whether to match the echo of typed text as well.
             since: The offset to search from.
-            timeout: Seconds.
+            timeout: Time limit in seconds.
 
         Raises:
             HawseError: `deadline_exceeded`, `exited` if the program ends first, `invalid_params`.

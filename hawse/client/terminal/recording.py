@@ -17,7 +17,7 @@ WINDOW = 512 << 10  # bytes that the server can send ahead
 
 
 class Recording:
-    """A handle to a recording, which continues until `stop` or the end of the terminal or desktop. Needs no closing."""
+    """A recording, which continues until `stop` or the end of the terminal or desktop. It need not be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, id: str, *, window: int = WINDOW) -> None:
         self.id = id

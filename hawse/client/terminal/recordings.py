@@ -9,7 +9,7 @@ from hawse.client.terminal.recording import Recording
 
 
 class Recordings(SandboxPart):
-    """The recordings of a sandbox. Needs no closing."""
+    """The recordings of a sandbox. It need not be closed."""
 
     def attach(self, id: str) -> Recording:
         """Return a handle to a recording, running or finished. Nothing is sent."""

@@ -227,7 +227,7 @@ class Terminal(Automation):
     async def lines(
         self, *, escapes: bool = False, encoding: str = "utf-8", errors: str = "replace"
     ) -> AsyncIterator[str]:
-        """Iterate over the lines of the output, without their ends (LF or CR LF). The last one need not have an end.
+        """Iterate over the lines of the output without line ends (LF or CR LF). The last line need not have a line end.
 
         A line of more than 1 MiB is yielded in parts. All versions of a line that is overwritten with CR are yielded in
         one string. Output before the first snapshot of an attachment is not yielded.

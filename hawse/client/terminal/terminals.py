@@ -41,7 +41,7 @@ class ViewerOptions(TypedDict, total=False):
 
 
 class Terminals(SandboxPart):
-    """The terminals of a sandbox. Needs no closing."""
+    """The terminals of a sandbox. It need not be closed."""
 
     def open(
         self,
@@ -64,7 +64,7 @@ class Terminals(SandboxPart):
             id: The id of the terminal; None means a random one.
             argv: The program of a new terminal; None means the user's shell.
             cwd: Its working directory.
-            env: Is added to its environment; None unsets a variable.
+            env: Variables to add to its environment; None unsets a variable.
             cols: Columns of a new terminal.
             rows: Rows of a new terminal.
             integration: Whether a new bash or zsh reports its directory and its commands, as `terminal.run` needs.
@@ -94,7 +94,7 @@ class Terminals(SandboxPart):
 
         Args:
             id: The id of the terminal.
-            instance: The instance of that id; None means any.
+            instance: The expected instance; None accepts any.
             since: The offset to start at; None replays all kept output.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
