@@ -291,7 +291,6 @@ RULES = {
     "hawse_gateway.sandboxes.egress_methods": gateway_rule(
         *("auth", "egress", "limits.in_progress", "sandboxes", "upstream"), also=SERVED
     ),
-    "hawse_gateway.sandboxes.image_methods": gateway_rule("auth", "providers", "sandboxes", "upstream", also=SERVED),
     "hawse_gateway.egress": gateway_rule(
         *("egress",),
         also=("hawse.wire", "hawse.api", "hawse.link.sockets"),
@@ -303,6 +302,7 @@ RULES = {
     "hawse_gateway.providers": gateway_rule(
         *("providers", "egress"), also=("hawse.wire", "hawse.api", "hawse.logs", "hawse.link.sockets")
     ),
+    "hawse_gateway.providers.methods": gateway_rule("providers", also=SERVED),
     "hawse_gateway.upstream": gateway_rule(
         *("upstream", "providers", "auth", "limits"),
         also=(*LINK, "hawse.link.keystrokes", "hawse.referable", "hawse.rpc", "hawse.link.sockets"),

@@ -18,13 +18,13 @@ from hawse_gateway.limits.calls import CallLimits
 from hawse_gateway.limits.quotas import Quotas
 from hawse_gateway.metrics.prometheus_text import Exposition, Family
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
+from hawse_gateway.providers.methods import ImageMethods
 from hawse_gateway.providers.registry import ProviderOptions, create_providers
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.sandboxes.admission import Admission, Capacity
 from hawse_gateway.sandboxes.creation import Creations
 from hawse_gateway.sandboxes.egress_methods import EgressMethods
 from hawse_gateway.sandboxes.feed import SandboxFeed
-from hawse_gateway.sandboxes.image_methods import ImageMethods
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.methods import SandboxMethods
 from hawse_gateway.sandboxes.owners import Owners
@@ -131,7 +131,7 @@ def _build_methods(gateway: Composition) -> None:
     )
     gateway.methods.append(SandboxMethods(sandboxes, feed, creations, end_links=end_links))
     gateway.methods.append(EgressMethods(sandboxes.egress, tasks, user_networks=networks))
-    gateway.methods.append(ImageMethods(sandboxes, tasks))
+    gateway.methods.append(ImageMethods(sandboxes.providers, tasks))
     gateway.run(feed.run, "sandbox.watch")
 
     async def collect(out: Exposition) -> None:

@@ -4,9 +4,9 @@ import pytest
 
 from hawse_gateway.providers.base import ProviderError
 from hawse_gateway.providers.joined.provider import JOINED
+from hawse_gateway.providers.methods import ImageMethods
 from hawse_gateway.sandboxes.egress_methods import EgressMethods
 from hawse_gateway.sandboxes.feature import SANDBOX_METHODS, SANDBOXES
-from hawse_gateway.sandboxes.image_methods import ImageMethods
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.methods import SandboxMethods
 from hawse_gateway.upstream.links import Links

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -15,9 +14,7 @@ from hawse.rpc import Dispatcher, IdempotencyTable
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
 from hawse_gateway.providers.base import Progress, Report
-from hawse_gateway.sandboxes.image_methods import PULLS, ImageMethods
-from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.store.sqlite import SqliteStore
+from hawse_gateway.providers.methods import PULLS, ImageMethods
 from tests.support.providers import ModelProvider
 
 
@@ -89,15 +86,13 @@ async def images() -> ModelImages:
 
 
 @pytest_asyncio.fixture
-async def methods(tmp_path: Path, images: ModelImages) -> AsyncIterator[ImageMethods]:
+async def methods(images: ModelImages) -> AsyncIterator[ImageMethods]:
     provider = ModelProvider()
     same = ModelProvider()
     provider.images = same.images = images
-    sandboxes = Sandboxes(
-        SqliteStore(tmp_path / "store.db"), {"model": provider, "same": same, "plain": ModelProvider()}
-    )
-    async with sandboxes.running(), asyncio.TaskGroup() as tasks:
-        yield ImageMethods(sandboxes, tasks)
+    providers = {"model": provider, "same": same, "plain": ModelProvider()}
+    async with asyncio.TaskGroup() as tasks:
+        yield ImageMethods(providers, tasks)
 
 
 def begin(methods: ImageMethods, image: str, call: PullCall | None = None) -> PullCall:

@@ -1,7 +1,7 @@
 """The handlers of `image.*`."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from hawse.api.images import ImageInfo, ImageList, ImageListResult, ImageProgress, ImageProvider, ImagePull, ImageRemove
@@ -10,8 +10,7 @@ from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
 from hawse.rpc.shared_work import SharedWork, WorkStream
 from hawse.wire import HawseError
-from hawse_gateway.providers.base import ImageStore
-from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.providers.base import ImageStore, Provider
 
 PULLS: Final = 4  # at once: each uses the network, the disk, and a connection to the provider
 RETRY_AFTER: Final = 10.0  # s
@@ -21,12 +20,12 @@ class ImageMethods:
     """The methods. A call joins the running pull of the same image, for example after a reconnect.
 
     Args:
-        sandboxes: Gives access to the providers.
+        providers: By name; the first is the default.
         tasks: The parent of the pulls.
     """
 
-    def __init__(self, sandboxes: Sandboxes, tasks: asyncio.TaskGroup) -> None:
-        self._sandboxes = sandboxes
+    def __init__(self, providers: Mapping[str, Provider], tasks: asyncio.TaskGroup) -> None:
+        self._providers = providers
         self._tasks = tasks
         self._pulls: dict[tuple[ImageStore, str], SharedWork[ImageProgress]] = {}  # by image; ended ones may remain
 
@@ -56,8 +55,8 @@ class ImageMethods:
         return Nothing()
 
     def _store(self, params: ImageProvider) -> ImageStore:
-        name = params.provider or self._sandboxes.default
-        provider = self._sandboxes.providers.get(name)
+        name = params.provider or next(iter(self._providers))
+        provider = self._providers.get(name)
         if provider is None:
             raise _invalid(f"this gateway has no provider {name!r}")
         if provider.images is None:
