@@ -1,7 +1,7 @@
-"""The archive of a backup: a tar with PAX headers (POSIX.1-2001), which preserve entries completely.
+"""The archive format of backups: a tar with PAX headers (POSIX.1-2001), which preserve all attributes of entries.
 
-Names and targets can be any bytes; times are exact; extended attributes are `SCHILY.xattr.NAME` records, as in GNU tar
-and bsdtar; sparse files are stored in GNU tar's format ("PAX sparse 1.0").
+Names and targets can contain any bytes, and times are exact. Extended attributes are `SCHILY.xattr.NAME` records, as in
+GNU tar and bsdtar. Sparse files are stored in GNU tar's format "PAX sparse 1.0".
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _TYPES: Final = {
 }
 
 Compression = Literal["none", "gzip", "zstd"]
-Extent = tuple[int, int]  # offset and length of data in a file, in bytes
+Extent = tuple[int, int]  # offset and length of a data range in a file, in bytes
 
 
 class _Compressor(Protocol):
@@ -46,20 +46,20 @@ def _compressor(compression: Compression) -> _Compressor | None:
 
 
 def has_type(status: os.stat_result) -> bool:
-    """Return whether an archive can contain a file of this type."""
+    """Return whether the archive format supports a file's type."""
     return stat.S_IFMT(status.st_mode) in _TYPES
 
 
 class BackupArchive:
-    """Takes entries, one after another; `take` returns the bytes of the archive so far."""
+    """Builds an archive from entries, one after another. `take` returns the bytes produced so far."""
 
     def __init__(self, compression: Compression = "none") -> None:
-        """Start an archive. Raises `HawseError` (`unavailable`) if this runtime does not support the compression."""
+        """Start an archive. Raises `HawseError` (`unavailable`) if the runtime does not support the compression."""
         self._compressor = _compressor(compression)
         self._out = bytearray()
-        self._written = 0  # bytes before compression
+        self._written = 0  # bytes written before compression
         self._digest = hashlib.sha256()
-        self.size = 0  # bytes returned by `take`
+        self.size = 0  # total bytes returned by `take`
 
     @property
     def pending(self) -> int:
@@ -68,7 +68,7 @@ class BackupArchive:
 
     @property
     def sha256(self) -> str:
-        """The digest of all bytes returned by `take`."""
+        """The hexadecimal digest of all bytes returned by `take`."""
         return self._digest.hexdigest()
 
     def begin(
@@ -83,10 +83,10 @@ class BackupArchive:
         """Start an entry. Its content has `status.st_size` bytes or, with `extents`, the total size of the extents.
 
         Args:
-            name: Its path.
-            status: Its type, mode, owner, time and size.
+            name: The path of the entry.
+            status: The type, mode, owner, time and size of the entry.
             target: The target of a symlink.
-            xattrs: Its extended attributes.
+            xattrs: The extended attributes of the entry.
             extents: The data ranges of a sparse file; None for other files.
         """
         info = _info(name, status, _TYPES[stat.S_IFMT(status.st_mode)])
@@ -97,7 +97,7 @@ class BackupArchive:
             self._header(info)
             return
         if sum((extents or [(0, 0)])[-1]) < status.st_size:
-            extents = [*extents, (status.st_size, 0)]  # GNU tar takes the file size from the last one
+            extents = [*extents, (status.st_size, 0)]  # GNU tar reads the file size from the last extent
         head = sparse_map(extents)
         info.pax_headers = {
             **info.pax_headers,
@@ -112,7 +112,7 @@ class BackupArchive:
         self.content(head)
 
     def link(self, name: str, status: os.stat_result, earlier: str) -> None:
-        """Add another name of the file whose entry is named `earlier`."""
+        """Add another name for the file stored as the entry `earlier`."""
         info = _info(name, status, tarfile.LNKTYPE)
         info.linkname = earlier
         self._header(info)
@@ -122,17 +122,17 @@ class BackupArchive:
         self._out += self._compressor.compress(data) if self._compressor is not None else data
 
     def end(self) -> None:
-        """End the content of an entry."""
+        """Finish the content of an entry."""
         self.content(bytes(-self._written % tarfile.BLOCKSIZE))
 
     def finish(self) -> None:
-        """End the archive."""
+        """Finish the archive."""
         self.content(bytes(2 * tarfile.BLOCKSIZE))
         if self._compressor is not None:
             self._out += self._compressor.flush()
 
     def take(self) -> bytes:
-        """Return the bytes since the last call."""
+        """Return the bytes produced since the last call."""
         out, self._out = bytes(self._out), bytearray()
         self._digest.update(out)
         self.size += len(out)
@@ -143,7 +143,7 @@ class BackupArchive:
 
 
 def sparse_map(extents: Sequence[Extent]) -> bytes:
-    """Return the map that precedes the content of a sparse file (GNU tar manual, "PAX 1.0")."""
+    """Return the map that precedes the data of a sparse file (GNU tar manual, "PAX 1.0")."""
     numbers = [len(extents), *(number for extent in extents for number in extent)]
     data = b"".join(b"%d\n" % number for number in numbers)
     return data + bytes(-len(data) % tarfile.BLOCKSIZE)
@@ -162,7 +162,7 @@ def _info(name: str, status: os.stat_result, kind: bytes) -> tarfile.TarInfo:
 
 
 def mtime_ns(info: tarfile.TarInfo) -> int:
-    """Return the time of an entry that was read, in nanoseconds since 1970."""
+    """Return the modification time of an entry read from an archive, in nanoseconds since 1970."""
     text = info.pax_headers.get("mtime", str(int(info.mtime)))
     seconds, _, fraction = text.removeprefix("-").partition(".")
     time = int(seconds) * 10**9 + int(fraction[:9].ljust(9, "0"))
@@ -170,7 +170,7 @@ def mtime_ns(info: tarfile.TarInfo) -> int:
 
 
 def xattrs_of(info: tarfile.TarInfo) -> dict[str, bytes]:
-    """Return the extended attributes of an entry that was read."""
+    """Return the extended attributes of an entry read from an archive."""
     found = info.pax_headers.items()
     return {
         key.removeprefix(XATTR): value.encode("utf-8", "surrogateescape")

@@ -1,8 +1,8 @@
-"""Replaces a directory atomically with one created beside it, even if the runtime is killed.
+"""Replaces a directory atomically with a new one created beside it, even if the runtime is killed meanwhile.
 
-The kernel exchanges both in one step where it can. A directory that cannot be renamed, such as the mounted workspace,
-stays in place: its entries are renamed one by one, and renamed back after a failure. After a kill, `swap_recovery`
-renames them back.
+If possible, the kernel exchanges both directories in one step. A directory that cannot be renamed, such as the mounted
+workspace, stays in place: its entries are renamed one by one, and renamed back if that fails. After a kill of the
+runtime, `swap_recovery` renames them back.
 """
 
 import ctypes
@@ -23,27 +23,27 @@ from hawse_runtime.posix.proc import read_proc
 _RENAME_EXCHANGE: Final = 2
 _libc = ctypes.CDLL(None, use_errno=True)
 
-Place = tuple[int, str]  # a directory's descriptor, and a name in it
+Place = tuple[int, str]  # the descriptor of a directory, and a name in that directory
 Move = Callable[[str, int, int], None]  # moves a name from one directory to another
 
 
 def exchange_by_kernel(one: Place, other: Place) -> bool:
-    """Exchange two names in one step (renameat2(2)). Return False if that is not possible for any reason."""
+    """Exchange two names atomically (renameat2(2)). Return False if that fails for any reason."""
     (one_fd, name), (other_fd, to) = one, other
     return bool(_libc.renameat2(one_fd, os.fsencode(name), other_fd, os.fsencode(to), _RENAME_EXCHANGE) == 0)
 
 
 class _Holder:
-    """A new directory `.hawse-restore-X` with an empty directory `new`. It is locked until `close`.
+    """A directory `.hawse-restore-X` that contains an empty directory `new`. It is locked until `close`.
 
     Attributes:
-        name: Its name.
+        name: The name of the directory.
         fd: Its descriptor.
         new: The descriptor of `new`.
     """
 
     def __init__(self, folder: int) -> None:
-        """Create it in `folder`, a descriptor."""
+        """Create the directory in `folder`, a descriptor."""
         self.name = f"{MARK}restore-{secrets.token_hex(8)}"
         opened: list[int] = []
         try:
@@ -51,7 +51,7 @@ class _Holder:
             with making:
                 os.mkdir(self.name, 0o700, dir_fd=opened[0])
                 opened.append(os.open(self.name, DIRECTORY | os.O_NOFOLLOW, dir_fd=opened[0]))
-                with suppress(OSError):  # a file system without locks
+                with suppress(OSError):  # the file system may not support locks
                     fcntl.flock(opened[1], fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.mkdir(NEW, 0o700, dir_fd=opened[1])
             opened.append(os.open(NEW, DIRECTORY | os.O_NOFOLLOW, dir_fd=opened[1]))
@@ -62,7 +62,7 @@ class _Holder:
         self._top, self.fd, self.new = opened
 
     def move_into(self, folder: int) -> None:
-        """Make `folder`, on the same mount, what it is in."""
+        """Move the directory into `folder`, which must be on the same mount."""
         if not os.path.samestat(os.fstat(self._top), os.fstat(folder)):
             top = os.dup(folder)
             try:
@@ -74,7 +74,7 @@ class _Holder:
             self._top = top
 
     def remove(self) -> None:
-        """Remove it with its contents."""
+        """Remove the directory and its contents."""
         remove_leftover(self._top, self.name)
 
     def close(self) -> None:
@@ -83,27 +83,27 @@ class _Holder:
 
 
 class DirectorySwap:
-    """A new directory, and the one it will replace. `commit` puts it into place.
+    """A new directory and the directory that it replaces. `commit` performs the replacement.
 
     Attributes:
-        new: Descriptor of the new, empty directory.
+        new: The descriptor of the new, empty directory.
     """
 
     def __init__(self, target: RootedPath, holder: _Holder, old: int | None, kept: frozenset[str]) -> None:
         self._target = target
         self._holder = holder
-        self._old = old  # the directory to replace; None if none exists
+        self._old = old  # the directory to replace; None if it does not exist
         self._kept = kept
-        self._stays = False  # some old entries could not be restored
-        self._attributes: os.stat_result | None = None  # of a directory whose entries were replaced
+        self._stays = False  # whether some old entries could not be restored
+        self._attributes: os.stat_result | None = None  # the new attributes of a directory whose entries were replaced
         self.new = holder.new
 
     def commit(self, exchange: Callable[[Place, Place], bool] = exchange_by_kernel, move: Move | None = None) -> None:
         """Replace the old directory with the new one.
 
         Raises:
-            HawseError: `conflict` if something has appeared at the path or in the directory. Entries that then
-                cannot be restored stay beside it; the message names their directory.
+            HawseError: `conflict` if an entry was created at the path or in the directory in the meantime. Entries that
+                cannot be restored then stay beside the directory; the message names their directory.
             OSError: The replacement failed. Nothing has changed.
         """
         if self._old is None:
@@ -119,11 +119,11 @@ class DirectorySwap:
             self._rename_entries(self._old, move or move_entry)
 
     def close(self) -> None:
-        """Remove the unused directory: the new one before `commit`, the old one afterwards."""
+        """Remove the directory that is not used: before `commit` the new one, afterwards the old one."""
         if not self._stays:
             self._holder.remove()
         if self._old is not None:
-            if self._attributes is not None:  # again, because the removal changed the time
+            if self._attributes is not None:  # set them again: the removal has changed the time
                 with suppress(OSError):
                     set_attributes(self._old, self._attributes)
             os.close(self._old)
@@ -131,12 +131,12 @@ class DirectorySwap:
 
     def _exchanged(self, old: int, exchange: Callable[[Place, Place], bool]) -> bool:
         if os.path.samestat(os.stat("..", dir_fd=self._holder.fd), os.fstat(old)):
-            return False  # the new one is inside the old one
+            return False  # the new directory is inside the old one
         with self._target.parent() as (fd, name):
             one, other = (self._holder.fd, NEW), (fd, name)
             if exchange(one, other):
                 return True
-            with suppress(OSError), writable(*one), writable(*other):  # as for a rename
+            with suppress(OSError), writable(*one), writable(*other):  # as required for a rename
                 return os.geteuid() != 0 and exchange(one, other)
             return False
 
@@ -168,7 +168,7 @@ class DirectorySwap:
             self._stays = not _move_back(moved, aside, old, move)
             if self._stays:
                 text = (
-                    f"files were created in the meantime: entries that could not be restored are in {holder.name}/{OLD}"
+                    f"files were created in the meantime; entries that could not be restored are in {holder.name}/{OLD}"
                 )
                 raise HawseError("conflict", text, admitted="yes") from error
             if isinstance(error, FileExistsError):
@@ -179,12 +179,12 @@ class DirectorySwap:
 
 
 def _move_back(names: list[str], source: int, target: int, move: Move) -> bool:
-    """Move names, the last one first. Return False if a move failed, for example because a name is taken."""
+    """Move names in reverse order. Return False if a move failed, for example because a name is taken."""
     whole = True
     for name in reversed(names):
         try:
             move(name, source, target)
-        except OSError:  # move the others anyway
+        except OSError:  # move the other entries anyway
             whole = False
     return whole
 
@@ -193,12 +193,12 @@ def _move_back(names: list[str], source: int, target: int, move: Move) -> bool:
 def replacing(
     target: RootedPath, kept: frozenset[str] = frozenset(), *, in_place: bool = False
 ) -> Iterator[DirectorySwap]:
-    """Create a replacement for `target`. On exit, the unused directory is removed.
+    """Yield a replacement for `target`. On exit, remove the directory that is not used.
 
     Args:
-        target: The directory to replace, which need not exist.
-        kept: Names in it to keep if it is replaced entry by entry.
-        in_place: Whether the directory itself must stay, because programs run in it or it is watched.
+        target: The directory to replace. It may not exist.
+        kept: Names in the directory that stay if its entries are replaced one by one.
+        in_place: Whether the directory itself must stay, because programs run in it or it is being watched.
 
     Raises:
         HawseError: `not_directory`.
@@ -240,7 +240,7 @@ def _beside(target: RootedPath, old: int | None, in_place: bool) -> _Holder:
 
 
 def _sweep_beside(parent: int) -> None:
-    """Remove leftovers of killed restores from a directory (O_PATH), if it is readable."""
+    """Remove the leftovers of killed restores from a directory (O_PATH) if the directory is readable."""
     with suppress(OSError):
         fd = os.open(".", DIRECTORY, dir_fd=parent)
         try:
@@ -250,5 +250,5 @@ def _sweep_beside(parent: int) -> None:
 
 
 def _mount(fd: int) -> bytes:
-    """Return a descriptor's mount id (proc(5), /proc/PID/fdinfo)."""
+    """Return the mount id of a descriptor (proc(5), /proc/PID/fdinfo)."""
     return next(line for line in read_proc(f"self/fdinfo/{fd}").splitlines() if line.startswith(b"mnt_id:"))

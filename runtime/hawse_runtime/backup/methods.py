@@ -1,4 +1,4 @@
-"""The `backup.*` methods of a sandbox (docs/wire.md section 9), which the gateway calls."""
+"""The `backup.*` methods of a sandbox (docs/wire.md section 9). The gateway calls them."""
 
 import logging
 import os
@@ -27,7 +27,7 @@ FindIgnored = Callable[[str], Awaitable[frozenset[Names]]]
 
 
 class BackupMethods:
-    """The methods."""
+    """The methods that pack and unpack directories."""
 
     def __init__(
         self,
@@ -43,13 +43,13 @@ class BackupMethods:
         """Create the methods.
 
         Args:
-            environment: Knows the workspace, the base of relative paths.
+            environment: Provides the workspace, where relative paths start.
             disk: The threads for file access.
-            tasks: Owns the work.
+            tasks: Owns the tasks of the calls.
             slots: Limits the number of open archives.
-            quota: Counts written bytes.
+            quota: Counts the written bytes.
             find_ignored: Returns the paths in a directory that git ignores.
-            root: The directory that confines all calls; None: anywhere.
+            root: The directory that confines all calls; None for no confinement.
         """
         self._workspace = os.path.realpath(environment.workspace)
         self._resolver = PathResolver(environment, root)
@@ -60,11 +60,11 @@ class BackupMethods:
         self._find_ignored = find_ignored
 
     async def begin(self) -> None:
-        """Undo or finish workspace restores that a killed runtime left incomplete. Call this first."""
+        """Undo or finish restores of the workspace that a killed runtime left incomplete. Call this first."""
         try:
             leftovers = await self._disk.run(self._recover)
         except OSError as error:
-            log.warning("! the workspace cannot be examined: %s", error)
+            log.warning("! cannot examine the workspace: %s", error)
             return
         if leftovers:
             self._tasks.start(self._disk.run(self._remove, leftovers))

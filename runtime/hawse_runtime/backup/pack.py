@@ -1,4 +1,4 @@
-"""`backup.pack`: send a directory as an archive, built while it is sent."""
+"""`backup.pack`: sends a directory as an archive that is built while it is being sent."""
 
 import errno
 import os
@@ -21,12 +21,12 @@ from hawse_runtime.files.walk import Names, Turns, WalkEntry, WalkError, walk
 from hawse_runtime.posix.mount_points import mount_points_below
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
-BLOCK: Final = 256 << 10  # bytes read at a time
-PROGRESS_INTERVAL: Final = 0.25  # seconds between two events
+BLOCK: Final = 256 << 10  # bytes per read
+PROGRESS_INTERVAL: Final = 0.25  # seconds between events
 LINKS_MAX: Final = 1_000_000  # hard-linked files, whose names are kept in memory
-EXTENTS_MAX: Final = 10_000  # of one file; the rest is stored without holes removed
-XATTRS_MAX: Final = 512 << 10  # bytes of attributes of one file
-OWN: Final = ".hawse"  # this runtime's recordings in the workspace, which are not the user's files
+EXTENTS_MAX: Final = 10_000  # extents of one file; the rest of the file is stored including its holes
+XATTRS_MAX: Final = 512 << 10  # bytes of extended attributes per file
+OWN: Final = ".hawse"  # the runtime's recordings in the workspace, which are not the user's files
 _TEMPORARY: Final = re.compile(re.escape(MARK) + r"(restore-)?[0-9a-f]{16}")  # names of unfinished uploads and restores
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FORMATS: Final = {"none": "tar", "gzip": "tar.gz", "zstd": "tar.zst"}
@@ -37,16 +37,16 @@ Ignored = Callable[[Names], bool]
 
 
 def pack(place: RootedPath, params: BackupPack, ignored: Ignored = lambda names: False, *, own: bool = False) -> Work:
-    """Yield events `progress` and the bytes of the archive.
+    """Yield `progress` events and the bytes of the archive.
 
     Args:
-        place: The directory.
-        params: Exclusions, and the compression.
+        place: The directory to pack.
+        params: The exclusions and the compression.
         ignored: Returns whether git ignores a path.
-        own: Whether the directory is the workspace, where OWN is excluded.
+        own: Whether the directory is the workspace. If so, OWN is excluded.
     """
     wanted = filter_of(None, params.exclude)
-    served: set[Names] = set()  # bucket mounts, which are not part of the sandbox's files
+    served: set[Names] = set()  # mounted buckets, which do not belong to the sandbox's files
 
     def enters(names: Names) -> bool:
         if names in served or (own and names[0] == OWN):
@@ -71,19 +71,19 @@ def pack(place: RootedPath, params: BackupPack, ignored: Ignored = lambda names:
 
 
 class _Packing:
-    """One archive and its counters."""
+    """The state of one archive."""
 
     def __init__(self, params: BackupPack) -> None:
         compression = params.compression or ("zstd" if zstd.is_available() else "gzip")
         self._archive = BackupArchive(compression)
         self._format = _FORMATS[compression]
-        self._links: dict[tuple[int, int], str] = {}  # the first name of each hard-linked file, by device and inode
+        self._links: dict[tuple[int, int], str] = {}  # by device and inode: the first name of each hard-linked file
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
         self.entries = self.bytes = self.changed = self.skipped = 0
 
     def pause(self) -> Packed:
-        """Yield pending bytes, and let other work run."""
+        """Yield pending bytes and let other work run."""
         if self._archive.pending >= BLOCK:
             yield self._archive.take()
         if self._reports.due():
@@ -134,7 +134,7 @@ class _Packing:
         fd = os.open(found.names[-1], _OPEN, dir_fd=found.folder)
         try:
             status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode):  # it was replaced
+            if not stat.S_ISREG(status.st_mode):  # the entry was replaced
                 self.changed += 1
                 return
             if status.st_nlink > 1 and self._linked(found.path, status):
@@ -152,7 +152,7 @@ class _Packing:
             os.close(fd)
 
     def _content(self, fd: int, offset: int, length: int) -> Generator[StreamEvent | bytes | None, None, bool]:
-        """Add exactly `length` bytes, as the entry declares. Return False if a shorter file was padded with zeros."""
+        """Add exactly `length` bytes, as declared in the entry. Pad a shorter file with zeros and return False."""
         end, whole = offset + length, True
         while offset < end:
             data = os.pread(fd, min(BLOCK, end - offset), offset) if whole else b""
@@ -166,7 +166,7 @@ class _Packing:
         return whole
 
     def _linked(self, name: str, status: os.stat_result) -> bool:
-        """Add a link if an earlier entry is the same file; otherwise record its name."""
+        """Add a hard link if the file is stored as an earlier entry; otherwise, record its name."""
         inode = (status.st_dev, status.st_ino)
         earlier = self._links.get(inode)
         if earlier is not None:
@@ -174,7 +174,7 @@ class _Packing:
             self.entries += 1
             return True
         if len(self._links) >= LINKS_MAX:
-            raise HawseError("too_large", f"more than {LINKS_MAX} files have several names")
+            raise HawseError("too_large", f"more than {LINKS_MAX} files have several hard links")
         self._links[inode] = name
         return False
 
@@ -182,7 +182,7 @@ class _Packing:
         found: dict[str, bytes] = {}
         try:
             keys = os.listxattr(fd)
-        except OSError:  # the file system has none
+        except OSError:  # the file system does not support extended attributes
             return found
         for key in keys:
             if "=" in key or not key.isprintable() or key == "security.selinux":
@@ -199,7 +199,7 @@ class _Packing:
 
 
 def _extents(fd: int, status: os.stat_result) -> list[Extent] | None:
-    """Return the file's data ranges (lseek(2), SEEK_DATA); None if it has no holes."""
+    """Return the data ranges of a file (lseek(2), SEEK_DATA), or None if it has no holes."""
     if status.st_blocks * 512 >= status.st_size:
         return None
     found: list[Extent] = []
@@ -209,7 +209,7 @@ def _extents(fd: int, status: os.stat_result) -> list[Extent] | None:
                 found[-1] = (found[-1][0], status.st_size - found[-1][0])
                 break
             found.append((start, end - start))
-    except OSError:  # the file system does not support this
+    except OSError:  # the file system does not support holes
         return None
     return None if found == [(0, status.st_size)] else found
 

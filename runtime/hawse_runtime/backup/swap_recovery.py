@@ -1,10 +1,10 @@
-"""Undoes or finishes directory replacements that a runtime left incomplete when it was killed.
+"""Undoes or finishes directory replacements that a killed runtime left incomplete.
 
-The directory shows the progress:
+The contents of the directory show the progress:
 
     .hawse-restore-X/new    the new directory
-    .hawse-restore-X/old    the old entries, while they are being moved there: they are moved back
-    .hawse-restore-X/gone   the same, when all of them are there: the new entries are moved into place
+    .hawse-restore-X/old    old entries that were being moved there; they are moved back
+    .hawse-restore-X/gone   all old entries; the new entries are moved into place
 """
 
 import fcntl
@@ -22,39 +22,39 @@ log = logging.getLogger(__name__)
 NEW: Final = "new"
 OLD: Final = "old"
 GONE: Final = "gone"
-LEFTOVER: Final = re.compile(re.escape(MARK) + r"restore-[0-9a-f]{16}")  # also an archive sent by the gateway
+LEFTOVER: Final = re.compile(re.escape(MARK) + r"restore-[0-9a-f]{16}")  # also matches an archive sent by the gateway
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 making = threading.Lock()  # held until a new directory is locked, so that it is not mistaken for a leftover
 
 
 def sweep(folder: int) -> None:
-    """Undo or finish replacements left in a directory by a killed runtime, and remove the remains."""
+    """Undo or finish the replacements that a killed runtime left in a directory, and remove the leftovers."""
     for name in recover(folder):
         remove_leftover(folder, name)
 
 
 def recover(folder: int, *, starting: bool = False) -> list[str]:
-    """Undo or finish replacements left in a directory by a killed runtime.
+    """Undo or finish the replacements that a killed runtime left in a directory.
 
     Args:
-        folder: The directory, a descriptor.
-        starting: Whether no work has started, so that archives sent by the gateway are also leftovers.
+        folder: The descriptor of the directory.
+        starting: Whether the runtime has not started any work. Archives sent by the gateway are then leftovers, too.
 
     Returns:
-        Names in the directory that can be removed now.
+        The names in the directory that can be removed now.
     """
     done = []
     for name in filter(LEFTOVER.fullmatch, os.listdir(folder)):
         try:
             if _recovered(folder, name, starting):
                 done.append(name)
-        except OSError as error:  # for example, a name is taken: the existing file stays
-            log.warning("! %s could not be restored: %s", name, error)
+        except OSError as error:  # for example because a name is taken; the existing file stays
+            log.warning("! cannot restore %s: %s", name, error)
     return done
 
 
 def _recovered(folder: int, name: str, starting: bool) -> bool:
-    """Undo or finish one replacement. Return False if it is in use."""
+    """Undo or finish one replacement. Return False if it is still in progress."""
     try:
         with making:
             fd = os.open(name, DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
@@ -80,7 +80,7 @@ def _recovered(folder: int, name: str, starting: bool) -> bool:
 
 
 def _move_all(holder: int, name: str, folder: int) -> None:
-    """Move the entries of a directory. Raises the last `OSError` after trying all of them."""
+    """Move the entries of a directory. Tries all of them, then raises the last `OSError`, if any."""
     failure: OSError | None = None
     source = os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=holder)
     try:

@@ -11,13 +11,13 @@ from hawse_runtime.posix.proc import PROC, reopen
 
 
 def move_entry(name: str, source: int, target: int, to: str | None = None) -> None:
-    """Rename into another directory, unless the name is taken. A renamed directory must be writable: rename(2).
+    """Move an entry to another directory unless the name is taken. A directory must be writable to move (rename(2)).
 
     Args:
-        name: The name in `source`.
-        source: A directory's descriptor.
-        target: The other directory's descriptor.
-        to: The name in `target`. None: the same.
+        name: The name of the entry in `source`.
+        source: The descriptor of the entry's directory.
+        target: The descriptor of the other directory.
+        to: The name in `target`; None keeps the name.
     """
     places = (source, name), (target, name if to is None else to)
     try:
@@ -29,7 +29,7 @@ def move_entry(name: str, source: int, target: int, to: str | None = None) -> No
 
 @contextmanager
 def writable(folder: int, name: str) -> Iterator[None]:
-    """Give a directory write permission during the `with` block."""
+    """Give the owner write permission for a directory during the `with` block."""
     fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
         mode = os.fstat(fd).st_mode & 0o7777
@@ -43,7 +43,7 @@ def writable(folder: int, name: str) -> Iterator[None]:
 
 
 def remove_leftover(folder: int, name: str) -> None:
-    """Remove a file or a tree, even from a read-only directory. Entries that cannot be removed stay."""
+    """Remove a file or a tree, even from a read-only directory. Entries that cannot be removed are left in place."""
     with suppress(OSError):
         if _removed(folder, name):
             return
@@ -56,7 +56,7 @@ def remove_leftover(folder: int, name: str) -> None:
 
 
 def _removed(folder: int, name: str) -> bool:
-    """Remove a file or a tree. Return whether it is gone."""
+    """Remove a file or a tree. Return whether it has been removed."""
     with suppress(FileNotFoundError):
         if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             remove_beneath(folder, name)
@@ -69,7 +69,7 @@ def _removed(folder: int, name: str) -> bool:
 
 
 def remove_beneath(folder: int, name: str) -> None:
-    """Remove a tree. Entries that cannot be removed stay; nothing is raised."""
+    """Remove a tree. Entries that cannot be removed are left in place; no error is raised."""
     with suppress(RecursionError):
         shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
     with suppress(OSError, RecursionError):
@@ -78,7 +78,7 @@ def remove_beneath(folder: int, name: str) -> None:
 
 
 def _allow_removal(folder: int, name: str) -> None:
-    """Make all directories of a tree writable, so that files in them can be removed."""
+    """Make all directories of a tree writable, so that the files in them can be removed."""
     fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
         os.chmod(f"self/fd/{fd}", 0o700, dir_fd=PROC)
@@ -95,7 +95,7 @@ def _allow_removal(folder: int, name: str) -> None:
 
 
 def set_attributes(target: int, status: os.stat_result) -> None:
-    """Copy the mode, owner and time of another directory."""
+    """Copy mode, owner and times from another directory's `status`."""
     with suppress(PermissionError):
         os.fchown(target, status.st_uid, status.st_gid)
     os.fchmod(target, status.st_mode & 0o7777)

@@ -1,4 +1,4 @@
-"""Files of the sandbox: `file.*`, resolved under a root by the kernel, with quotas and atomic replacement.
+"""The files of a sandbox: the `file.*` methods, with paths confined by the kernel, quotas and atomic replacement.
 
-Imports only `core`, `posix` and `rpc`.
+This package imports only `core`, `posix` and `rpc`.
 """

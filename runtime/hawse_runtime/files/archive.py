@@ -1,4 +1,4 @@
-"""`file.archive`: send a directory or a file as an archive, built while it is sent."""
+"""`file.archive`: sends a directory or a file as an archive that is built while it is being sent."""
 
 import os
 import stat
@@ -15,13 +15,13 @@ from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.walk import Turns, WalkEntry, WalkError, walk
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
-BLOCK = 256 << 10  # bytes read at a time
+BLOCK = 256 << 10  # bytes per read
 
 
 def archive(place: RootedPath, params: FileArchive) -> Work:
-    """Yield an event `opened` and the bytes of the archive.
+    """Yield an `opened` event and the bytes of the archive.
 
-    Unreadable files are skipped, and files that become shorter are padded with zeros; both are counted.
+    Unreadable files are skipped. Files that shrink while being read are padded with zeros. Both are counted.
     """
     wanted = filter_of(params.include, params.exclude)
     name = os.path.basename(place.path) or "root"
@@ -49,7 +49,7 @@ def archive(place: RootedPath, params: FileArchive) -> Work:
 
 
 class _Job:
-    """One archive and its counters."""
+    """The state of one archive."""
 
     def __init__(self, params: FileArchive) -> None:
         self._packer = packer(params.format)
@@ -58,7 +58,7 @@ class _Job:
 
     @property
     def due(self) -> bool:
-        """Whether there is a block to send, or the step has taken long enough."""
+        """Whether a block is ready to be sent or the step has taken long enough."""
         return self._packer.pending >= BLOCK or self._turns.due()
 
     def take(self) -> bytes:
@@ -101,7 +101,7 @@ class _Job:
             os.close(fd)
 
     def _content(self, fd: int, size: int) -> Generator[bytes, None, None]:
-        """Add exactly `size` bytes, as the entry declares. A file that has become shorter is padded with zeros."""
+        """Add exactly `size` bytes, as declared in the entry. A file that has become shorter is padded with zeros."""
         left, whole = size, True
         while left:
             data = b""

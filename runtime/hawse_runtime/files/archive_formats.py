@@ -1,4 +1,4 @@
-"""Write archives piece by piece: tar, tar.gz, zip. Only the directory at the end of a zip is kept in memory."""
+"""Writes archives incrementally: tar, tar.gz and zip. Only a zip's central directory is kept in memory."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ from typing import IO, Protocol
 from hawse.api.files import ArchiveFormat
 from hawse.wire import HawseError
 
-ZIP_LIMIT = 100_000  # entries: the directory of a zip repeats each name
+ZIP_LIMIT = 100_000  # maximum entries of a zip, whose central directory repeats every name
 _TAR_TYPES = {
     stat.S_IFREG: tarfile.REGTYPE,
     stat.S_IFDIR: tarfile.DIRTYPE,
@@ -19,28 +19,28 @@ _TAR_TYPES = {
     stat.S_IFIFO: tarfile.FIFOTYPE,
 }
 _GZIP = 16 + zlib.MAX_WBITS
-_EARLIEST, _LATEST = 315_532_800, 4_354_819_198  # seconds since 1970: a zip can store times from 1980 to 2107
+_EARLIEST, _LATEST = 315_532_800, 4_354_819_198  # seconds since 1970; a zip can store times from 1980 to 2107
 
 
 class ArchiveWriter(Protocol):
-    """Takes entries, one after another; `take` returns the bytes of the archive so far."""
+    """An object that accepts entries one after another. `take` returns the bytes of the archive produced so far."""
 
     def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
-        """Start an entry; False if the format cannot store its type. A regular file has `status.st_size` bytes."""
+        """Start an entry. A regular file has `status.st_size` bytes. Return False if the type cannot be stored."""
         ...
 
     def content(self, data: bytes) -> None: ...
 
     def end(self) -> None:
-        """End the entry."""
+        """Finish the entry."""
         ...
 
     def finish(self) -> None:
-        """End the archive."""
+        """Finish the archive."""
         ...
 
     def take(self) -> bytes:
-        """Return the bytes since the last call."""
+        """Return the bytes produced since the last call."""
         ...
 
     @property
@@ -54,13 +54,13 @@ def packer(format_: ArchiveFormat) -> ArchiveWriter:
 
 
 class TarWriter:
-    """GNU tar: names and targets can be any bytes of any length, and sizes are not limited."""
+    """Writes the GNU tar format. Names and targets are bytes of any length, and sizes are not limited."""
 
     def __init__(self, *, compressed: bool) -> None:
         self._gzip = zlib.compressobj(6, zlib.DEFLATED, _GZIP) if compressed else None
         self._out = bytearray()
-        self._size = 0  # bytes of the archive before compression
-        self._entry = 0  # bytes of the content of the current entry
+        self._size = 0  # bytes of the uncompressed archive
+        self._entry = 0  # bytes of the current entry's content
 
     def begin(self, name: str, status: os.stat_result, target: str | None) -> bool:
         kind = _TAR_TYPES.get(stat.S_IFMT(status.st_mode))
@@ -104,7 +104,7 @@ class TarWriter:
 
 
 class ZipWriter:
-    """Deflated, with names in UTF-8; bytes of a name that are not valid UTF-8 are written as %XX."""
+    """Writes a zip with deflate compression and UTF-8 names. Bytes that are not valid UTF-8 are written as %XX."""
 
     def __init__(self) -> None:
         self._sink = _Sink()
@@ -149,7 +149,7 @@ class ZipWriter:
 
 
 class _Sink:
-    """A file object that can only be written to."""
+    """A write-only file object."""
 
     def __init__(self) -> None:
         self.out = bytearray()

@@ -1,6 +1,6 @@
-"""Reads the entries of an archive, of any supported format, in bounded memory.
+"""Reads the entries of an archive in any supported format, in bounded memory.
 
-An archive is untrusted input: each step decompresses at most one block, and header sizes are limited.
+An archive is untrusted input. Each step decompresses at most one block, and the sizes of headers are limited.
 """
 
 import bz2
@@ -19,40 +19,40 @@ from typing import IO, Any, Final, Literal, NamedTuple, Protocol, cast
 from hawse import zstd
 from hawse.wire import HawseError
 
-BLOCK: Final = 256 << 10  # bytes to decompress at a time
-HEADER_MAX: Final = 1 << 20  # bytes of a header of a tar, such as a long name
-HEADERS_MAX: Final = 2 << 20  # bytes of all headers of one entry of a tar, with the map of its holes
-DIRECTORY_MAX: Final = 16 << 20  # bytes of the central directory of a zip: about 150,000 entries
-RATIO_FREE: Final = 1 << 30  # decompressed bytes: fewer are not a bomb, however small the archive
-RATIO_MAX: Final = 200  # per byte of the archive, beyond RATIO_FREE: gzip reaches 1032 for zeros, about 20 for text
-XZ_MEMORY: Final = 128 << 20  # bytes of memory to decompress xz: `xz -9` needs 65 MiB
-LINK_MAX: Final = 4096  # bytes of the target of a symlink (PATH_MAX)
-_ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods cannot limit decompression
+BLOCK: Final = 256 << 10  # bytes decompressed at a time
+HEADER_MAX: Final = 1 << 20  # bytes of a single tar header, such as a long name
+HEADERS_MAX: Final = 2 << 20  # bytes of all headers of one tar entry, including the map of a sparse file
+DIRECTORY_MAX: Final = 16 << 20  # bytes of a zip's central directory, for about 150,000 entries
+RATIO_FREE: Final = 1 << 30  # decompressed bytes that are allowed at any compression ratio
+RATIO_MAX: Final = 200  # decompressed bytes per archive byte above RATIO_FREE: gzip reaches 1032 for zeros, 20 for text
+XZ_MEMORY: Final = 128 << 20  # bytes of memory to decompress xz; `xz -9` needs 65 MiB
+LINK_MAX: Final = 4096  # bytes of a symlink's target (PATH_MAX)
+_ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile cannot limit the output of other methods
 
 Kind = Literal["file", "directory", "symlink", "link", "special"]
 
 
 class ArchiveEntry(NamedTuple):
-    """One entry. `read` returns the next bytes of a file, at most one block, and none at its end."""
+    """One entry. `read` returns the next bytes of a file, at most one block; b"" at the end of the file."""
 
     name: str
     kind: Kind
     mode: int
     mtime: float
-    target: str = ""  # of a symlink: any path; of a link: the name of an earlier entry
+    target: str = ""  # for a symlink, any path; for a hard link, the name of an earlier entry
     read: Callable[[], bytes] = bytes
 
 
 def entries(fd: int, *, free: int = RATIO_FREE) -> Iterator[ArchiveEntry]:
-    """Yield the entries of an open archive. Read each entry before the next one.
+    """Yield the entries of an open archive. Each entry must be read before the next one is requested.
 
     Args:
-        fd: The archive.
-        free: Bytes that can be decompressed regardless of the ratio.
+        fd: The descriptor of the archive.
+        free: The number of bytes that can be decompressed at any compression ratio.
 
     Raises:
-        HawseError: `invalid_params` if it is not an archive, or is damaged, truncated or encrypted; `too_large` for a
-        large header, or if it expands more than RATIO_MAX times.
+        HawseError: `invalid_params` if the file is not an archive, or is damaged, truncated or encrypted. `too_large`
+            if a header is too large or the archive expands to more than RATIO_MAX times its size.
     """
     magic = os.pread(fd, 6, 0)
     limit = max(free, RATIO_MAX * os.fstat(fd).st_size)
@@ -64,12 +64,12 @@ def entries(fd: int, *, free: int = RATIO_FREE) -> Iterator[ArchiveEntry]:
 
 
 def decompressed(fd: int) -> "ArchiveStream":
-    """Return a stream of a file's decompressed bytes (gzip, bzip2, xz, zstd or none) for `tarfile` to read forward."""
+    """Return a stream of a file's decompressed bytes (gzip, bzip2, xz, zstd or plain), to be read by `tarfile`."""
     return ArchiveStream(fd, _decoder(os.pread(fd, 6, 0)))
 
 
 def next_entry(tar: tarfile.TarFile, stream: "ArchiveStream") -> tarfile.TarInfo | None:
-    """Return the next entry of the tar in `stream`; None at its end."""
+    """Return the next entry of the tar in `stream`, or None at its end."""
     with damaged(), stream.headers():
         member = tar.next()
     tar.members.clear()  # type: ignore[attr-defined]  # it would keep all members
@@ -78,9 +78,9 @@ def next_entry(tar: tarfile.TarFile, stream: "ArchiveStream") -> tarfile.TarInfo
 
 @contextmanager
 def damaged() -> Iterator[None]:
-    """Raise `invalid_params` for an exception that shows a damaged archive.
+    """Convert exceptions caused by a damaged archive to `invalid_params`.
 
-    Besides their own exceptions, the libraries raise others such as `IndexError` and `struct.error`.
+    Besides their own exceptions, the libraries raise general ones such as `IndexError` and `struct.error`.
     """
     try:
         yield
@@ -88,14 +88,14 @@ def damaged() -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno is not None:
-            raise  # the file is unreadable
-        raise _invalid(f"the archive cannot be read: {error}") from error  # reported by bz2
+            raise  # the file cannot be read
+        raise _invalid(f"the archive cannot be read: {error}") from error  # raised by bz2
     except Exception as error:
         raise _invalid(f"the archive cannot be read: {error}") from error
 
 
 class _Bound:
-    """Counts the decompressed bytes of an archive. Raises `too_large` beyond `limit`."""
+    """Counts the decompressed bytes of an archive. Raises `too_large` above `limit`."""
 
     def __init__(self, limit: int) -> None:
         self._left = limit
@@ -123,7 +123,7 @@ def _invalid(why: str) -> HawseError:
 
 
 class _Decoder(Protocol):
-    """A decompressor of `bz2`, `lzma` or `zstd`, or `_Gzip`."""
+    """A decompressor of `bz2`, `lzma` or `zstd`, or a `_Gzip`."""
 
     eof: bool
     unused_data: bytes
@@ -133,7 +133,7 @@ class _Decoder(Protocol):
 
 
 class _Gzip:
-    """zlib's decompressor, with the interface of the others."""
+    """zlib's decompressor, adapted to the interface of the other decompressors."""
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
@@ -167,22 +167,22 @@ def _decoder(magic: bytes) -> Callable[[], _Decoder] | None:
 
 
 class ArchiveStream:
-    """A decompressed file, read forward, with the file methods that `tarfile` needs."""
+    """A decompressed file for sequential reading, with the file methods that `tarfile` requires."""
 
     def __init__(self, fd: int, decoder: Callable[[], _Decoder] | None, bound: _Bound | None = None) -> None:
-        """Start at the position of `fd`. `bound`: limits the decompressed bytes; None: no limit."""
+        """Start at the position of `fd`. `bound` limits the number of decompressed bytes; None sets no limit."""
         self._fd = fd
         self._bound = bound
         self._make = decoder
         self._decoder = decoder() if decoder is not None else None
-        self._padding = b""  # data after zeros at the end of a stream
+        self._padding = b""  # data after zeros between compressed streams
         self._ready = bytearray()
         self._position = 0
-        self._headers: int | None = None  # bytes of headers that can still be read
+        self._headers: int | None = None  # number of header bytes that can still be read
 
     @contextmanager
     def headers(self) -> Iterator[None]:
-        """Limit reads in this context, because `tarfile` keeps everything, such as an endless sparse map."""
+        """Limit reads during the `with` block, because `tarfile` keeps all headers, such as an endless sparse map."""
         self._headers = HEADERS_MAX
         try:
             yield
@@ -207,12 +207,12 @@ class ArchiveStream:
         return taken
 
     def drain(self) -> None:
-        """Read to the end, where it shows whether a compressed file is complete."""
+        """Read to the end, because only the end shows whether a compressed file is complete."""
         while self._read(BLOCK):
             pass
 
     def seekable(self) -> bool:
-        return True  # forward
+        return True  # forward only
 
     def tell(self) -> int:
         return self._position
@@ -225,7 +225,7 @@ class ArchiveStream:
         return self._position
 
     def _more(self) -> bytes | None:
-        """Return more bytes, perhaps none; None at the end."""
+        """Return more bytes, possibly b"", or None at the end."""
         if self._decoder is None:
             return os.read(self._fd, BLOCK) or None
         if self._decoder.eof:  # another stream can follow, after zeros that fill a block
@@ -266,7 +266,7 @@ def _tar(stream: ArchiveStream, bound: _Bound) -> Iterator[ArchiveEntry]:
             elif member.isdev():
                 yield ArchiveEntry(member.name, "special", *fields)
             else:
-                raise tarfile.ReadError(f"the type {member.type!r} of {member.name!r} is not known")
+                raise tarfile.ReadError(f"unknown type {member.type!r} of entry {member.name!r}")
     stream.drain()
 
 
@@ -274,14 +274,14 @@ def _tar(stream: ArchiveStream, bound: _Bound) -> Iterator[ArchiveEntry]:
 
 
 class _Bounded(io.FileIO):
-    """A file that limits single reads, because `zipfile` reads the whole central directory at once.
+    """A file that limits the size of a read, because `zipfile` reads the complete central directory at once.
 
-    A position before its start, as in a damaged directory, raises `ValueError` instead of `OSError`.
+    Seeking before the start, as for a damaged directory, raises `ValueError` instead of `OSError`.
     """
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
         if whence == os.SEEK_SET and not 0 <= offset <= os.fstat(self.fileno()).st_size:
-            raise ValueError(f"it has no position {offset}")
+            raise ValueError(f"the file has no position {offset}")
         return super().seek(offset, whence)
 
     def read(self, size: int | None = -1) -> bytes:
@@ -302,7 +302,7 @@ def _zip(fd: int, bound: _Bound) -> Iterator[ArchiveEntry]:
             if info.flag_bits & 1:
                 raise _invalid(f"{info.filename!r} is encrypted")
             if info.compress_type not in _ZIP_METHODS:
-                raise _invalid(f"the compression of {info.filename!r} is not supported (method {info.compress_type})")
+                raise _invalid(f"unsupported compression method {info.compress_type} of entry {info.filename!r}")
             with closing(archive.open(info)) as content:
                 if stat.S_ISLNK(mode):
                     target = os.fsdecode(content.read(LINK_MAX))
@@ -314,7 +314,7 @@ def _zip(fd: int, bound: _Bound) -> Iterator[ArchiveEntry]:
 
 
 def _time(date: tuple[Any, ...]) -> float:
-    """Return the seconds since 1970 of a zip's date, which has no time zone."""
+    """Return a zip entry's date in seconds since 1970. The date has no time zone."""
     try:
         return time.mktime((*date, 0, 0, -1))
     except (ValueError, OverflowError):

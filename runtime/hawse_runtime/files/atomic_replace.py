@@ -1,4 +1,4 @@
-"""Replaces a file atomically: the new file is written next to its target and renamed."""
+"""Replaces files atomically: the new file is written beside the target and then renamed."""
 
 import ctypes
 import errno
@@ -14,20 +14,20 @@ from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.stat import set_mtime, version_of
 
 MARK = ".hawse-"  # the prefix of temporary names
-_LINKS_LIMIT = 40  # consecutive symlinks, as in the kernel
+_LINKS_LIMIT = 40  # maximum consecutive symlinks, the same as in Linux
 _RENAME_NOREPLACE = 1
-_NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system or the kernel does not support renameat2
-_replacing = threading.Lock()  # held from the check of a version to the rename
+_NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # renameat2 is not supported by the file system or the kernel
+_replacing = threading.Lock()  # held from the version check to the rename
 _libc = ctypes.CDLL(None, use_errno=True)
 
-Place = tuple[int, str]  # a directory's descriptor, and a name in it
+Place = tuple[int, str]  # the descriptor of a directory, and a name in that directory
 
 
 class AtomicReplacement:
-    """A temporary file, open for writing; `commit` or `discard` ends it. For threads: all methods block."""
+    """A temporary file opened for writing. End it with `commit` or `discard`. Methods block: use a thread."""
 
     def __init__(self, place: RootedPath, *, parents: bool = False) -> None:
-        """Create the temporary file. `place` must be a regular file, a symlink to one (which stays), or not exist."""
+        """Create the temporary file. `place` must be a regular file, a symlink to one (which is kept), or not exist."""
         self._folder, self._name, self._old = _target(place, parents)
         self._temporary = temporary_name()
         try:
@@ -40,22 +40,22 @@ class AtomicReplacement:
     def commit(
         self, mode: int | None = None, version: str | None = None, mtime_ns: int | None = None
     ) -> os.stat_result:
-        """Replace the target. The new file keeps the old owner where that is allowed.
+        """Replace the target. The new file gets the owner of the old one if that is permitted.
 
         Args:
-            mode: The permission bits of the new file; None: the old file's.
-            version: The required version of the old file; "": it must not exist; None: any.
-            mtime_ns: The modification time, in nanoseconds since 1970; None: now.
+            mode: The permission bits of the new file; None keeps those bits of the old file.
+            version: The required version of the old file; "" requires that it does not exist, None accepts any version.
+            mtime_ns: The modification time in nanoseconds since 1970; None for the current time.
 
         Raises:
-            HawseError: `conflict` if the old file has another version. Call `discard` afterwards.
+            HawseError: `conflict` if the old file has another version. The caller must then call `discard`.
         """
         if self._old is not None:
             with suppress(PermissionError):
                 os.fchown(self.fd, self._old.st_uid, self._old.st_gid)
             mode = stat.S_IMODE(self._old.st_mode) if mode is None else mode
         if mode is not None:
-            os.fchmod(self.fd, mode)  # after the owner, which clears bits
+            os.fchmod(self.fd, mode)  # after changing the owner, which clears bits
         if mtime_ns is not None:
             set_mtime(self.fd, mtime_ns)
         with _replacing:
@@ -67,14 +67,14 @@ class AtomicReplacement:
         return status
 
     def discard(self) -> None:
-        """Remove the temporary file; the old file stays. Raises `OSError` if it cannot be removed."""
+        """Remove the temporary file and keep the old file. Raises `OSError` if the temporary file cannot be removed."""
         try:
             os.unlink(self._temporary, dir_fd=self._folder)
         finally:
             self._close()
 
     def _version(self) -> str:
-        """The version of the file that is now at the target; empty if there is none."""
+        """The version of the target's current file, or "" if the target does not exist."""
         try:
             return version_of(os.stat(self._name, dir_fd=self._folder, follow_symlinks=False))
         except FileNotFoundError:
@@ -86,7 +86,7 @@ class AtomicReplacement:
 
 
 def _difference(expected: str, found: str) -> str:
-    """Return why a file has the wrong version. A version is "" for a file that does not exist."""
+    """Describe why a file's version differs from the expected one. The version "" stands for a missing file."""
     if not expected:
         return "the file exists"
     return "the file has changed" if found else "the file does not exist"
@@ -97,7 +97,7 @@ def temporary_name() -> str:
 
 
 def make_parents(place: RootedPath) -> None:
-    """Create the missing parent directories of `place`, except a root's."""
+    """Create the missing parent directories of `place`, but not above a root."""
     if place.path in place.roots:
         return
     missing = []
@@ -115,7 +115,7 @@ def make_parents(place: RootedPath) -> None:
 
 
 def rename_by_kernel(source: Place, target: Place) -> bool:
-    """Rename in one step, unless the target exists. Return False if the file system or the kernel cannot do this."""
+    """Rename atomically unless the target exists. Return False if the file system or kernel does not support it."""
     (from_fd, name), (to_fd, to) = source, target
     if _libc.renameat2(from_fd, os.fsencode(name), to_fd, os.fsencode(to), _RENAME_NOREPLACE) < 0:
         number = ctypes.get_errno()
@@ -128,16 +128,16 @@ def rename_by_kernel(source: Place, target: Place) -> bool:
 def rename(
     source: Place, target: Place, *, overwrite: bool, by_kernel: Callable[[Place, Place], bool] = rename_by_kernel
 ) -> None:
-    """Rename from one (directory, name) to another.
+    """Rename an entry, each given by a directory and a name.
 
     Args:
-        source: The directory's descriptor, and the name in it.
-        target: The new place.
-        overwrite: Whether it may replace what is at `target`.
-        by_kernel: Renames in one step, unless the target exists; returns False if unsupported.
+        source: The directory's descriptor and the current name.
+        target: The directory's descriptor and the new name.
+        overwrite: Whether an existing entry at `target` is replaced.
+        by_kernel: Renames atomically unless the target exists. Returns False if this is not supported.
 
     Raises:
-        FileExistsError: Something is at `target`, and `overwrite` is false.
+        FileExistsError: `target` exists and `overwrite` is false.
     """
     (from_fd, name), (to_fd, to) = source, target
     if overwrite:
@@ -147,7 +147,7 @@ def rename(
 
 
 def rename_by_steps(source: Place, target: Place) -> None:
-    """Rename without renameat2: create the target, which fails if it exists, then replace it."""
+    """Rename without renameat2: create the target, which fails if it exists, and then replace it."""
     (from_fd, name), (to_fd, to) = source, target
     if stat.S_ISDIR(os.stat(name, dir_fd=from_fd, follow_symlinks=False).st_mode):
         os.mkdir(to, dir_fd=to_fd)
@@ -162,7 +162,7 @@ def rename_by_steps(source: Place, target: Place) -> None:
 
 
 def _target(place: RootedPath, parents: bool) -> tuple[int, str, os.stat_result | None]:
-    """Return the open directory, name and state of the regular file to replace, after resolving symlinks."""
+    """Return the parent's descriptor, the name and the state of the regular file to replace. Symlinks are resolved."""
     for _ in range(_LINKS_LIMIT):
         if parents:
             make_parents(place)
@@ -174,9 +174,9 @@ def _target(place: RootedPath, parents: bool) -> tuple[int, str, os.stat_result 
             if stat.S_ISREG(status.st_mode):
                 return os.dup(fd), name, status
             if stat.S_ISDIR(status.st_mode):
-                raise HawseError("is_directory", "it is a directory")
+                raise HawseError("is_directory", "the path is a directory")
             if not stat.S_ISLNK(status.st_mode):
-                raise HawseError("invalid_params", "it is not a regular file", details={"path": "$.path"})
+                raise HawseError("invalid_params", "the path is not a regular file", details={"path": "$.path"})
             link = os.readlink(name, dir_fd=fd)
         place = place.at(os.path.join(os.path.dirname(place.path), link))
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

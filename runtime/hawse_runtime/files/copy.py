@@ -1,4 +1,4 @@
-"""`file.copy`, `file.rename`, `file.move`: copies are written beside their target and renamed when complete."""
+"""`file.copy`, `file.rename`, `file.move`: copies are written beside the target and renamed when complete."""
 
 import errno
 import os
@@ -19,20 +19,20 @@ from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.walk import Leave, Turns, WalkEntry, WalkError, walk
 
 BLOCK = 8 << 20  # bytes copied by the kernel in one call
-HAND_BLOCK = 1 << 20  # bytes to read and write at a time where the kernel cannot copy
+HAND_BLOCK = 1 << 20  # bytes per read and write if the kernel cannot copy
 _ELSEWHERE = (
     errno.EXDEV,
     errno.EINVAL,
     errno.ENOSYS,
     errno.EOPNOTSUPP,
     errno.EBADF,
-)  # copy_file_range failed
+)  # errors of copy_file_range that require copying by hand
 
-Spot = tuple[int, str]  # descriptor of a directory, and a name in it
+Spot = tuple[int, str]  # the descriptor of a directory, and a name in that directory
 
 
 def rename_(source: RootedPath, target: RootedPath, params: FileRename | FileMove) -> Nothing:
-    """Rename. Raises `conflict` if the target exists, `invalid_params` into itself or to another file system."""
+    """Rename. Raises `conflict` if the target exists; `invalid_params` if it is below `path` or in another mount."""
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         try:
             rename((from_fd, name), (to_fd, to), overwrite=params.overwrite)
@@ -54,7 +54,7 @@ def move(source: RootedPath, target: RootedPath, params: FileMove, quota: Quota)
     copy_ = FileCopy(path=params.path, to=params.to, recursive=True, overwrite=params.overwrite)
     copied = yield from copy(source, target, copy_, quota)
     if copied.skipped:
-        raise HawseError("invalid_params", "sockets and devices cannot be moved; the rest was copied", admitted="yes")
+        raise HawseError("invalid_params", "cannot move sockets and devices; the rest was copied", admitted="yes")
     with source.parent() as (folder, name):
         yield from delete_at(folder, name, recursive=True)
     return Nothing()
@@ -63,12 +63,12 @@ def move(source: RootedPath, target: RootedPath, params: FileMove, quota: Quota)
 def copy(
     source: RootedPath, target: RootedPath, params: FileCopy, quota: Quota
 ) -> Generator[None, None, FileCopyResult]:
-    """Copy. Raises `is_directory` without `recursive`, `conflict` if `target` exists, `no_space`."""
+    """Copy. Raises `is_directory` without `recursive`, `conflict` if `target` exists, and `no_space`."""
     with source.parent() as (from_fd, name), target.parent() as (to_fd, to):
         status = os.stat(name, dir_fd=from_fd, follow_symlinks=False)
         directory = stat.S_ISDIR(status.st_mode)
         if directory and not params.recursive:
-            raise HawseError("is_directory", "it is a directory; `recursive` must be true to copy it")
+            raise HawseError("is_directory", "the path is a directory; set `recursive` to copy it")
         overwrite = params.overwrite and not directory
         if not overwrite:
             _check_free(to_fd, to)
@@ -78,7 +78,7 @@ def copy(
             if directory:
                 yield from copier.tree((from_fd, name), (to_fd, temporary), status)
             elif not (yield from copier.one((from_fd, name), (to_fd, temporary), status)):
-                raise HawseError("invalid_params", "a socket or a device is not copied", details={"path": "$.path"})
+                raise HawseError("invalid_params", "sockets and devices cannot be copied", details={"path": "$.path"})
             rename((to_fd, temporary), (to_fd, to), overwrite=overwrite)
         except BaseException:
             quota.add(-copier.bytes)
@@ -90,7 +90,7 @@ def copy(
 
 
 class _Copier:
-    """Copies, and counts files, bytes and skipped entries."""
+    """Copies entries, and counts the files, bytes and skipped entries."""
 
     def __init__(self, quota: Quota) -> None:
         self.files = self.bytes = self.skipped = 0
@@ -124,7 +124,7 @@ class _Copier:
             _finish(into[0], status)
 
     def one(self, source: Spot, target: Spot, status: os.stat_result) -> Generator[None, None, bool]:
-        """Copy one entry; return whether its type can be copied."""
+        """Copy one entry. Return whether its type can be copied."""
         (from_fd, name), (to_fd, to) = source, target
         if stat.S_ISLNK(status.st_mode):
             os.symlink(os.readlink(name, dir_fd=from_fd), to, dir_fd=to_fd)
@@ -152,7 +152,7 @@ class _Copier:
             os.close(read)
 
     def _ranges(self, read: int, write: int, size: int) -> Generator[None, None, None]:
-        """Copy the data of a file and preserve its holes. `size`: the size of the file, 0 in /proc."""
+        """Copy the data of a file and preserve its holes. `size` is the file's size, which is 0 in /proc."""
         at = 0
         while at < size:
             begin, end = _next_data(read, at, size)
@@ -160,19 +160,19 @@ class _Copier:
             at = begin
             while at < end:
                 copied = self._block(read, write, at, min(BLOCK, end - at))
-                if not copied:  # the file was truncated
+                if not copied:  # the file has been truncated
                     end = size = at
                 at += copied
                 if self._turns.due():
                     yield
-        while copied := self._block(read, write, at, 0):  # data appended during the copy, or a file without a size
+        while copied := self._block(read, write, at, 0):  # data appended during the copy, or a file that has no size
             at += copied
             if self._turns.due():
                 yield
         os.ftruncate(write, at)
 
     def _block(self, read: int, write: int, at: int, size: int) -> int:
-        """Copy up to `size` bytes, or all bytes if it is 0. The kernel copies or shares blocks where it can."""
+        """Copy up to `size` bytes, or all bytes if `size` is 0. The kernel copies or shares blocks if it can."""
         self._quota.add(size)
         copied = _copy_range(read, write, at, size) or _copy_by_hand(read, write, at, size or HAND_BLOCK)
         self._quota.add(copied - size)
@@ -180,13 +180,13 @@ class _Copier:
         return copied
 
     def _count(self, hole: int) -> None:
-        """Count a hole of `size` bytes as written."""
+        """Count a hole of `hole` bytes as written."""
         self._quota.add(hole)
         self.bytes += hole
 
 
 def _next_data(fd: int, at: int, size: int) -> tuple[int, int]:
-    """Return the start and end of the next data at or after `at`; both are `size` if there is none."""
+    """Return the start and end of the next data at or after `at`. Both are `size` if no data follows."""
     try:
         begin = os.lseek(fd, at, os.SEEK_DATA)
         return min(begin, size), min(os.lseek(fd, begin, os.SEEK_HOLE), size)
@@ -206,7 +206,7 @@ def _copy_range(read: int, write: int, at: int, size: int) -> int:
 
 
 def _copy_by_hand(read: int, write: int, at: int, size: int) -> int:
-    """Copy a block with read and write, which also works for files without a size, as in /proc."""
+    """Copy a block with read and write, which also works for files that report no size, as in /proc."""
     data = memoryview(os.pread(read, min(size, HAND_BLOCK), at))
     written = 0
     while written < len(data):
@@ -215,7 +215,7 @@ def _copy_by_hand(read: int, write: int, at: int, size: int) -> int:
 
 
 def _check_free(folder: int, name: str) -> None:
-    """Raise `FileExistsError` early; `rename` checks again at the end."""
+    """Raise `FileExistsError` early. `rename` repeats the check at the end."""
     with suppress(FileNotFoundError):
         os.stat(name, dir_fd=folder, follow_symlinks=False)
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
@@ -238,7 +238,7 @@ def _close_all(fds: list[int]) -> None:
 
 
 def _finish(fd: int, status: os.stat_result) -> None:
-    """Set the owner where allowed, the mode and the times. Clears setuid and setgid bits if the owner cannot be set."""
+    """Set the owner if permitted, the mode and the times. If the owner cannot be set, clear setuid and setgid."""
     mode = stat.S_IMODE(status.st_mode)
     try:
         os.fchown(fd, status.st_uid, status.st_gid)

@@ -1,4 +1,4 @@
-"""`file.delete`: delete a file or, with `recursive`, a directory, by descriptors like `shutil.rmtree`."""
+"""`file.delete`: deletes a file or, with `recursive`, a directory. Uses descriptors like `shutil.rmtree`."""
 
 import os
 import stat
@@ -12,32 +12,32 @@ from hawse_runtime.files.listing import DIRECTORY
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.walk import DEPTH_LIMIT, Leave, Turns, WalkError, walk
 
-LIMIT = 2 * DEPTH_LIMIT  # levels: more than other methods enter, so that everything they create can be deleted
+LIMIT = 2 * DEPTH_LIMIT  # levels; more than other methods enter, so that everything they create can be deleted
 
 Steps = Generator[None, None, FileDeleteResult]
 
 
 def delete(place: RootedPath, params: FileDelete) -> Steps:
-    """Delete `place`. Raises `is_directory` without `recursive`; `details.path` is an entry that cannot be deleted."""
+    """Delete `place`. Raises `is_directory` without `recursive`. `details.path` is an entry that cannot be deleted."""
     with place.parent() as (folder, name):
         return (yield from delete_at(folder, name, recursive=params.recursive))
 
 
 def delete_at(folder: int, name: str, *, recursive: bool) -> Steps:
-    """The same for the entry `name` of the directory `folder`."""
+    """Delete the entry `name` in the directory `folder`, in the same way as `delete`."""
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode):
         os.unlink(name, dir_fd=folder)
         return FileDeleteResult(deleted=1)
     if not recursive:
-        raise HawseError("is_directory", "it is a directory; `recursive` must be true to delete it")
+        raise HawseError("is_directory", "the path is a directory; set `recursive` to delete it")
     deleted = yield from _empty(folder, name)
     os.rmdir(name, dir_fd=folder)
     return FileDeleteResult(deleted=deleted + 1)
 
 
 def _empty(folder: int, name: str) -> Generator[None, None, int]:
-    """Delete all entries of a directory; return their number."""
+    """Delete all entries in a directory, and return their number."""
     deleted = 0
     turns = Turns()
     top = os.open(name, DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)

@@ -1,4 +1,4 @@
-"""`file.edit`: replace texts in a file, or apply a patch to it, atomically."""
+"""`file.edit`: replaces texts in a file, or applies a patch to it, atomically."""
 
 import os
 from contextlib import suppress
@@ -13,14 +13,14 @@ from hawse_runtime.files.read import open_regular
 from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.stat import version_of
 
-SIZE_MAX: Final = 16 << 20  # bytes of a file, which is held in memory several times
-BLOCK: Final = 1 << 20  # bytes read at a time
+SIZE_MAX: Final = 16 << 20  # maximum bytes of a file, which is held in memory several times
+BLOCK: Final = 1 << 20  # bytes per read
 
 
 def edit(place: RootedPath, params: FileEdit, quota: Quota) -> FileEditResult:
-    """Change the file. Raises `conflict` if a text or hunk is missing or ambiguous, or the version differs."""
+    """Change the file. Raises `conflict` if a text or hunk is missing or ambiguous, or if the version differs."""
     if (params.edits is None) == (params.patch is None):
-        raise HawseError("invalid_params", "give exactly one of `edits` and `patch`")
+        raise HawseError("invalid_params", "specify either `edits` or `patch`")
     content, version = _read(place)
     if params.if_version not in (None, version):
         raise HawseError("conflict", "the file has changed", details={"version": version})
@@ -48,7 +48,7 @@ def edit(place: RootedPath, params: FileEdit, quota: Quota) -> FileEditResult:
 
 
 def replace(content: bytes, edits: list[TextEdit]) -> tuple[bytes, int]:
-    """Return the content after all replacements, and the number of replacements. Raises `conflict`."""
+    """Return the changed content and the number of replacements. Raises `conflict`."""
     replaced = 0
     for number, each in enumerate(edits):
         old, new = _encoded(each.old, f"$.edits[{number}].old"), _encoded(each.new, f"$.edits[{number}].new")
@@ -56,7 +56,7 @@ def replace(content: bytes, edits: list[TextEdit]) -> tuple[bytes, int]:
         if found == 0 or (found > 1 and not each.all):
             what = "is not in the file" if found == 0 else f"is in the file {found} times"
             details = {"edit": number, "found": found}
-            raise HawseError("conflict", f"the old text {what} (edit {number + 1})", admitted="yes", details=details)
+            raise HawseError("conflict", f"the old text of edit {number + 1} {what}", admitted="yes", details=details)
         if len(content) + found * (len(new) - len(old)) > SIZE_MAX:
             raise HawseError("too_large", f"the changed file would have more than {SIZE_MAX} bytes")
         content = content.replace(old, new)

@@ -1,4 +1,4 @@
-"""Continues a file in place from an offset, for interrupted uploads."""
+"""Writes to an existing file from an offset on. Used to continue interrupted uploads."""
 
 import os
 
@@ -10,33 +10,33 @@ from hawse_runtime.files.stat import set_mtime
 
 
 class InPlaceWrite:
-    """A regular file, open for writing at an offset; `commit` or `discard` ends it. For threads: all methods block."""
+    """A regular file opened for writing at an offset. End it with `commit` or `discard`. Methods block."""
 
     def __init__(self, place: RootedPath, offset: int, *, parents: bool = False) -> None:
-        """Open the file. At offset 0, it is created if it does not exist.
+        """Open the file. At offset 0, create it if it does not exist.
 
         Args:
             place: The file, or a symlink to it.
-            offset: The first byte to write.
-            parents: Whether to create missing parent directories, at offset 0.
+            offset: The offset of the first byte to write.
+            parents: Whether to create missing parent directories. Only used at offset 0.
 
         Raises:
-            HawseError: `conflict` if the file is shorter than `offset`, `is_directory`, `invalid_params` if it is
+            HawseError: `conflict` if the file is shorter than `offset`; `is_directory`; `invalid_params` if the path is
                 neither a regular file nor a directory.
         """
         self.fd, size = self._open(place, parents) if offset == 0 else _existing(place)
         if size < offset:
             os.close(self.fd)
-            message = f"the file has {size} bytes, less than the offset {offset}"
+            message = f"the file has only {size} bytes, fewer than the offset {offset}"
             raise HawseError("conflict", message, details={"size": size})
         os.lseek(self.fd, offset, os.SEEK_SET)
 
     def commit(self, mode: int | None = None, mtime_ns: int | None = None) -> os.stat_result:
-        """Truncate the file after the last written byte, and close it.
+        """Truncate the file after the last written byte and close it.
 
         Args:
-            mode: Its permission bits; None: unchanged.
-            mtime_ns: The modification time, in nanoseconds since 1970; None: now.
+            mode: The permission bits; None leaves them unchanged.
+            mtime_ns: The modification time in nanoseconds since 1970; None for the current time.
         """
         try:
             os.ftruncate(self.fd, os.lseek(self.fd, 0, os.SEEK_CUR))
@@ -49,7 +49,7 @@ class InPlaceWrite:
             os.close(self.fd)
 
     def discard(self) -> None:
-        """Close the file. Written bytes stay."""
+        """Close the file and keep the bytes written so far."""
         os.close(self.fd)
 
     def _open(self, place: RootedPath, parents: bool) -> tuple[int, int]:

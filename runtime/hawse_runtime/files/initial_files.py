@@ -1,4 +1,4 @@
-"""A template's files, written once to the workspace of a new sandbox before any client call."""
+"""Writes a template's files to the workspace of a new sandbox, once, before any call by a client."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,19 +9,19 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.files.atomic_replace import AtomicReplacement
 from hawse_runtime.files.rooted_path import PathResolver, RootedPath
 
-WRITTEN = "initial-files"  # exists in the private directory once they have been written
+WRITTEN = "initial-files"  # a file in the private directory that exists once the template's files have been written
 
 
 class InitialFiles:
-    """Writes the files, unless this or an earlier runtime of the sandbox has done so."""
+    """Writes the template's files unless a runtime of this sandbox has written them before."""
 
     def __init__(self, resolver: PathResolver, disk: ThreadPool, private: Folder | None) -> None:
-        """Prepare without writing.
+        """Create the writer. Nothing is written yet.
 
         Args:
             resolver: Resolves paths relative to the workspace.
-            disk: The threads that write files, as the programs' user.
-            private: The directory of the runtime's own files. None: write the files once for each runtime.
+            disk: The threads that write files as the programs' user.
+            private: The runtime's private directory. Without it, each new runtime writes the files.
         """
         self._resolver = resolver
         self._disk = disk
@@ -30,7 +30,7 @@ class InitialFiles:
         self._writing = asyncio.Lock()
 
     async def write(self, files: Mapping[str, str]) -> None:
-        """Write the files, by path, replacing existing ones of the image. Raises `HawseError`."""
+        """Write the files, given by path. Existing files of the image are replaced. Raises `HawseError`."""
         async with self._writing:
             if self._written or not files:
                 return

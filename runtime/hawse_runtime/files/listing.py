@@ -1,4 +1,4 @@
-"""`file.list`: list a directory in batches."""
+"""`file.list`: lists a directory in batches."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,13 +13,13 @@ from hawse_runtime.files.stat import entry
 from hawse_runtime.files.walk import Names, Turns, WalkEntry, WalkError, walk
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
-BATCH = 64 << 10  # characters of an event, which fit into a control message even with six bytes each
-OVERHEAD = 150  # characters of an encoded entry without its path
+BATCH = 64 << 10  # characters per event, which fits into a control message even with six bytes per character
+OVERHEAD = 150  # characters of an encoded entry, excluding its path
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
 
 
 def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> Filter:
-    """Return the filter for lists of globs. Raises `invalid_params` for an invalid glob."""
+    """Return a filter for lists of globs. Raises `invalid_params` if a glob is invalid."""
     try:
         return Filter([from_text(glob) for glob in include or ()], [from_text(glob) for glob in exclude or ()])
     except ValueError as error:
@@ -27,19 +27,19 @@ def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> F
 
 
 def failed(failure: WalkError) -> StreamEvent:
-    """Return the event for an unreadable entry."""
+    """Return an event for an entry that cannot be read."""
     return StreamEvent(
         "failed", FileFailure(path=to_text(failure.path), code=failure.error.code, message=failure.error.message)
     )
 
 
 def entering(filter_: Filter, hidden: bool = True) -> Callable[[Names], bool]:
-    """Return the argument `enters` of `walk` for a filter."""
+    """Return the `enters` argument of `walk` for a filter."""
     return lambda names: (hidden or not names[-1].startswith(".")) and not filter_.excludes(names)
 
 
 def listing(place: RootedPath, params: FileList) -> Work:
-    """Yield the entries in disk order, so that memory use does not depend on the directory's size."""
+    """Yield the entries in disk order. Memory use does not depend on the directory's size."""
     wanted = filter_of(params.include, params.exclude)
     depth = params.depth if params.recursive else 1
     batch = _Batch()
@@ -67,7 +67,7 @@ def listing(place: RootedPath, params: FileList) -> Work:
 
 
 class _Batch:
-    """Entries sent in one event."""
+    """The entries to send in one event."""
 
     def __init__(self) -> None:
         self._entries: list[FileEntry] = []
@@ -92,6 +92,6 @@ def _size(listed: FileEntry) -> int:
 def _entry(found: WalkEntry) -> FileEntry:
     try:
         target = found.target()
-    except OSError:  # it was a symlink when its state was read
+    except OSError:  # the entry was a symlink when its state was read, but has been replaced
         target = None
     return entry(found.path, found.status, target)

@@ -1,6 +1,6 @@
 """Applies a unified diff to the text of one file. All lines of a hunk must match exactly.
 
-The programs `patch` and `git apply` match inexactly and may be missing from the sandbox (docs/decisions/0133).
+The programs `patch` and `git apply` match approximately and can be missing from the sandbox (docs/decisions/0133).
 """
 
 import re
@@ -15,23 +15,23 @@ _NO_NEWLINE: Final = b"\\"  # `\ No newline at end of file`
 
 
 class Hunk(NamedTuple):
-    """One hunk."""
+    """One hunk of a patch."""
 
-    line: int  # its first line in the old file, from 0
-    old: list[bytes]  # the lines to replace, with their line ends
+    line: int  # the first line in the old file, counted from 0
+    old: list[bytes]  # the lines to replace, including their line ends
     new: list[bytes]
 
 
 def apply(content: bytes, patch: bytes) -> tuple[bytes, int]:
-    """Return the changed content and the number of hunks.
+    """Apply a patch. Return the changed content and the number of hunks.
 
     Raises:
         HawseError: `invalid_params` if the patch is not a unified diff of one file, `conflict` if it does not apply.
     """
     text = _Text(content)
     changed: list[bytes] = []
-    done = 0  # lines of the old file that were handled
-    shift = 0  # distance of the previous hunk from its stated line
+    done = 0  # number of lines of the old file that have been handled
+    shift = 0  # distance of the previous hunk from the line stated in its header
     count = 0
     for hunk in _hunks(patch):
         start = text.place(hunk, count, done, hunk.line + shift)
@@ -48,25 +48,25 @@ class _Text:
 
     def __init__(self, content: bytes) -> None:
         self.lines = _lines(content)
-        self._places: dict[bytes, list[int]] = {}  # line numbers by content, built when a hunk is searched for
+        self._places: dict[bytes, list[int]] = {}  # line numbers by content, built when a hunk is first searched for
 
     def place(self, hunk: Hunk, number: int, first: int, stated: int) -> int:
-        """Return the line where a hunk applies, `first` or later.
+        """Return the line where a hunk applies: line `first` or a later one.
 
         Raises:
-            HawseError: `conflict` if its lines are neither at the stated line nor at exactly one other.
+            HawseError: `conflict` if the lines are not at the stated line and do not occur exactly once elsewhere.
         """
         if first <= stated <= len(self.lines) - len(hunk.old) and self._is_at(hunk, stated):
             return stated
         found = self._search(hunk, first) if hunk.old else []
         if len(found) == 1:
             return found[0]
-        where = f"are at several places, and not at line {stated + 1}" if found else "are not in the file"
+        where = f"are not at line {stated + 1}, but at several other lines" if found else "are not in the file"
         details = {"hunk": number, "found": len(found)}
         raise HawseError("conflict", f"the lines of hunk {number + 1} {where}", admitted="yes", details=details)
 
     def _search(self, hunk: Hunk, first: int) -> list[int]:
-        """Return the first two possible lines of a hunk, from `first` on."""
+        """Return the first two lines, from `first` on, where a hunk could apply."""
         if not self._places:
             for number, line in enumerate(self.lines):
                 self._places.setdefault(line, []).append(number)
@@ -79,7 +79,7 @@ class _Text:
 
 
 def _lines(content: bytes) -> list[bytes]:
-    """Split at LF only: a lone CR does not end a line of a diff."""
+    """Split at LF only, because a lone CR does not end a line of a diff."""
     lines = [line + b"\n" for line in content.split(b"\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
@@ -108,7 +108,7 @@ def _invalid(why: str) -> HawseError:
 
 
 def _hunk(lines: list[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, int]:
-    """Return the hunk whose header is at line `at`, and the line after it."""
+    """Return the hunk whose header is at line `at`, and the first line after the hunk."""
     start, old_size, new_size = (int(header[group] or 1) for group in (1, 2, 4))
     if header[2] is not None:
         old_size = int(header[2])
@@ -128,16 +128,16 @@ def _hunk(lines: list[bytes], at: int, header: re.Match[bytes]) -> tuple[Hunk, i
         else:
             sides = _sides(line, old, new, at)
             for side in sides:
-                side.append(line[1:] if line != b"\n" else line)  # editors strip the space from an empty line
+                side.append(line[1:] if line != b"\n" else line)  # editors strip the space of an empty line
         number += 1
     if (len(old), len(new)) != (old_size, new_size):
         counted, stated = f"{len(old)} old and {len(new)} new lines", f"{old_size} and {new_size}"
-        raise _invalid(f"the hunk at line {at + 1} has {counted}, and its header states {stated}")
+        raise _invalid(f"the hunk at line {at + 1} has {counted}, but its header states {stated}")
     return Hunk(start - 1 if old_size else start, old, new), number
 
 
 def _sides(line: bytes, old: list[bytes], new: list[bytes], at: int) -> tuple[list[bytes], ...]:
-    """Return the sides of a hunk that contain a line, by its first character."""
+    """Return the sides (old, new) of a hunk that contain a line, according to the line's first character."""
     match line[:1]:
         case b" " | b"\n":
             return old, new
@@ -145,4 +145,4 @@ def _sides(line: bytes, old: list[bytes], new: list[bytes], at: int) -> tuple[li
             return (old,)
         case b"+":
             return (new,)
-    raise _invalid(f"a line of the hunk at line {at + 1} starts with none of ' ', '+', '-'")
+    raise _invalid(f"a line in the hunk at line {at + 1} does not start with ' ', '+' or '-'")

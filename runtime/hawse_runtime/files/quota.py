@@ -1,7 +1,7 @@
-"""Limits the bytes that file methods can add to a directory: `--quota BYTES` (docs/decisions/0034).
+"""Limits the bytes that the file methods can add to a directory: `--quota BYTES` (docs/decisions/0034).
 
-The bytes are counted when first needed, and again when the quota seems used up. Writes of programs are not limited;
-that requires a file system of a fixed size.
+The bytes are counted on first use, and counted again when the quota seems exhausted. Programs are not limited; limiting
+them requires a file system of fixed size.
 """
 
 import os
@@ -11,19 +11,19 @@ import time
 from hawse.wire import HawseError
 from hawse_runtime.posix.mount_points import mount_points_below
 
-RECOUNT_INTERVAL = 1.0  # seconds between two counts
+RECOUNT_INTERVAL = 1.0  # minimum seconds between counts
 
 
 class Quota:
     """A thread-safe counter of the bytes in a directory."""
 
     def __init__(self, folder: str, limit: int | None = None, *, recount_interval: float = RECOUNT_INTERVAL) -> None:
-        """Create a counter. It counts on first use.
+        """Create a counter. The first count happens on first use.
 
         Args:
             folder: The path of the directory.
-            limit: Bytes; None: no limit.
-            recount_interval: Seconds between two counts.
+            limit: The maximum number of bytes; None for no limit.
+            recount_interval: The minimum number of seconds between counts.
         """
         self._recount_interval = recount_interval
         self._folder = folder
@@ -33,7 +33,7 @@ class Quota:
         self._lock = threading.Lock()
 
     def add(self, size: int) -> None:
-        """Count `size` bytes to be written; a negative size was deleted. Raises `no_space`."""
+        """Count `size` bytes before they are written. A negative `size` counts deleted bytes. Raises `no_space`."""
         if self._limit is None:
             return
         with self._lock:
@@ -42,12 +42,12 @@ class Quota:
                 self._used, self._counted = _count(self._folder), time.monotonic()
             if size > 0 and self._used + size > self._limit:
                 details = {"quota": self._limit, "used": self._used}
-                raise HawseError("no_space", f"the quota of {self._limit} bytes is used up", details=details)
+                raise HawseError("no_space", f"the quota of {self._limit} bytes is exhausted", details=details)
             self._used += size
 
 
 def _count(folder: str) -> int:
-    """Return the total size of all files in a directory, except those in mounted buckets."""
+    """Return the total size of all files in a directory. Mounted buckets are not counted."""
     used = 0
     served: set[str] | None = None
     for path, directories, files, fd in os.fwalk(folder):
@@ -59,5 +59,5 @@ def _count(folder: str) -> int:
             try:
                 used += os.stat(name, dir_fd=fd, follow_symlinks=False).st_size
             except OSError:
-                pass  # it was removed during the count
+                pass  # the file was removed during the count
     return used

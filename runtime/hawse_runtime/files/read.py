@@ -1,4 +1,4 @@
-"""`file.read`: read a regular file, block by block."""
+"""`file.read`: reads a regular file block by block."""
 
 import os
 import stat
@@ -12,26 +12,26 @@ from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 
 def open_regular(open_: Callable[[int], int], access: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
-    """Open a regular file. Other files are not opened, because a FIFO's writer would get SIGPIPE afterwards.
+    """Open a regular file. Other types are never opened, because closing a FIFO would send SIGPIPE to its writer.
 
     Args:
         open_: Opens the file with the given flags and returns the descriptor.
         access: `os.O_RDONLY` or `os.O_RDWR`.
 
     Returns:
-        The descriptor, and the state of the file.
+        The descriptor and the state of the file.
 
     Raises:
-        HawseError: `is_directory`, or `invalid_params` if it is neither a regular file nor a directory.
+        HawseError: `is_directory`, or `invalid_params` if the file is neither a regular file nor a directory.
         OSError: Raised by `open_`.
     """
     path = open_(os.O_PATH)
     try:
         status = os.fstat(path)
         if stat.S_ISDIR(status.st_mode):
-            raise HawseError("is_directory", "it is a directory")
+            raise HawseError("is_directory", "the path is a directory")
         if not stat.S_ISREG(status.st_mode):
-            raise HawseError("invalid_params", f"it is a {type_of(status)}", details={"path": "$.path"})
+            raise HawseError("invalid_params", f"the path is a {type_of(status)}", details={"path": "$.path"})
         return reopen(path, access | os.O_NONBLOCK), status
     finally:
         os.close(path)
@@ -45,19 +45,19 @@ def read(
     version: str | None = None,
     block: Callable[[], int],
 ) -> Work:
-    """Yield an event `opened`, then `length` bytes from `offset`, or all up to the end of the file.
+    """Yield an `opened` event and `length` bytes from `offset` on.
 
-    A file without a size, as in /proc, is read to its end.
+    A file that reports no size, as in /proc, is read to its end.
 
     Args:
-        open_: Opens the file, as for `open_regular`.
-        offset: The first byte to read.
-        length: The number of bytes to read; None: all.
-        version: The required version of the file; None: any.
-        block: Returns the number of bytes to read at a time and hold until they are sent.
+        open_: Opens the file. See `open_regular`.
+        offset: The offset of the first byte to read.
+        length: The number of bytes to read; None reads to the end of the file.
+        version: The required version of the file; None accepts any version.
+        block: Returns the number of bytes to read at a time, which are held in memory until they are sent.
 
     Raises:
-        HawseError: `conflict` if the file has another version, or was truncated while being read.
+        HawseError: `conflict` if the file has another version or was truncated while being read.
     """
     fd, status = open_regular(open_)
     try:
@@ -73,7 +73,7 @@ def read(
                 break
             at += len(data)
             yield data
-        early = stop is None or at < stop  # an early end is allowed for a file without a size
+        early = stop is None or at < stop  # a file that reports no size can end early
         if early and (status.st_size or os.fstat(fd).st_size):
             raise HawseError("conflict", "the file has changed", admitted="yes")
         return FileTransferResult(bytes=at - offset, version=now)
@@ -82,7 +82,7 @@ def read(
 
 
 def _stop(size: int, offset: int, length: int | None) -> int | None:
-    """Return the offset to stop at; None: the end of the file."""
+    """Return the offset where reading stops, or None for the end of the file."""
     if length is None:
         return size or None
     return min(size or offset + length, offset + length)

@@ -1,7 +1,7 @@
-"""Opens paths, either anywhere or under a root that `..`, symlinks and races cannot escape.
+"""Opens paths, optionally confined to a root that `..`, symlinks and races cannot leave.
 
 All file methods open their paths here and then use descriptors only. The kernel confines the resolution to the root
-(openat2(2), RESOLVE_BENEATH); where it cannot, symlinks are not followed at all (docs/decisions/0034).
+(openat2(2), RESOLVE_BENEATH). Without openat2, symlinks are not followed at all (docs/decisions/0034).
 """
 
 import ctypes
@@ -19,8 +19,8 @@ from hawse_runtime.posix.environment import Environment
 _OPENAT2 = 437  # the system call number, the same on all architectures
 _RESOLVE_NO_MAGICLINKS = 0x02
 _RESOLVE_BENEATH = 0x08
-_TRIES = 100  # attempts: the kernel returns EAGAIN if a directory is renamed during the resolution
-_UNSUPPORTED = (errno.ENOSYS, errno.EPERM, errno.E2BIG)  # EPERM: an old seccomp profile
+_TRIES = 100  # attempts; the kernel returns EAGAIN if a directory is renamed during the resolution
+_UNSUPPORTED = (errno.ENOSYS, errno.EPERM, errno.E2BIG)  # errors without openat2; old seccomp profiles cause EPERM
 _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -30,14 +30,14 @@ class _How(ctypes.Structure):
 
 
 class RootedPath(msgspec.Struct, frozen=True):
-    """An unopened path, and the roots that confine it, the outermost first."""
+    """A path that has not been opened, and the roots that confine it, outermost first."""
 
-    path: str  # absolute
+    path: str  # an absolute path
     roots: tuple[str, ...] = ()
 
     def open(self, flags: int, mode: int = 0o666) -> int:
-        """Open the path. Raises `OSError`, or `permission_denied` if it leaves a root."""
-        flags |= os.O_CLOEXEC | (0 if flags & os.O_PATH else os.O_NOCTTY)  # openat2 refuses flags that have no effect
+        """Open the path. Raises `OSError`, or `permission_denied` if the path leaves a root."""
+        flags |= os.O_CLOEXEC | (0 if flags & os.O_PATH else os.O_NOCTTY)  # openat2 rejects flags without effect
         if not self.roots:
             return os.open(self.path, flags, mode)
         with _opened(self.roots) as root:
@@ -45,7 +45,7 @@ class RootedPath(msgspec.Struct, frozen=True):
 
     @contextmanager
     def parent(self) -> Iterator[tuple[int, str]]:
-        """Return a descriptor (O_PATH) of the parent directory, and the name in it, which need not exist."""
+        """Yield a descriptor (O_PATH) of the parent directory, and the name in it. The name may not exist."""
         head, name = os.path.split(self.path)
         if name in ("", ".", "..") or self.path in self.roots:
             raise HawseError("permission_denied", f"{self.path} cannot be replaced")
@@ -56,27 +56,27 @@ class RootedPath(msgspec.Struct, frozen=True):
             os.close(fd)
 
     def at(self, path: str) -> "RootedPath":
-        """Return another path under the same roots."""
+        """Return a different path confined to the same roots."""
         return RootedPath(path, self.roots)
 
 
 class PathResolver:
-    """Resolves the paths of calls. `root`: the directory that confines all calls; None: anywhere."""
+    """Resolves the paths of calls. `root` is the directory that confines all calls; None for no confinement."""
 
     def __init__(self, environment: Environment, root: str | None = None) -> None:
         self._environment = environment
         self._roots = () if root is None else (os.path.abspath(root),)
 
     def place(self, path: str, root: str | None = None, base: str | None = None) -> RootedPath:
-        """Return the path of a call, without using the disk.
+        """Return the path of a call, without accessing the disk.
 
         Args:
-            path: The path; relative to `root`, or else to `base`.
-            root: The directory that confines the call; can be relative to `base`.
-            base: A directory; None: the workspace.
+            path: The path, relative to `root` or, without a root, to `base`.
+            root: The directory that confines the call; it can be relative to `base`.
+            base: A directory; None for the workspace.
 
         Raises:
-            HawseError: `invalid_params`; `permission_denied` if the path leaves a root.
+            HawseError: `invalid_params`, or `permission_denied` if the path leaves a root.
         """
         roots = self._roots
         if root is not None:
@@ -89,7 +89,7 @@ class PathResolver:
 
 
 def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:
-    """Open the relative `path` under the directory `root`. Raises `OSError`, or `permission_denied` if it leaves it."""
+    """Open the relative `path` under the directory `root`. Raises `OSError`, or `permission_denied` outside `root`."""
     try:
         return _openat2(root, path, flags, mode)
     except OSError as error:
@@ -101,7 +101,7 @@ def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def open_plain(root: int, path: str, flags: int, mode: int = 0o666) -> int:
-    """Open without openat2, one component at a time. A symlink on the way raises `permission_denied`."""
+    """Open a path without openat2, one component at a time. Any symlink raises `permission_denied`."""
     *above, name = path.split("/")
     if ".." in (*above, name):
         raise HawseError("permission_denied", "the path leaves its root")
@@ -119,12 +119,12 @@ def open_plain(root: int, path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def _no_symlink(fd: int, name: str) -> None:
-    """Raise a clear error for a symlink. O_NOFOLLOW already protects, but its error is misleading."""
+    """Raise a clear error for a symlink. O_NOFOLLOW prevents following it, but its error is misleading."""
     try:
         os.readlink(name, dir_fd=fd)
     except OSError:
         return
-    raise HawseError("permission_denied", "a symlink below a root is not followed on this kernel")
+    raise HawseError("permission_denied", "symlinks below a root are not supported on this kernel")
 
 
 def _openat2(root: int, path: str, flags: int, mode: int) -> int:
@@ -142,7 +142,7 @@ def _openat2(root: int, path: str, flags: int, mode: int) -> int:
 
 @contextmanager
 def _opened(roots: tuple[str, ...]) -> Iterator[int]:
-    """Open the innermost root, each root within the previous one."""
+    """Open the innermost root. Each root is resolved within the previous one."""
     fd = os.open(roots[0], _DIRECTORY)
     try:
         for outer, inner in pairwise(roots):
@@ -154,7 +154,7 @@ def _opened(roots: tuple[str, ...]) -> Iterator[int]:
 
 
 def _within(root: str, path: str) -> str:
-    """Return `path` relative to `root`. Raises `permission_denied` if the path lexically leaves the root."""
+    """Return `path` relative to `root`. Raises `permission_denied` if `path` is not lexically within `root`."""
     if path == root:
         return "."
     prefix = root.rstrip("/") + "/"

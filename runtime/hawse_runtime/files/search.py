@@ -1,4 +1,4 @@
-"""`file.search`: find files by name, or lines of files that match a pattern."""
+"""`file.search`: finds files by name, or lines in files by pattern."""
 
 import os
 import stat
@@ -18,16 +18,16 @@ from hawse_runtime.files.rooted_path import RootedPath
 from hawse_runtime.files.walk import Turns, WalkEntry, WalkError, walk
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
-BATCH = 64 << 10  # characters in one event, as in `file.list`
-OVERHEAD = 100  # characters of an encoded match, without its path, text and spans
+BATCH = 64 << 10  # characters per event, as in `file.list`
+OVERHEAD = 100  # characters of an encoded match, excluding its path, text and spans
 SPAN_SIZE = 20  # characters of an encoded span
 Found = Generator[SearchMatch | WalkError | None, None, None]
 
 
 def search(place: RootedPath, params: FileSearch) -> Work:
-    """Yield events `matches` and `failed`; stop at `params.limit` matches.
+    """Yield `matches` and `failed` events. Stop after `params.limit` matches.
 
-    Raises `invalid_params` for an invalid pattern or glob, and `too_large` for a pattern whose automaton is too large.
+    Raises `invalid_params` if the pattern or a glob is invalid, and `too_large` if the pattern is too complex.
     """
     wanted = filter_of(params.include, params.exclude)
     regexp = None

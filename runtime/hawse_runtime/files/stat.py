@@ -1,4 +1,4 @@
-"""The state of a file, as sent by the protocol."""
+"""The state of files, in the form used by the protocol."""
 
 import os
 import stat
@@ -23,7 +23,7 @@ def version_of(status: os.stat_result) -> str:
 
 
 def set_mtime(file: int | str, mtime_ns: int) -> None:
-    """Set the modification time of a path or a descriptor, in nanoseconds since 1970."""
+    """Set the modification time of a path or descriptor, in nanoseconds since 1970."""
     os.utime(file, ns=(time.time_ns(), mtime_ns))
 
 
@@ -32,12 +32,12 @@ def type_of(status: os.stat_result) -> FileType:
 
 
 def entry(path: str, status: os.stat_result, target: str | None = None) -> FileEntry:
-    """Return an entry of a listing. `path` and `target` are Python file names."""
+    """Return a listing's entry. `path` and `target` are Python file names."""
     return FileEntry(path=to_text(path), target=None if target is None else to_text(target), **fields(status))
 
 
 def fields(status: os.stat_result) -> dict[str, Any]:
-    """Return the fields of an entry without its path."""
+    """Return the fields of an entry except its path."""
     return {
         "type": type_of(status),
         "size": status.st_size,

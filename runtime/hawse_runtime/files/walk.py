@@ -1,6 +1,6 @@
 """Walks a tree by descriptors, so that moved directories cannot lead out of the tree. Symlinks are not followed.
 
-It holds two descriptors for each level but no memory for each entry, so directories can have any size.
+A walk holds two descriptors per level but no memory per entry, so directories can have any size.
 """
 
 import os
@@ -12,17 +12,17 @@ from typing import NamedTuple
 from hawse.rpc import from_oserror
 from hawse.wire import HawseError
 
-DEPTH_LIMIT = 128  # levels of directories: each needs two descriptors
+DEPTH_LIMIT = 128  # levels of directories; each level needs two descriptors
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
-Names = tuple[str, ...]  # the path from the top, as Python file names
+Names = tuple[str, ...]  # the path relative to the top directory, as Python file names
 
 
 class WalkEntry(NamedTuple):
-    """An entry. A directory comes before its entries."""
+    """An entry. A directory precedes its contents."""
 
     names: Names
-    folder: int  # descriptor of its directory, open until the next step of the walk
+    folder: int  # the descriptor of its parent directory, open until the next step
     status: os.stat_result
 
     @property
@@ -34,12 +34,12 @@ class WalkEntry(NamedTuple):
         return stat.S_ISDIR(self.status.st_mode)
 
     def target(self) -> str | None:
-        """Return the target of a symlink, else None. Raises `OSError` if it was replaced."""
+        """Return the target of a symlink, and None for other types. Raises `OSError` if the symlink was replaced."""
         return os.readlink(self.names[-1], dir_fd=self.folder) if stat.S_ISLNK(self.status.st_mode) else None
 
 
 class Leave(NamedTuple):
-    """The end of a directory, after all its entries. `folder`: descriptor of its parent."""
+    """Marks the end of a directory, after all its entries. `folder` is the descriptor of its parent."""
 
     names: Names
     folder: int
@@ -47,7 +47,7 @@ class Leave(NamedTuple):
 
 
 class WalkError(NamedTuple):
-    """An unreadable entry. If it is a directory that was yielded, no `Leave` follows."""
+    """An entry that cannot be read. If it is a directory that was yielded, no `Leave` follows."""
 
     names: Names
     error: HawseError
@@ -61,21 +61,21 @@ class _Level(NamedTuple):
     fd: int
     entries: "os._ScandirIterator[str]"
     names: Names
-    status: os.stat_result | None  # of the directory; None at the top
+    status: os.stat_result | None  # the directory's state; None at the top
 
     def close(self) -> None:
         self.entries.close()
         os.close(self.fd)
 
 
-TURN_LENGTH = 0.05  # seconds: the longest that other work waits for a thread
+TURN_LENGTH = 0.05  # seconds; the longest time that other work waits for a thread
 
 
 class Turns:
     """Determines when a step has taken long enough, so that other work of the thread pool can run."""
 
     def __init__(self, length: float = TURN_LENGTH) -> None:
-        """`length`: seconds from one turn to the next."""
+        """Start the first turn. `length` is the duration of a turn in seconds."""
         self._length = length
         self._until = time.monotonic() + length
 
@@ -95,13 +95,13 @@ def walk(
     enters: Callable[[Names], bool] = lambda names: True,
     skip: tuple[int, int] | None = None,
 ) -> Generator[WalkEntry | Leave | WalkError | None, None, None]:
-    """Yield the entries of a tree. Close the generator if it is not read to its end.
+    """Yield the entries of a tree. Close the generator unless it was exhausted.
 
     Args:
-        top: Descriptor of the directory; stays open.
-        depth: The number of levels; None: all.
-        limit: The maximum number of levels; deeper directories yield a `WalkError` with `too_large`.
-        enters: Returns whether to read an entry; others yield None, and their contents are skipped.
+        top: The descriptor of the top directory. The caller keeps it open and owns it.
+        depth: The number of levels; None for all levels.
+        limit: The maximum number of levels. A deeper directory yields a `WalkError` with `too_large`.
+        enters: Returns whether to read an entry. For other entries, None is yielded, and their contents are skipped.
         skip: The device and inode of a directory to skip.
 
     Raises:
@@ -113,7 +113,7 @@ def walk(
             level = levels[-1]
             try:
                 entry = next(level.entries, None)
-            except OSError as error:  # the directory was removed, or the disk is broken
+            except OSError as error:  # the directory was removed, or the disk failed
                 if len(levels) == 1:
                     raise
                 levels.pop().close()
@@ -140,7 +140,7 @@ def _look(names: Names, folder: int, skip: tuple[int, int] | None) -> WalkEntry 
     try:
         status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
-        return None  # it was removed during the walk
+        return None  # the entry was removed during the walk
     except OSError as error:
         return WalkError(names, from_oserror(error))
     return None if (status.st_dev, status.st_ino) == skip else WalkEntry(names, folder, status)
@@ -148,7 +148,7 @@ def _look(names: Names, folder: int, skip: tuple[int, int] | None) -> WalkEntry 
 
 def _enter(levels: list[_Level], found: WalkEntry, limit: int) -> WalkError | None:
     if len(levels) > limit:
-        return WalkError(found.names, HawseError("too_large", f"more than {limit} levels of directories"))
+        return WalkError(found.names, HawseError("too_large", f"the path has more than {limit} levels of directories"))
     try:
         fd = os.open(found.names[-1], _FLAGS, dir_fd=found.folder)
         levels.append(_level(fd, found.names, found.status))

@@ -1,6 +1,6 @@
-"""`file.write`: receives bytes in one call, or in several after lost connections, then replaces a file.
+"""`file.write`: receives the bytes of a file, in one call or in several after lost connections, and replaces the file.
 
-With an `offset`, it continues a file in place instead.
+With an `offset`, an upload continues an existing file in place.
 """
 
 import asyncio
@@ -27,44 +27,44 @@ log = logging.getLogger(__name__)
 
 
 class UploadLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of uploads."""
+    """Limits of uploads."""
 
-    running: int = 256  # concurrent uploads: each holds a temporary file and two descriptors
-    resume_timeout: float = 30.0  # seconds that a keyed upload waits for its sender: clients reconnect within 10
-    queue: int = 1 << 20  # maximum bytes waiting for the disk when an upload is resumed: 4 input windows
+    running: int = 256  # concurrent uploads, each with a temporary file and two descriptors
+    resume_timeout: float = 30.0  # seconds that a keyed upload waits for its sender; clients reconnect within 10
+    queue: int = 1 << 20  # bytes that can wait for the disk when an upload is resumed; 4 input windows
 
 
 class UploadContext(msgspec.Struct, frozen=True, kw_only=True):
     """The objects that all uploads of a runtime share."""
 
     disk: ThreadPool  # the threads that write files
-    tasks: Tasks  # owns the work
-    quota: Quota  # counts the bytes that are written
+    tasks: Tasks  # owns the tasks of uploads
+    quota: Quota  # counts the written bytes
     limits: UploadLimits
-    write: Callable[[int, memoryview], int] = os.write  # writes to a descriptor and returns the number of bytes written
+    write: Callable[[int, memoryview], int] = os.write  # writes to a descriptor; returns the number of bytes written
 
 
 class Uploads:
-    """The uploads in progress."""
+    """The current uploads."""
 
     def __init__(self, context: UploadContext, idempotency: IdempotencyTable) -> None:
-        """Create the table. `idempotency`: the outcomes of uploads with a key."""
+        """Create an empty table. `idempotency` stores the outcomes of uploads with a key."""
         self.context = context
         self._limits = context.limits
         self._idempotency = idempotency
         self._uploads: dict[Upload, None] = {}
 
     def serve(self, call: ServerCall, place: RootedPath, params: FileWrite) -> None:
-        """Serve `call` with a new upload, or with the one started by an earlier call with its key.
+        """Serve `call` with a new upload, or with the upload that an earlier call with the same key has started.
 
         Args:
-            call: The call.
+            call: The call to serve.
             place: The file to write.
             params: The parameters of the call.
 
         Raises:
-            HawseError: `invalid_params`; `limit_exceeded` if too many senders are connected, or too much of the resumed
-            upload is waiting for the disk; the error of an earlier call with this key.
+            HawseError: `invalid_params`; `limit_exceeded` if too many senders are connected, or if too much data of the
+                resumed upload is waiting for the disk; or the error of an earlier call with the same key.
         """
 
         def start(outcome: Outcome) -> Upload:
@@ -74,12 +74,12 @@ class Uploads:
             return upload
 
         if params.offset is not None and params.if_version is not None:
-            raise HawseError("invalid_params", "if_version: is not possible with offset", details={"path": "$.offset"})
+            raise HawseError("invalid_params", "`if_version` excludes `offset`", details={"path": "$.offset"})
         identity = tuple(getattr(params, name) for name in FileWrite.__struct_fields__ if name != "input")
         self._idempotency.attach_or_start(call, identity, start).attach(call)
 
     def cancel(self, key: str) -> None:
-        """Abandon the upload of the call with `key`, unless it has received all its input."""
+        """Abandon the upload whose call has `key`, unless all input has been received."""
         for upload in list(self._uploads):
             if upload.key == key and not upload.ended:
                 upload.abandon()
@@ -89,13 +89,13 @@ class Uploads:
             upload.abandon()
 
     def _make_room(self) -> None:
-        """If the limit is reached, abandon the upload that has waited longest for its sender."""
+        """At the limit, abandon the upload that has waited longest for its sender."""
         limit = self._limits.running
         if sum(not upload.abandoned for upload in self._uploads) < limit:
             return
         waiting = [upload for upload in self._uploads if upload.detached_at is not None and not upload.abandoned]
-        if not waiting or len(self._uploads) >= 2 * limit:  # the disk does not keep up with closing uploads
-            raise HawseError("limit_exceeded", f"upload limit reached: {limit} are in progress")
+        if not waiting or len(self._uploads) >= 2 * limit:  # the disk is too slow to close abandoned uploads
+            raise HawseError("limit_exceeded", f"upload limit reached: {limit} uploads are in progress")
         min(waiting, key=lambda upload: upload.detached_at or 0.0).abandon()
 
     def _finished(self, upload: "Upload") -> None:
@@ -103,7 +103,7 @@ class Uploads:
 
 
 class Upload:
-    """Serves one `file.write` call, and its repeats. A `Stream`."""
+    """Serves one `file.write` call and its repetitions. A `Stream`."""
 
     def __init__(
         self,
@@ -113,18 +113,18 @@ class Upload:
         on_finished: Callable[["Upload"], None],
         outcome: Outcome,
     ) -> None:
-        """Create an upload, which starts with the first `attach`.
+        """Create an upload. It starts with the first `attach`.
 
         Args:
             place: The file to write.
             params: The parameters of the call.
-            context: The objects that it shares with the other uploads.
-            on_finished: Called once, when the upload is completely finished.
-            outcome: The outcome of the call's key, which the upload completes.
+            context: The objects shared with other uploads.
+            on_finished: Called once, when the upload has finished and released all its resources.
+            outcome: The outcome for the call's key. The upload completes it.
         """
-        self.abandoned = False  # abandoned, and only being cleaned up
+        self.abandoned = False  # whether the upload was abandoned and is only being cleaned up
         self.detached_at: float | None = (
-            None  # when its last sender was lost, by the loop's clock; None while it has one
+            None  # when the last sender was lost (loop time); None while a sender is connected
         )
         self._outcome = outcome
         self._call: ServerCall | None = None
@@ -137,37 +137,37 @@ class Upload:
         self._write_to = context.write
         self._on_finished = on_finished
         self._file: AtomicReplacement | InPlaceWrite | None = None
-        self._received = 0  # bytes received: the offset of the next one
+        self._received = 0  # bytes received, which is the offset of the next byte
         self._queue: list[tuple[ServerCall, bytes]] = []  # data not yet on disk, and the calls that sent it
-        self._queued = 0  # bytes in `_queue`; at most `limits.queue` and one input window
+        self._queued = 0  # bytes in `_queue`, at most `limits.queue` plus one input window
         self._ended = False
-        self._opened = False  # the call has received its `opened` event
+        self._opened = False  # whether the call has received its `opened` event
         self._busy = False
-        self._closed = False  # finished, with a result
+        self._closed = False  # whether the upload has finished with a result
         self._result: FileTransferResult | HawseError | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def key(self) -> str | None:
-        """The idempotency key of its call."""
+        """The idempotency key of the upload's call."""
         return self._outcome.key
 
     @property
     def ended(self) -> bool:
-        """Whether all of its input has been received."""
+        """Whether all input has been received."""
         return self._ended
 
     def attach(self, call: ServerCall) -> None:
-        """Serve `call` from now on. A call that is still attached ends with `interrupted`.
+        """Serve `call` from now on. If another call is attached, it ends with `interrupted`.
 
         Raises:
             HawseError: `limit_exceeded` if more than `limits.queue` bytes are waiting for the disk.
         """
         limit = self._limits.queue
         if self._queued > limit:
-            raise HawseError("limit_exceeded", f"more than {limit} bytes of the upload wait for the disk")
+            raise HawseError("limit_exceeded", f"more than {limit} bytes of the upload are waiting for the disk")
         if self._call is not None:
-            self._call.error(HawseError("interrupted", "the upload is continued by another call", admitted="yes"))
+            self._call.error(HawseError("interrupted", "another call has continued the upload", admitted="yes"))
         self._stop_timer()
         self.detached_at = None
         self._call = call
@@ -176,7 +176,7 @@ class Upload:
         self._advance()
 
     def abandon(self) -> None:
-        """Abandon the upload: remove its temporary file and keep the old file. With `offset`, written bytes stay."""
+        """Abandon the upload: remove the temporary file and keep the old file. With `offset`, written bytes remain."""
         self._stop_timer()
         self.abandoned = True
         if self._result is None:
@@ -205,7 +205,7 @@ class Upload:
         if offset > self._received:
             raise HawseError(
                 "input_gap",
-                f"input starts at {offset}, beyond the {self._received} bytes that were received",
+                f"input starts at {offset}, but only {self._received} bytes were received before",
                 details={"applied": self._received},
             )
         new = bytes(payload[self._received - offset :])
@@ -213,7 +213,7 @@ class Upload:
             return
         self._call.applied(len(payload) - len(new))
         if new and self._ended:
-            raise HawseError("exited", "the upload was ended", details={"applied": self._received})
+            raise HawseError("exited", "the upload has ended", details={"applied": self._received})
         self._received += len(new)
         if new and self._result is None:
             self._queue.append((self._call, new))
@@ -227,7 +227,7 @@ class Upload:
     def detach(self) -> None:
         self._call = None
         if self._ended or self._result is not None:
-            return  # it can finish without a sender
+            return  # the upload can finish without a sender
         loop = asyncio.get_running_loop()
         self.detached_at = loop.time()
         if self._outcome.key is None:
@@ -238,7 +238,7 @@ class Upload:
     # ---- the disk
 
     def _advance(self) -> None:
-        """Do the pending work in a thread, one step at a time."""
+        """Process pending data in a thread, one step at a time."""
         if not self._busy and not self._closed:
             self._busy = True
             self._tasks.start(self._run())
@@ -302,7 +302,7 @@ class Upload:
             if file is not None:
                 file.discard()
         except OSError as error:
-            log.warning("! a temporary file was not removed: %s", error)
+            log.warning("! cannot remove a temporary file: %s", error)
 
     def _finish(self) -> None:
         self._stop_timer()

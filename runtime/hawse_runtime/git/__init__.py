@@ -1,4 +1,4 @@
-"""Git by the sandbox's own `git` program: `git.*`, with credentials that reach no file, argument or environment.
+"""The `git.*` methods, which run the sandbox's `git`. Credentials reach no file, argument or environment variable.
 
-It is independent of terminals and other methods.
+This package knows neither terminals nor the methods of other packages.
 """

@@ -1,4 +1,4 @@
-"""Validate git arguments: a name must not be an option, and a URL must not run a program or contain a secret."""
+"""Validates git arguments. A name must not be an option; a URL must neither run a program nor contain a secret."""
 
 import re
 from typing import NamedTuple
@@ -8,24 +8,24 @@ from hawse.api.git import GitCredentials
 from hawse.api.paths import from_text
 from hawse.wire import HawseError
 
-SCHEMES = ("http", "https", "ssh", "git", "file")  # others, such as `ext::`, run programs
+SCHEMES = ("http", "https", "ssh", "git", "file")  # other schemes, such as `ext::`, run programs
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _SCP = re.compile(r"(?:[A-Za-z0-9_.][A-Za-z0-9_.+-]*@)?[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*:(?!:)(?!//)[^\s]+")
-# Names that git-check-ref-format(1) forbids, and names that look like an option.
+# Names that git-check-ref-format(1) forbids, and names that would be parsed as an option.
 _NOT_IN_NAMES = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$|^@$|^[-+/.]|^HEAD$")
 
 
 class CloneSource(NamedTuple):
-    """A URL without credentials, and the credentials removed from it."""
+    """A URL without credentials, and the credentials that were removed from it."""
 
     url: str
     credentials: GitCredentials | None
 
 
 def source(url: str, credentials: GitCredentials | None) -> CloneSource:
-    """Validate the URL of a clone. Raises `invalid_params`."""
+    """Validate the URL to clone. Raises `invalid_params`."""
     if _CONTROL.search(url) or url.startswith("-"):
         raise _invalid("the URL must not start with `-` or contain control characters", "$.url")
     scheme, separator, rest = url.partition("://")
@@ -35,7 +35,7 @@ def source(url: str, credentials: GitCredentials | None) -> CloneSource:
         _no_web(credentials)
         return CloneSource(url, None)
     if scheme not in SCHEMES:
-        raise _invalid(f"the scheme {scheme!r} is not one of {', '.join(SCHEMES)}", "$.url")
+        raise _invalid(f"unsupported scheme {scheme!r}: expected one of {', '.join(SCHEMES)}", "$.url")
     if rest.startswith("-") or (scheme != "file" and not rest.strip("/")):
         raise _invalid("the URL has no valid host", "$.url")
     if scheme not in ("http", "https"):
@@ -45,13 +45,13 @@ def source(url: str, credentials: GitCredentials | None) -> CloneSource:
 
 
 def _web(url: str, credentials: GitCredentials | None) -> CloneSource:
-    """Return the URL without the user and password, which git would store in the repository's config."""
+    """Return the URL without user and password, because git would store them in the repository's configuration."""
     try:
         parts = urlsplit(url)
         user, password = parts.username, parts.password
         _ = parts.port
     except ValueError as error:
-        raise _invalid(f"the URL is not valid: {error}", "$.url") from None
+        raise _invalid(f"invalid URL: {error}", "$.url") from None
     host = parts.netloc.rpartition("@")[2]
     if not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):
         raise _invalid("the URL has no valid host", "$.url")
@@ -61,7 +61,7 @@ def _web(url: str, credentials: GitCredentials | None) -> CloneSource:
 
 
 def scope(url: str) -> str:
-    """Return scheme, host and port of a URL, for credentials. Raises `invalid_params` if it is not an http(s) URL."""
+    """Return the scheme, host and port of an http(s) URL, for its credentials. Raises `invalid_params` otherwise."""
     scheme, _, rest = url.partition("://")
     host = rest.partition("/")[0].rpartition("@")[2]
     if scheme not in ("http", "https") or not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):
@@ -70,43 +70,43 @@ def scope(url: str) -> str:
 
 
 def checked(credentials: GitCredentials | None) -> GitCredentials | None:
-    """Return valid credentials. Raises `invalid_params` if they contain a control character."""
+    """Validate credentials. Raises `invalid_params` if they contain a control character."""
     if credentials is not None and _CONTROL.search(credentials.username + credentials.password):
         raise _invalid("the credentials contain a control character", "$.credentials")
     return credentials
 
 
 def directory_of(url: str) -> str:
-    """Return the default name of a clone, the last part of the URL. Raises `invalid_params` if there is none."""
+    """Return a clone's default directory name, the last part of the URL. Raises `invalid_params` if it is empty."""
     name = re.split(r"[/:]", url.rstrip("/").removesuffix("/.git"))[-1].removesuffix(".git")
     if name in ("", ".", "..") or name.startswith("-"):
-        raise _invalid("the URL does not end with a name: `path` is required", "$.path")
+        raise _invalid("`path` is required, because the URL does not end with a name", "$.path")
     return name
 
 
 def branch(name: str, field: str) -> str:
-    """Validate the name of a branch. `field`: its path in the parameters. Raises `invalid_params`."""
+    """Validate a branch name. `field` is its path in the parameters. Raises `invalid_params`."""
     if _NOT_IN_NAMES.search(name):
-        raise _invalid(f"{name!r} is not a valid name of a branch", field)
+        raise _invalid(f"{name!r} is not a valid branch name", field)
     return name
 
 
 def remote(name: str) -> str:
     """Validate the name of a remote. Raises `invalid_params`."""
     if not _REMOTE.fullmatch(name):
-        raise _invalid(f"{name!r} is not a valid name of a remote", "$.remote")
+        raise _invalid(f"{name!r} is not a valid remote name", "$.remote")
     return name
 
 
 def revision(text: str, field: str) -> str:
-    """Validate the name of a commit, which must not look like an option. Raises `invalid_params`."""
+    """Validate a revision, which must not look like an option. Raises `invalid_params`."""
     if text.startswith("-") or _CONTROL.search(text):
         raise _invalid(f"{text!r} is not a valid revision", field)
     return text
 
 
 def paths(texts: list[str] | None) -> list[str]:
-    """Return the arguments `--` and the paths. Raises `invalid_params`."""
+    """Return the argument `--` followed by the paths. Raises `invalid_params`."""
     try:
         found = [from_text(text) for text in texts or ()]
     except ValueError as error:
@@ -115,7 +115,7 @@ def paths(texts: list[str] | None) -> list[str]:
 
 
 def redacted(text: str, credentials: GitCredentials | None) -> str:
-    """Return the text without the user and password of URLs, and with `***` in place of the credentials."""
+    """Return the text without users and passwords in URLs, and with `***` in place of the credentials."""
     text = re.sub(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/\s'\"]*@", r"\1", text)
     if credentials is not None:
         secret = credentials.password or credentials.username

@@ -1,4 +1,4 @@
-"""`git.clone`: clone into a temporary directory beside the target, and rename it when the clone is complete."""
+"""`git.clone`: clones into a temporary directory beside the target, and renames it when the clone is complete."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class CloneTask:
-    """One clone, and the calls that wait for it. Start `run` as a task, once."""
+    """One clone and the calls that wait for it. Start `run` once, as a task."""
 
     def __init__(
         self,
@@ -42,13 +42,13 @@ class CloneTask:
             git: Runs git.
             disk: The threads that create and remove directories.
             params: The parameters of the call.
-            source: The checked URL and credentials.
-            target: The absolute path of the new repository.
+            source: The validated URL and credentials.
+            target: The absolute path of the repository to create.
             head: Returns an awaitable of the `GitHead` of the repository at a path.
-            outcome: The outcome of the call's key, which the clone completes.
+            outcome: The outcome for the call's key. The clone completes it.
 
         Raises:
-            HawseError: `invalid_params` for a branch with an invalid name.
+            HawseError: `invalid_params` if the branch name is invalid.
         """
         self.readers: dict[CloneReader, None] = {}
         self.progress: GitProgress | None = None
@@ -69,7 +69,7 @@ class CloneTask:
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
-        """Clone, and complete the outcome. A failed clone leaves nothing behind."""
+        """Clone the repository and complete the outcome. A failed clone leaves nothing behind."""
         try:
             result: GitHead | HawseError = await self._clone()
         except Exception as error:
@@ -83,13 +83,13 @@ class CloneTask:
         self._wake_readers()
 
     async def cancel(self) -> None:
-        """End the clone: its calls get `cancelled`."""
+        """End the clone. Its calls fail with `cancelled`."""
         self._cancelled = True
         if self._running is not None:
             await self._git.stop(self._running)
 
     def detached(self, reader: "CloneReader", start: Callable[[Any], object]) -> None:
-        """Handle a call that was cancelled or lost its connection. Only keyed calls can be repeated."""
+        """Handle a call that was cancelled or lost its connection. Only calls with a key can be repeated."""
         self.readers.pop(reader, None)
         if self.readers or self.result is not None:
             return
@@ -151,7 +151,7 @@ class CloneTask:
 
 
 class CloneReader(OutputOnlyStream):
-    """Serves one `git.clone` call. Sends the latest progress, not every change."""
+    """Serves one `git.clone` call. Sends only the latest progress."""
 
     def __init__(self, task: CloneTask, call: ServerCall, start: Callable[[Any], object]) -> None:
         super().__init__(call)
@@ -187,7 +187,7 @@ def _arguments(params: GitClone, source: CloneSource) -> list[str]:
 
 
 def _prepare(target: str, parent: str, work: str) -> list[str]:
-    """Create the directory `work` and its missing parents; return the created parents, the innermost last."""
+    """Create the directory `work` and its missing parents. Return the created parents, outermost first."""
     try:
         if os.listdir(target):
             raise HawseError("conflict", f"{to_text(target)} is not empty", details={"reason": "exists"})
@@ -201,7 +201,7 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
         made.insert(0, missing)
         missing = os.path.dirname(missing)
     try:
-        for directory in made:  # not `os.makedirs`, which recurses at each level
+        for directory in made:  # os.makedirs would recurse at each level
             with contextlib.suppress(FileExistsError):  # another program has created it
                 os.mkdir(directory)
         os.mkdir(work)
@@ -212,7 +212,7 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
 
 
 def _finish(clone: str, target: str) -> None:
-    """Rename the clone to its target, which can be an empty directory."""
+    """Rename the clone to its target, which must be missing or an empty directory."""
     try:
         os.rename(clone, target)
     except OSError as error:
@@ -222,9 +222,9 @@ def _finish(clone: str, target: str) -> None:
 def _remove(work: str, made: list[str]) -> None:
     remove_tree(work)
     if os.path.lexists(work):
-        log.warning("! %s was not removed", work)
+        log.warning("! cannot remove %s", work)
     for directory in reversed(made):
         try:
             os.rmdir(directory)
-        except OSError:  # another program has put a file into it
+        except OSError:  # another program has put a file into the directory
             break

@@ -19,7 +19,7 @@ from hawse_runtime.git.runner import Access, GitLimits, GitResult, GitRunner
 from hawse_runtime.posix.environment import Environment
 from hawse_runtime.posix.process_tree import ProcessTrees
 
-PATCH_BYTES = 786_432  # bytes of a patch as JSON, which must fit into a control message
+PATCH_BYTES = 786_432  # maximum bytes of a patch as JSON; it must fit into a control message
 
 
 class GitMethods:
@@ -37,11 +37,11 @@ class GitMethods:
         """Create the methods.
 
         Args:
-            environment: The variables and directories that programs start with.
+            environment: The environment variables and directories that git starts with.
             trees: Ends process trees.
             disk: The threads for file access.
-            tasks: Owns the work.
-            idempotency: The outcomes of clones with a key.
+            tasks: Owns the tasks of clones.
+            idempotency: Stores the outcomes of clones with a key.
             limits: The limits of git commands and clones.
         """
         self._environment = environment
@@ -49,16 +49,16 @@ class GitMethods:
         self._idempotency = idempotency
         self._git = GitRunner(environment, trees, limits)
         self._disk = disk
-        self._clones: dict[str, CloneTask] = {}  # running clones, by key
+        self._clones: dict[str, CloneTask] = {}  # clones in progress, by key
 
     async def close(self) -> None:
         await self._git.close()
 
     async def ignored(self, path: str) -> frozenset[tuple[str, ...]]:
-        """Return the paths that git ignores in a directory; none outside a repository.
+        """Return the paths in a directory that git ignores. Empty outside a repository.
 
         Raises:
-            HawseError: `spawn_failed` if git is not installed, `too_large` if the list is too large.
+            HawseError: `spawn_failed` if git is not installed, `too_large` if the list is too long.
         """
         inside = await self._git.run("rev-parse", "--is-inside-work-tree", cwd=path, accept=(0, 128))
         if inside.code != 0:
@@ -66,7 +66,7 @@ class GitMethods:
         arguments = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
         ran = await self._git.run(*arguments, cwd=path)
         if ran.truncated:
-            raise HawseError("too_large", "git ignores too many files: exclude their directory")
+            raise HawseError("too_large", "git ignores too many files; exclude their directory")
         names = (os.fsdecode(name).rstrip("/") for name in ran.stdout.split(b"\0") if name)
         return frozenset(tuple(name.split("/")) for name in names)
 
@@ -112,7 +112,7 @@ class GitMethods:
 
     @handles(api.GitDiff)
     async def _diff(self, params: api.GitDiff) -> api.GitDiffResult:
-        await self._head(await self._where(params))  # outside a repository, `git diff` would compare any files
+        await self._head(await self._where(params))  # outside a repository, `git diff` would compare arbitrary files
         arguments = ["diff", "--patch", "--no-ext-diff", "--no-textconv", "--diff-algorithm=default"]
         if params.staged:
             arguments.append("--cached")
@@ -137,7 +137,7 @@ class GitMethods:
 
     async def _head(self, where: str) -> api.GitHead:
         commit = await self._git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=where, accept=(0, 1))
-        # Not `--short`, which returns heads/NAME for a branch if a tag has the same name.
+        # `--short` would return heads/NAME for a branch if a tag has the same name.
         ref = _line(await self._git.run("symbolic-ref", "--quiet", "HEAD", cwd=where, accept=(0, 1)))
         name = None if ref is None else ref.removeprefix("refs/heads/")
         return api.GitHead(path=to_text(where), commit=_line(commit), branch=name)
@@ -147,7 +147,7 @@ class GitMethods:
     @handles(api.GitAdd)
     async def _add(self, params: api.GitAdd) -> dict[str, Any]:
         if params.all == (params.paths is not None):
-            raise HawseError("invalid_params", "give either `paths` or `all`", details={"path": "$.paths"})
+            raise HawseError("invalid_params", "specify either `paths` or `all`", details={"path": "$.paths"})
         await self._run(params, "add", *(["--all"] if params.all else paths(params.paths)))
         return {}
 
@@ -193,7 +193,7 @@ class GitMethods:
         if params.paths is not None:
             arguments += [*([] if ref is None else [ref]), *paths(params.paths)]
         elif ref is None:
-            raise HawseError("invalid_params", "give `ref` or `paths`", details={"path": "$.ref"})
+            raise HawseError("invalid_params", "specify `ref` or `paths`", details={"path": "$.ref"})
         elif params.create:
             start = [] if params.start is None else [revision(params.start, "$.start")]
             arguments += ["-b", branch(ref, "$.ref"), *start, "--"]
@@ -209,7 +209,7 @@ class GitMethods:
         arguments = ["pull", "--quiet", "--no-edit"]
         if params.rebase and params.ff_only:
             raise HawseError(
-                "invalid_params", "give either `rebase` or `ff_only`, not both", details={"path": "$.rebase"}
+                "invalid_params", "specify either `rebase` or `ff_only`, not both", details={"path": "$.rebase"}
             )
         arguments += ["--rebase"] if params.rebase else ["--no-rebase", "--ff-only" if params.ff_only else "--ff"]
         if params.branch is not None or params.remote is not None:
@@ -234,7 +234,7 @@ class GitMethods:
     async def _access(
         self, params: api.GitRepository, name: str, credentials: api.GitCredentials | None, *options: str
     ) -> Access | None:
-        """Return credentials restricted to the host of the remote `name`; None without credentials."""
+        """Return credentials that only the host of the remote `name` can receive; None without credentials."""
         if checked(credentials) is None:
             return None
         assert credentials is not None
@@ -263,6 +263,6 @@ def _line(ran: GitResult) -> str | None:
 def _patch(ran: GitResult) -> api.GitDiffResult:
     text = ran.stdout.decode(errors="replace")
     truncated = ran.truncated
-    while len(msgspec.json.encode(text)) > PATCH_BYTES:  # control characters take six bytes each
+    while len(msgspec.json.encode(text)) > PATCH_BYTES:  # a control character takes six bytes
         text, truncated = text[: len(text) * 3 // 4], True
     return api.GitDiffResult(text=text, truncated=truncated)

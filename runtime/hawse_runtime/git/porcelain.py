@@ -1,4 +1,4 @@
-"""Parse the machine-readable output of git. Pure."""
+"""Parses the machine-readable output of git. Sans-I/O."""
 
 import os
 import re
@@ -8,9 +8,9 @@ from hawse.api.git import GitBranchInfo, GitCommitInfo, GitProgress, GitPushedRe
 from hawse.api.paths import to_text
 
 ENTRIES = 10_000  # maximum entries of a status
-TEXT_BYTES = 512 << 10  # bytes of names or messages in one result, which must fit into a control message as JSON
-MESSAGE_BYTES = 64 << 10  # bytes of the message of one commit
-LINE_LIMIT = 4096  # bytes of a line of progress
+TEXT_BYTES = 512 << 10  # maximum bytes of names or messages in a result, which must fit into a control message as JSON
+MESSAGE_BYTES = 64 << 10  # maximum bytes of one commit message
+LINE_LIMIT = 4096  # maximum bytes of a progress line
 
 LOG_FORMAT = "%H%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"
 BRANCH_FORMAT = "%(refname)%00%(objectname)%00%(upstream:short)%00%(HEAD)%00%(symref)"
@@ -24,7 +24,7 @@ _BRANCH_FIELDS = 5
 
 
 class ProgressReader:
-    """Parses git's stderr, with lines ending in CR or LF. Calls `on_progress` for each progress line."""
+    """Parses git's stderr, where lines end in CR or LF. Calls `on_progress` for each progress line."""
 
     def __init__(self, on_progress: Callable[[GitProgress], None]) -> None:
         self._on_progress = on_progress
@@ -32,7 +32,7 @@ class ProgressReader:
 
     @property
     def held(self) -> int:
-        """The number of bytes kept of an incomplete line."""
+        """The number of buffered bytes of an incomplete line."""
         return len(self._rest)
 
     def feed(self, data: bytes) -> None:
@@ -45,10 +45,10 @@ class ProgressReader:
 
 
 def status(data: bytes) -> GitStatusResult:
-    """Parse `git status --porcelain=v2 --branch -z`. If output is cut off, omit the last entry: `truncated`."""
+    """Parse `git status --porcelain=v2 --branch -z`. If output was cut off, omit the last entry; set `truncated`."""
     state = GitStatusResult()
     fields = data.split(b"\0")
-    state.truncated = fields.pop() != b""  # output after the last NUL
+    state.truncated = fields.pop() != b""  # the last field is not terminated by NUL
     size = 0
     remaining = iter(fields)
     for field in remaining:
@@ -65,7 +65,7 @@ def status(data: bytes) -> GitStatusResult:
 
 
 def log(data: bytes) -> tuple[list[GitCommitInfo], bool]:
-    """Parse `git log -z --format=tformat:LOG_FORMAT`. Return the commits, and whether some were omitted."""
+    """Parse `git log -z --format=tformat:LOG_FORMAT`. Return the commits and whether some were omitted."""
     values = data.split(b"\0")
     commits: list[GitCommitInfo] = []
     size = 0
@@ -80,14 +80,14 @@ def log(data: bytes) -> tuple[list[GitCommitInfo], bool]:
 
 
 def branches(data: bytes) -> tuple[list[GitBranchInfo], bool]:
-    """Parse `git for-each-ref --format=BRANCH_FORMAT`. Return the branches, and whether some were omitted."""
+    """Parse `git for-each-ref --format=BRANCH_FORMAT`. Return the branches and whether some were omitted."""
     found: list[GitBranchInfo] = []
     size = 0
     for line in data.split(b"\n"):
         fields = line.split(b"\0")
         if (
             len(fields) != _BRANCH_FIELDS or fields[4]
-        ):  # a symbolic ref such as origin/HEAD names a branch that is also listed
+        ):  # a symbolic ref such as origin/HEAD points to another listed branch
             continue
         ref, commit, upstream, head, _ = (_name(field) for field in fields)
         size += len(ref) + len(upstream)
@@ -136,7 +136,7 @@ def _header(state: GitStatusResult, text: str) -> None:
         state.ahead, state.behind = int(ahead), -int(behind)
 
 
-# The number of fields before the path, by the kind of the entry.
+# The number of fields before the path, by entry type.
 _BEFORE_PATH = {b"1": 8, b"2": 9, b"u": 10}
 
 

@@ -1,6 +1,6 @@
-"""Runs git: its environment, credentials and timeout, and the end of its process tree.
+"""Runs git: sets its environment, credentials and timeout, and ends its process tree.
 
-Git reads credentials from an anonymous memory file (docs/decisions/0036).
+Git reads the credentials from an anonymous memory file (docs/decisions/0036).
 """
 
 import asyncio
@@ -24,29 +24,29 @@ from hawse_runtime.posix.process_tree import ProcessTrees
 from hawse_runtime.posix.spawn import EXTRA_FD, spawn_pipes
 
 LOCAL_TIMEOUT = 120.0  # seconds for commands without network access
-OUTPUT_LIMIT = 8 << 20  # bytes of stdout to keep
+OUTPUT_LIMIT = 8 << 20  # bytes of stdout to keep by default
 STDERR_LIMIT = 64 << 10  # last bytes of stderr to keep
-GRACE = 2.0  # seconds from TERM to KILL
-DRAIN_LIMIT = 1 << 20  # bytes read after git has ended: the capacity of a pipe
+GRACE = 2.0  # seconds from SIGTERM to SIGKILL
+DRAIN_LIMIT = 1 << 20  # bytes read after git has ended; the capacity of a pipe
 
 _KEPT_NAMES = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSH", "GIT_SSL_")
 ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "",  # there is no terminal for prompts
+    "GIT_ASKPASS": "",  # no terminal is available for prompts
     "SSH_ASKPASS_REQUIRE": "never",
-    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # also for redirects
+    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # also applies to redirects
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_EDITOR": ":",
     "GIT_SEQUENCE_EDITOR": ":",
-    **dict.fromkeys(("GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"), "0"),  # before the settings `trace2.*`
+    **dict.fromkeys(("GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"), "0"),  # override `trace2.*` settings
     "GIT_MERGE_AUTOEDIT": "no",
     "GIT_PAGER": "cat",
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C.UTF-8",
-    "LANGUAGE": "C",  # its messages are parsed
+    "LANGUAGE": "C",  # git's messages are parsed
 }
-# Settings of the user or the repository must not change output that programs read or apply. Git prefers the most
-# specific setting, such as `color.diff` over `color.ui`, so each one is set.
+# Settings of the user or the repository must not change output that programs parse or apply. Git prefers specific
+# settings, such as `color.diff`, over general ones, such as `color.ui`, so all of them are set.
 _CONFIG = (
     *(
         (f"color.{name}", "false")
@@ -73,11 +73,11 @@ _CONFIG = (
     ("diff.suppressBlankEmpty", "false"),
     ("diff.indentHeuristic", "true"),
     ("diff.algorithm", "default"),
-    ("core.fsmonitor", "false"),  # it starts a program, or a daemon that never exits
-    ("gc.auto", "0"),  # it would continue in the background
+    ("core.fsmonitor", "false"),  # would start a program, or a daemon that never exits
+    ("gc.auto", "0"),  # would continue in the background
     ("maintenance.auto", "false"),
-    ("http.lowSpeedLimit", "1"),  # bytes per second, for
-    ("http.lowSpeedTime", "60"),  # this number of seconds: a slower transfer fails
+    ("http.lowSpeedLimit", "1"),  # minimum transfer rate in bytes per second
+    ("http.lowSpeedTime", "60"),  # seconds below that rate until the transfer fails
     ("protocol.ext.allow", "never"),
     ("advice.detachedHead", "false"),
     ("log.showSignature", "false"),
@@ -86,14 +86,14 @@ _HELPER = f'!f() {{ test "$1" = get && cat /proc/self/fd/{EXTRA_FD}; }}; f'
 
 
 class GitLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of git commands."""
+    """Limits of git commands."""
 
-    running: int = 64  # concurrent commands
-    resume_timeout: float = 60.0  # seconds that a keyed clone continues without a call
+    running: int = 64  # number of concurrent commands
+    resume_timeout: float = 60.0  # seconds that a keyed clone continues without an attached call
 
 
 class GitResult(NamedTuple):
-    """The result of a git command. `truncated`: it was ended because it printed more than the limit."""
+    """The result of a git command. `truncated` is set if git was ended because it printed more than the limit."""
 
     code: int | None
     stdout: bytes
@@ -102,7 +102,7 @@ class GitResult(NamedTuple):
 
 
 class Access(NamedTuple):
-    """Credentials, and the only scheme, host and port that can receive them."""
+    """Credentials, and the only scheme, host and port that may receive them."""
 
     scope: str
     credentials: GitCredentials
@@ -113,7 +113,7 @@ class GitOutput:
 
     def __init__(self, limit: int, on_full: Callable[[], None]) -> None:
         self.data = bytearray()
-        self.full = False  # received more than `limit` bytes
+        self.full = False  # whether more than `limit` bytes were received
         self._limit = limit
         self._on_full = on_full
 
@@ -126,7 +126,7 @@ class GitOutput:
 
 
 class Running:
-    """One git command. The caller must call `close`."""
+    """A running git command. The caller must call `close`."""
 
     def __init__(
         self,
@@ -140,23 +140,23 @@ class Running:
         on_stderr: Callable[[bytes], None],
         enough: asyncio.Event,
     ) -> None:
-        """Start git.
+        """Start a git command.
 
         Args:
             argv: The program and its arguments.
-            env: Its whole environment.
-            cwd: Its directory.
-            stdin: Its input; None for /dev/null.
-            extra: A descriptor to pass as EXTRA_FD, if any.
-            on_stdout: Called with each part of stdout.
-            on_stderr: Called with each part of stderr.
-            enough: Set when it has ended.
+            env: The complete environment.
+            cwd: The working directory.
+            stdin: The input; None for /dev/null.
+            extra: A descriptor that git gets as EXTRA_FD, if any.
+            on_stdout: Called with each chunk of stdout.
+            on_stderr: Called with each chunk of stderr.
+            enough: Set when the command has ended.
 
         Raises:
-            HawseError: `spawn_failed`, `limit_exceeded`.
+            HawseError: `spawn_failed` or `limit_exceeded`.
         """
         self.exit: Exit | None = None
-        self.stopped: HawseError | None = None  # why it was ended from outside
+        self.stopped: HawseError | None = None  # the reason, if the command was ended from outside
         pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin is not None, extra=extra)
         child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.pid = child.pid
@@ -169,12 +169,12 @@ class Running:
             self._stdin.end()
 
     async def kill(self, trees: ProcessTrees) -> None:
-        """End the process tree; return when no process is left."""
+        """End the process tree. Return when all its processes have ended."""
         if self.exit is None:
             await trees.end(self.pid, signal.SIGTERM, GRACE, lambda: self.exit is not None)
 
     def close(self) -> None:
-        """Read the remaining output of an ended command, and close its pipes."""
+        """Read the remaining output of an ended command, and close the pipes."""
         for inlet in self._inlets:
             inlet.drain(DRAIN_LIMIT)
             inlet.close()
@@ -187,13 +187,13 @@ class Running:
 
 
 class GitRunner:
-    """Runs git commands, and ends them with the runtime."""
+    """Runs git commands, and ends them when the runtime ends."""
 
     def __init__(self, environment: Environment, trees: ProcessTrees, limits: GitLimits = GitLimits()) -> None:
         """Create the runner.
 
         Args:
-            environment: The variables that programs start with.
+            environment: The environment variables that git starts with.
             trees: Ends process trees.
             limits: The limits of git commands.
         """
@@ -208,8 +208,8 @@ class GitRunner:
         await asyncio.gather(*(self.stop(running) for running in list(self._running)), return_exceptions=True)
 
     async def stop(self, running: Running) -> None:
-        """End a command from outside. Its `run` raises `cancelled`."""
-        running.stopped = running.stopped or HawseError("cancelled", "the git command was ended", admitted="yes")
+        """End a command that is running. Its `run` raises `cancelled`."""
+        running.stopped = running.stopped or HawseError("cancelled", "the git command was cancelled", admitted="yes")
         await running.kill(self._trees)
 
     async def run(
@@ -225,25 +225,26 @@ class GitRunner:
         on_start: Callable[[Running], None] | None = None,
         accept: tuple[int, ...] = (0,),
     ) -> GitResult:
-        """Run git to completion.
+        """Run a git command to completion.
 
         Args:
-            arguments: The arguments of git.
-            cwd: Its directory.
-            access: Credentials for one host.
-            stdin: Its input; None for /dev/null.
-            env: Variables to add to its environment.
-            timeout: Time limit in seconds; the process tree is then ended.
-            limit: Bytes of stdout to keep. Git is ended when it prints more.
-            on_stderr: Called with each part of stderr.
-            on_start: Called when it has been started.
-            accept: Exit codes that are not failures.
+            arguments: The arguments for git.
+            cwd: The working directory.
+            access: The credentials and the host that may receive them.
+            stdin: The input; None for /dev/null.
+            env: Additional environment variables.
+            timeout: The time limit in seconds. After that, the process tree is ended.
+            limit: The number of bytes of stdout to keep. Git is ended if it prints more.
+            on_stderr: Called with each chunk of stderr.
+            on_start: Called when the command has started.
+            accept: Exit codes that do not count as failures.
 
         Raises:
-            HawseError: `spawn_failed`, `deadline_exceeded`, `cancelled`, `limit_exceeded`; errors of `failure`.
+            HawseError: `spawn_failed`, `deadline_exceeded`, `cancelled` or `limit_exceeded`, or an error from
+                `failure`.
         """
         if self._closed or len(self._running) >= self.limits.running:
-            raise HawseError("limit_exceeded", f"limit reached: {self.limits.running} git commands are running")
+            raise HawseError("limit_exceeded", f"git command limit reached: {self.limits.running} are running")
         enough = asyncio.Event()
         output, errors = GitOutput(limit, enough.set), bytearray()
 
@@ -276,7 +277,7 @@ class GitRunner:
     async def _wait(
         self, running: Running, enough: asyncio.Event, timeout: float, on_start: Callable[[Running], None] | None
     ) -> None:
-        """Wait until a command has ended or has printed enough, then end its process tree and close it."""
+        """Wait until a command has ended or printed enough. Then end its process tree and close it."""
         try:
             self._running[running] = None
             if on_start is not None:
@@ -300,7 +301,7 @@ class GitRunner:
 
 def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:
     config = list(_CONFIG)
-    if access is not None:  # only our helper: the user's helper might store the credentials
+    if access is not None:  # use only this helper, because the user's helper might store the credentials
         config += [("credential.helper", ""), (f"credential.{access.scope}.helper", _HELPER)]
     options = [option for name, value in config for option in ("-c", f"{name}={value}")]
     return ["git", "--no-pager", *options, *arguments]
@@ -308,7 +309,7 @@ def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:
 
 @contextmanager
 def _memory(access: Access | None) -> Iterator[int | None]:
-    """Yield a descriptor that `credential.helper` can read any number of times (git-credential(1)), if needed."""
+    """Yield a descriptor that `credential.helper` can read repeatedly (git-credential(1)); None if not needed."""
     if access is None:
         yield None
         return
@@ -318,5 +319,5 @@ def _memory(access: Access | None) -> Iterator[int | None]:
         os.write(fd, f"username={username}\npassword={password}\n".encode())
         yield fd
     finally:
-        os.ftruncate(fd, 0)  # processes left running by git may still have it open
+        os.ftruncate(fd, 0)  # processes left running by git may still have the file open
         os.close(fd)

@@ -1,13 +1,13 @@
-"""Flow control of a program's output: the fastest reader sets the pace, unless a slower one is lossless.
+"""Flow control for a program's output: the fastest reader sets the pace, unless a slower one is lossless.
 
-The limits named here are the journal's `FlowLimits`.
+The limits below are attributes of the journal's `FlowLimits`.
 
 - Reading pauses when even the fastest reader is `room` bytes behind, or half of a small journal.
-- A `lossless` reader loses no bytes: reading pauses when it is half a journal behind. After a lost connection, its
+- A `lossless` reader loses no bytes: reading pauses when it is half a journal behind. If it loses its connection, its
 position is held for `hold_timeout` seconds so that it can reconnect.
 - While reading is paused, a lossless reader that consumes nothing for `lossless_stall_timeout` seconds is ignored until
-it consumes something. Another reader that consumes less than `progress` bytes in `stall_timeout` seconds is ignored
-until it reaches that rate. An ignored reader can lose bytes; skipped bytes do not count as consumed.
+it consumes data again. Another reader that consumes less than `progress` bytes in `stall_timeout` seconds is ignored
+until it reaches that rate. An ignored reader can lose bytes. Skipped bytes do not count as consumed.
 - Without readers, all output is read: a program never blocks because its viewer has disconnected.
 """
 
@@ -19,13 +19,13 @@ from hawse.referable import referable
 from hawse_runtime.core.weak_callback import WeakCallback
 from hawse_runtime.journal.journal import Journal
 
-NOT_NEEDED = 1 << 62  # above every offset: no reader needs any byte
+NOT_NEEDED = 1 << 62  # greater than every offset: no reader needs any bytes
 
 
 class JournalReader(Protocol):
     @property
     def cursor(self) -> int | None:
-        """The offset of the next byte to consume; None before it has started."""
+        """The offset of the next byte to consume, or None before the reader has started."""
         ...
 
     @property
@@ -33,20 +33,20 @@ class JournalReader(Protocol):
 
 
 class ReaderState:
-    """The progress of one reader."""
+    """The progress of a reader."""
 
     def __init__(self, resume_id: str | None, follows: bool, stores: bool) -> None:
         self.resume_id = resume_id
-        self.stores = stores  # it stores consumed output where every reader can read it
-        self.follows = follows  # it never sets the pace: its progress does not allow more output
-        self.stalled = False  # it is ignored for lack of progress
-        self.seen_at: int | None = None  # the offset where measuring its progress started
-        self.since = 0.0  # when it was at `seen_at`, by the loop's clock
+        self.stores = stores  # whether other readers can read the bytes it has consumed, because it stores them
+        self.follows = follows  # whether it is passive: its progress alone does not let the program print more
+        self.stalled = False  # whether it is ignored for lack of progress
+        self.seen_at: int | None = None  # the offset where the measurement of its progress started
+        self.since = 0.0  # when it was at `seen_at` (loop time)
 
 
 @referable
 class Backpressure:
-    """Pauses and resumes reading into one journal. Call `update` after output, `advanced` after a cursor moved."""
+    """Pauses and resumes reading into a journal. Call `update` after output, and `advanced` after a cursor moved."""
 
     def __init__(
         self,
@@ -55,34 +55,34 @@ class Backpressure:
         resume: Callable[[], None],
         hold_room: int | None = None,
     ) -> None:
-        """Start without readers, and not paused.
+        """Create it without readers. Reading is not paused.
 
         Args:
-            journal: The journal of the program's output. Its `flow` has the limits.
-            pause: Pauses reading of output.
-            resume: Resumes reading of output.
-            hold_room: Maximum bytes that a held position can be behind; None: half of the journal.
+            journal: The journal of the program's output. Its `flow` contains the limits.
+            pause: Pauses reading.
+            resume: Resumes reading.
+            hold_room: How many bytes a held position can be behind; None for half of the journal.
         """
         self._journal = journal
         self._hold_room = hold_room
         self._pause = pause
         self._resume = resume
         self._readers: dict[JournalReader, ReaderState] = {}
-        self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # the cursor at the loss, by input id
+        self._holds: dict[str, tuple[int, asyncio.TimerHandle]] = {}  # by input id
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False
-        # Weak, because a pending write of spilled output can keep the journal longer than this object.
+        # A weak reference: a pending write of spilled output can keep the journal alive longer than this object.
         journal.needed = WeakCallback(self._needed, default=NOT_NEEDED)
 
     @property
     def readers(self) -> set[JournalReader]:
-        """All readers, including currently ignored ones."""
+        """All readers, including the ones that are ignored."""
         return set(self._readers)
 
     @property
     def held(self) -> int:
-        """The number of positions held for readers that lost their connection."""
+        """The number of positions held for readers that have lost their connection."""
         return len(self._holds)
 
     @property
@@ -101,9 +101,9 @@ class Backpressure:
 
         Args:
             reader: A reader of the journal.
-            resume_id: Identifies the reader across reconnects; a position held under this id is released.
-            follows: Whether it never sets the pace. If lossless, it still loses no bytes.
-            stores: Whether every reader can read the bytes it has consumed elsewhere.
+            resume_id: Identifies the reader across reconnects. A position held for this id is released.
+            follows: Whether the reader is passive. A lossless passive reader still loses no bytes.
+            stores: Whether all readers can read the bytes that this reader has consumed from its storage.
         """
         self._readers[reader] = ReaderState(resume_id, follows, stores)
         if resume_id in self._holds:
@@ -111,7 +111,7 @@ class Backpressure:
         self.update()
 
     def remove(self, reader: JournalReader) -> None:
-        """Remove a reader. Hold the position of a lossless one, unless it has already been added again."""
+        """Remove a reader. If it is lossless, hold its position unless it has reconnected."""
         resume_id = self._readers.pop(reader).resume_id
         returned = any(state.resume_id == resume_id for state in self._readers.values())
         if (
@@ -126,12 +126,12 @@ class Backpressure:
         self.update()
 
     def advanced(self) -> None:
-        """Note that a cursor has advanced, which can only end a pause."""
+        """Record that a cursor has advanced, which can end a pause."""
         if self.paused:
             self.update()
 
     def update(self) -> None:
-        """Pause or resume reading, after output or a change of readers."""
+        """Pause or resume reading. Called after new output or a change of readers."""
         allowed = self._allowed()
         if allowed and self.paused:
             self.paused = False
@@ -146,7 +146,7 @@ class Backpressure:
             self._find_stalled()
 
     def close(self) -> None:
-        """Note the end of the output: release all held positions and stop the timers."""
+        """Record the end of the output: release all held positions and stop the timers."""
         self._closed = True
         self._stop_timer()
         for _, timer in self._holds.values():
@@ -174,7 +174,7 @@ class Backpressure:
         return furthest < 0 or end - furthest <= min(self._journal.flow.room, self._journal.capacity // 2)
 
     def _needed(self) -> int:
-        """The first offset that a lossless reader still needs and that is only in the journal."""
+        """The offset of the first byte that a lossless reader needs and that is only in the journal."""
         start, needed = self._journal.start, self._journal.end
         for reader, state in self._readers.items():
             cursor = reader.cursor if reader.lossless else None
@@ -196,14 +196,14 @@ class Backpressure:
         start = state.seen_at if state.seen_at is not None else cursor
         if reader.lossless:
             state.stalled = cursor == start
-        elif start < self._journal.start or now - state.since > flow.stall_timeout:  # it has lost bytes, or is too slow
+        elif start < self._journal.start or now - state.since > flow.stall_timeout:  # lost bytes or too slow
             state.seen_at, state.since = cursor, now
         elif cursor - start >= flow.progress:
             state.stalled = False
         return not state.stalled
 
     def _find_stalled(self) -> None:
-        """Ignore readers without sufficient progress. Called repeatedly while reading is paused."""
+        """Ignore readers that make too little progress. Called repeatedly while reading is paused."""
         flow = self._journal.flow
         loop = asyncio.get_running_loop()
         now = loop.time()

@@ -1,6 +1,6 @@
-"""The applied offset of each input stream of a terminal or a process, so that input is applied exactly once.
+"""Tracks how much of each input stream of a terminal or process was applied, so that input is applied exactly once.
 
-An *input id* identifies a sender across reconnects; docs/wire.md section 5.
+An *input id* identifies a sender across reconnects (docs/wire.md section 5).
 """
 
 import asyncio
@@ -9,21 +9,21 @@ from collections.abc import Callable
 
 from hawse.wire.errors import HawseError
 
-KEPT_IDS = 1024  # input streams of one terminal or process; beyond it, the least recently used one is dropped
+KEPT_IDS = 1024  # input streams per terminal or process; above this, the least recently used one is dropped
 
 
 class InputOffsets:
-    """The applied offset of each input id."""
+    """The number of applied bytes for each input id."""
 
     def __init__(self) -> None:
         self._applied: OrderedDict[str, int] = OrderedDict()
 
     def applied(self, input_id: str) -> int:
-        """Return the number of applied bytes of that stream; 0 for a new one."""
+        """Return the number of applied bytes of an input stream; 0 for a new one."""
         return self._applied.get(input_id, 0)
 
     def new_part(self, input_id: str, offset: int, payload: bytes | memoryview) -> bytes | memoryview:
-        """Return the part of `payload` that has not been applied.
+        """Return the part of `payload` that has not been applied yet.
 
         Raises:
             HawseError: `input_gap` if bytes before `offset` are missing.
@@ -32,13 +32,13 @@ class InputOffsets:
         if offset > applied:
             raise HawseError(
                 "input_gap",
-                f"input starts at {offset}, beyond the {applied} bytes that were applied",
+                f"input starts at {offset}, but only {applied} bytes were applied before",
                 details={"applied": applied},
             )
         return payload[applied - offset :]
 
     def advance(self, input_id: str, size: int) -> None:
-        """Note that `size` more bytes of that stream have been applied."""
+        """Record that `size` more bytes of an input stream have been applied."""
         self._applied[input_id] = self._applied.get(input_id, 0) + size
         self._applied.move_to_end(input_id)
         if len(self._applied) > KEPT_IDS:
@@ -46,7 +46,7 @@ class InputOffsets:
 
 
 class InputStreams:
-    """The input streams that keep a stdin open. It ends once the last one has been detached for its hold time."""
+    """The input streams that keep a stdin open. Stdin ends when the last one has been detached for its hold time."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -57,13 +57,13 @@ class InputStreams:
         self.close()
 
     def left(self, hold: float, end: Callable[[], None]) -> None:
-        """Call `end` in `hold` seconds unless another stream is attached."""
+        """Call `end` after `hold` seconds unless another stream is attached."""
         self._count -= 1
         if not self._count:
             self._timer = asyncio.get_running_loop().call_later(hold, end)
 
     def close(self) -> None:
-        """Cancel the pending end: the stdin is closed, or a stream was attached."""
+        """Cancel the pending end. Called when stdin is closed or a stream is attached."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,6 +1,6 @@
-"""The last bytes of one stream, by absolute offset. A journal is read through any number of independent cursors.
+"""The most recent bytes of a stream by absolute offset. Any number of independent cursors can read a journal.
 
-`JournalPool` limits the memory of all journals of a runtime together.
+`JournalPool` limits the total memory of all journals in a runtime.
 """
 
 import weakref
@@ -11,14 +11,14 @@ from hawse.referable import referable
 from hawse.wire import HawseError
 from hawse_runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits
 
-FIRST_SIZE = 4096  # bytes; most terminals stay idle, so the ring starts small and doubles
-PORTION = 96 << 10  # bytes; costs 10 % less processor time than 64 KiB in a flood, and than 128 KiB with twenty viewers
+FIRST_SIZE = 4096  # bytes; most terminals are idle, so the ring buffer starts small and doubles
+PORTION = 96 << 10  # bytes; in a flood, uses 10 % less CPU time than 64 KiB, and with twenty viewers less than 128 KiB
 LEAST_CAPACITY = 256 << 10  # bytes; must hold one read (hawse_runtime.posix.fd_streams) and the lag of readers
 
 
 @referable
 class Journal:
-    """A ring buffer. `start` and `end` are absolute offsets; `[start, end)` is readable."""
+    """A ring buffer. `start` and `end` are absolute offsets; the range `[start, end)` is readable."""
 
     def __init__(
         self,
@@ -31,9 +31,9 @@ class Journal:
 
         Args:
             capacity: The maximum size in bytes, rounded up to a power of two.
-            reserve: Called with the journal and its new size before allocating memory; can call `limit`.
-            flow: The limits of its readers.
-            keystrokes: Typing activity of all users, for code that appends.
+            reserve: Called with the journal and its new size before memory is allocated. Can call `limit`.
+            flow: The limits for readers.
+            keystrokes: Detects typing by any user, for the code that appends.
         """
         self.flow = flow
         self.keystrokes = keystrokes
@@ -46,7 +46,7 @@ class Journal:
             None  # called with the new capacity before unread bytes are dropped
         )
         self.needed: Callable[[], int] | None = (
-            None  # returns the first offset to keep for a reader, even in a full journal
+            None  # returns the first offset that a reader needs, even if the journal is full
         )
 
     def __len__(self) -> int:
@@ -54,7 +54,7 @@ class Journal:
 
     @property
     def allocated(self) -> int:
-        """The bytes of memory used by the ring."""
+        """The size of the ring buffer in bytes."""
         return len(self._ring)
 
     def append(self, data: bytes | memoryview) -> None:
@@ -80,9 +80,9 @@ class Journal:
         self.end += size
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`, fewer where the ring wraps. Valid until the next `append`.
+        """Return up to `size` bytes from `offset`, fewer where the ring wraps around. Valid until the next `append`.
 
-        Raises `ValueError` for an offset that is not in the journal.
+        Raises `ValueError` if the offset is not in the journal.
         """
         if not self.start <= offset <= self.end:
             raise ValueError(f"offset {offset} is not in [{self.start}, {self.end}]")
@@ -91,7 +91,7 @@ class Journal:
         return memoryview(self._ring)[at:stop]
 
     def copy(self, start: int, stop: int) -> bytes:
-        """Return the bytes of `[start, stop)`, which must be in the journal."""
+        """Return the bytes in `[start, stop)`, which must be in the journal."""
         parts: list[memoryview] = []
         while start < stop:
             parts.append(self.read(start, stop - start))
@@ -99,27 +99,27 @@ class Journal:
         return b"".join(parts)
 
     def portion(self) -> int:
-        """Bytes to append before its readers run, at most a quarter of the journal."""
+        """Return the number of bytes to append before the readers run, at most a quarter of the journal."""
         return min(PORTION, self.capacity // 4)
 
     @property
     def memory(self) -> int:
-        """The bytes of memory used by its ring."""
+        """The size of the ring buffer in bytes."""
         return len(self._ring)
 
     def limit(self, capacity: int) -> None:
-        """Limit the journal to `capacity` bytes, once no more are `needed`. The oldest bytes are dropped first."""
+        """Limit the journal to `capacity` bytes, or to the `needed` bytes if more. Drops the oldest bytes first."""
         if self.before_limit is not None:
             self.before_limit(_power_of_two(capacity))
         self.capacity = _power_of_two(capacity)
         self._shrink()
 
     def seal(self) -> None:
-        """Note the end of the stream, and free unused memory."""
+        """Record the end of the stream, and free unused memory."""
         self.limit(min(self.capacity, len(self)))
 
     def _make_room(self, size: int) -> None:
-        """Grow for `size` more bytes, or drop the oldest bytes at the capacity limit."""
+        """Grow for `size` more bytes or, at the capacity limit, drop the oldest bytes."""
         if self._reserve is not None and len(self._ring) < (ring_size := self._wanted(size)):
             self._reserve(self, ring_size)
         if len(self._ring) < (ring_size := self._wanted(size)):
@@ -127,13 +127,13 @@ class Journal:
         self.start = max(self.start, self.end + size - len(self._ring))
 
     def _wanted(self, size: int) -> int:
-        """Return the ring size required for `size` more bytes."""
+        """Return the ring size needed for `size` more bytes."""
         most = max(self.capacity, _power_of_two(self._promised + size))
         return min(_power_of_two(len(self) + size), most)
 
     @property
     def _promised(self) -> int:
-        """The number of bytes before the end that must be kept."""
+        """The number of bytes at the end that must be kept."""
         return 0 if self.needed is None else self.end - max(self.start, min(self.needed(), self.end))
 
     def _shrink(self) -> None:
@@ -156,31 +156,31 @@ class Journal:
 class JournalPool:
     """Creates journals and limits their total memory to `limits.total` bytes.
 
-    Each journal can grow to `limits.each` bytes while the total allows it. After that, all get an equal share, which is
-    as large as possible because small journals leave the rest to the others. When a share shrinks, bytes that lossless
-    readers have not read are kept, and the program is paused until they are read; the total can be exceeded until then.
+    Each journal can grow to `limits.each` bytes while the total allows it. After that, all journals get an equal share;
+    small journals leave unused memory to the others. When the share shrinks, bytes that lossless readers have not read
+    are kept, and the program is paused until they are read. Until then, the total can be exceeded.
     """
 
     def __init__(self, limits: JournalLimits = JournalLimits(), keystrokes: Keystrokes | None = None) -> None:
-        """Create a pool without journals. `keystrokes` is passed to code that appends."""
+        """Create an empty pool. `keystrokes` is passed to the code that appends."""
         self.limits = limits
         self._keystrokes = keystrokes
         self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
 
     @property
     def memory(self) -> int:
-        """The bytes of memory used by all journals."""
+        """The total size of all ring buffers in bytes."""
         return sum(journal.memory for journal in self._journals)
 
     def journal(self) -> Journal:
-        """Create a journal, and recompute the others' share.
+        """Create a journal, and recompute the share of all journals.
 
-        Raises `limit_exceeded` if the share of each would be less than LEAST_CAPACITY.
+        Raises `limit_exceeded` if the share would be less than LEAST_CAPACITY.
         """
         sharing, small = self._sharing()
         if (self.limits.total - small) // (len(sharing) + 1) < LEAST_CAPACITY:
-            del sharing  # the traceback of an error would keep the journals alive
-            message = f"the memory for output is used up: {len(self._journals)} journals share it"
+            del sharing  # an error's traceback would keep the journals alive
+            message = f"the memory for output is exhausted: {len(self._journals)} journals share it"
             raise HawseError("limit_exceeded", message)
         share = self._share([other.memory for other in sharing], self.limits.total - small - FIRST_SIZE)
         for other in sharing:
@@ -191,7 +191,7 @@ class JournalPool:
         return journal
 
     def _reserve(self, journal: Journal, size: int) -> None:
-        """Make room for a ring of `size` bytes by limiting journals that exceed their share."""
+        """Make room for a ring of `size` bytes by limiting the journals that exceed their share."""
         if self.memory - journal.memory + size > self.limits.total:
             sharing, small = self._sharing()
             share = self._share(
@@ -202,14 +202,14 @@ class JournalPool:
                     other.limit(share)
 
     def _share(self, sizes: list[int], total: int) -> int:
-        """Return the largest share that fits all journals into `total` bytes: a power of two, like every ring size."""
+        """Return the largest share that fits all journals into `total` bytes. Like ring sizes, it is a power of two."""
         share = 1 << (self.limits.each.bit_length() - 1)
         while share > LEAST_CAPACITY and sum(min(size, share) for size in sizes) > total:
             share >>= 1
         return share
 
     def _sharing(self) -> tuple[list[Journal], int]:
-        """Return the journals that get a share, and the bytes of ended journals. Forget tiny ones."""
+        """Return the journals that get a share, and the total bytes of ended journals. Forget tiny ones."""
         sharing, tiny = [], []
         small = 0
         for journal in self._journals:

@@ -1,9 +1,9 @@
-"""Process output on disk that does not fit into memory: files of a few MiB, the oldest removed first.
+"""Stores process output that does not fit into memory in files of a few MiB, and removes the oldest files first.
 
-A spill follows its stream's journal and writes bytes before the ring drops them. It pauses the program only while half
-a ring waits for the disk (docs/decisions/0030). Bytes that cannot be written are skipped, and readers are notified of
-the gap. One thread does all disk work in order, so that nothing is read before it is written, or written after it was
-removed.
+A spill follows the journal of its stream and writes bytes to disk before the ring buffer drops them. It pauses the
+program only while half a ring buffer is waiting for the disk (docs/decisions/0030). Bytes that cannot be written are
+skipped, and readers are notified of the gap. One thread does all disk work in order: nothing is read before it was
+written, or written after it was removed.
 """
 
 import asyncio
@@ -23,21 +23,21 @@ from hawse_runtime.journal.journal import Journal
 
 log = logging.getLogger(__name__)
 
-READ_SIZE = 256 << 10  # bytes read at a time
-AFTERWARDS = 256 << 10  # bytes of an ended stream to keep in memory
+READ_SIZE = 256 << 10  # bytes per read
+AFTERWARDS = 256 << 10  # bytes of an ended stream that are kept in memory
 
 
 class SpillLimits(msgspec.Struct, frozen=True):
-    """Bytes of output on disk."""
+    """Limits on output stored on disk, in bytes."""
 
-    total: int = 1 << 30  # of all streams
+    total: int = 1 << 30  # all streams together
     each: int = 64 << 20  # of one stream
-    segment: int = 4 << 20  # of one file: the unit of removal
-    batch: int = 1 << 20  # copied and written at a time
+    segment: int = 4 << 20  # one file, which is removed as a whole
+    batch: int = 1 << 20  # amount copied and written at a time
 
 
 class SpillSegment:
-    """A file: the bytes of `[start, end)` of a stream."""
+    """A file that contains the bytes `[start, end)` of a stream."""
 
     def __init__(self, folder: Folder, name: str, start: int, spill: "Spill") -> None:
         self.folder = folder
@@ -48,14 +48,14 @@ class SpillSegment:
 
 
 class SpillStore:
-    """The folder, and the total size of the streams in it."""
+    """The directory of spilled output, and the total size of the files in it."""
 
     def __init__(self, pool: ThreadPool, folder: Folder | None = None, limits: SpillLimits = SpillLimits()) -> None:
-        """Empty and use `folder`, which must be exclusive to this object.
+        """Empty `folder` and use it. No other object may use it.
 
         Args:
-            pool: Has one thread, so that work runs in order of submission.
-            folder: The folder; None: create a temporary one on demand.
+            pool: A pool with one thread, which runs work in the order of submission.
+            folder: The directory; None creates a temporary one on demand.
             limits: The maximum bytes on disk.
         """
         self.limits = limits
@@ -63,11 +63,11 @@ class SpillStore:
         self.closed = False
         self._folder = folder
         self._count = 0
-        self._segments: dict[SpillSegment, None] = {}  # the oldest first
+        self._segments: dict[SpillSegment, None] = {}  # the oldest one first
         self._pool = pool
         self._pending: set[asyncio.Future[Any]] = set()
         if folder is not None:
-            folder.remove()  # leftovers of a killed runtime
+            folder.remove()  # remove the leftovers of a killed runtime
 
     @property
     def files(self) -> int:
@@ -75,15 +75,15 @@ class SpillStore:
         return len(self._segments)
 
     async def close(self) -> None:
-        """Remove everything."""
+        """Remove all files."""
         self.closed = True
         for work in list(self._pending):
-            work.cancel()  # started work is not cancelled
+            work.cancel()  # work that has started is not cancelled
         if self._folder is not None:
-            await self._pool.run(self._folder.remove)  # after the started work
+            await self._pool.run(self._folder.remove)  # runs after the work that has started
 
     def segment(self, start: int, spill: "Spill") -> SpillSegment:
-        """Create a file. Raises `OSError`, also if the folder cannot be created."""
+        """Create a file. Raises `OSError`, also if the directory cannot be created."""
         if self._folder is None:
             self._folder = Folder(tempfile.mkdtemp(prefix="hawse-spill-"))
         self._count += 1
@@ -92,7 +92,7 @@ class SpillStore:
         return segment
 
     def grew(self, segment: SpillSegment, size: int) -> None:
-        """Note that `size` bytes were written, and remove the oldest files if the limit is exceeded."""
+        """Record that `size` bytes were written. If that exceeds the limit, remove the oldest files."""
         segment.end += size
         self.held += size
         while self.held > self.limits.total:
@@ -106,7 +106,7 @@ class SpillStore:
             self.run(lambda: _unlink(segment))
 
     def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Run disk work after all previously submitted work."""
+        """Run disk work after all work submitted earlier."""
         future = self._pool.submit(work)
         self._pending.add(future)
         future.add_done_callback(self._pending.discard)
@@ -114,7 +114,7 @@ class SpillStore:
 
 
 class Spill:
-    """The spilled output of one stream: a `JournalReader` that never sets the pace. It calls `moved` on progress."""
+    """The spilled output of one stream. A passive `JournalReader` that calls `moved` after progress."""
 
     lossless = True
 
@@ -124,7 +124,7 @@ class Spill:
         self._store = store
         self._journal = journal
         self._moved = moved
-        self.busy = False  # a write is running
+        self.busy = False  # whether a write is running
         self._closed = False
         self._failing = False
         self._ended = False
@@ -138,25 +138,25 @@ class Spill:
         return self._store.limits.each
 
     def first_at(self, offset: int) -> int | None:
-        """Return the first offset on disk at or after `offset`, or None."""
+        """Return the first offset on disk at or after `offset`, or None if there is none."""
         for segment in self.segments if not self._store.closed else ():
             if segment.end > offset:
                 return max(segment.start, offset)
         return None
 
     def update(self) -> None:
-        """Note new output. A stream that fits into a quarter of its ring is not written to disk."""
+        """Handle new output. A stream that fits into a quarter of its ring buffer is not written to disk."""
         if self._behind > self._journal.capacity // 4:
             self._write()
 
     def finish(self) -> None:
-        """Note the end of the stream. Most of it is then written to disk, because it may be kept for a long time."""
+        """Record the end of the stream. Most of it is then moved to disk, because it may be kept for a long time."""
         self._ended = True
         if len(self._journal) > AFTERWARDS:
             self._write()
 
     def fetch(self, offset: int, done: Callable[[bytes], None]) -> None:
-        """Call `done` with some bytes from `offset`, or with no bytes if they were removed."""
+        """Call `done` with bytes from `offset` on, or with b"" if they were removed."""
         segment = next((s for s in self.segments if s.start <= offset < s.end), None)
         if segment is None or self._store.closed:
             asyncio.get_running_loop().call_soon(done, b"")
@@ -171,13 +171,13 @@ class Spill:
         self._store.remove(segment)
 
     def close(self) -> None:
-        """Remove its files; it will no longer be read."""
+        """Remove the files of the stream. It can no longer be read."""
         self._closed = True
         while self.segments:
             self.drop(self.segments[0])
 
     def _write(self) -> None:
-        """Write the next bytes that are not on disk, unless a write is running; `_written` then continues."""
+        """Write the next bytes that are not on disk. If a write is running, `_written` continues afterwards."""
         if self.busy or self._closed or self._store.closed:
             return
         if not self._behind:
@@ -222,7 +222,7 @@ class Spill:
                 self.drop(segment)
         else:
             self._failing = False
-            if segment in self.segments:  # otherwise it was dropped during the write
+            if segment in self.segments:  # otherwise, the file was removed during the write
                 self._store.grew(segment, size)
             self._advance(size)
         self._write()
@@ -233,16 +233,16 @@ class Spill:
         error = future.exception()
         if error is None:
             return future.result()
-        log.warning("! output on disk cannot be read: %s", error)
+        log.warning("! cannot read output from disk: %s", error)
         if segment in self.segments:
             self.drop(segment)
         return b""
 
     def _failed(self, error: BaseException, size: int) -> None:
-        """Continue without these bytes, because a full disk must not pause the program."""
+        """Continue without these bytes, because a full disk must not block the program."""
         if not self._failing:
             self._failing = True
-            log.warning("! output is not kept on disk: %s", error)
+            log.warning("! cannot store output on disk: %s", error)
         self._advance(size)
 
     def _advance(self, size: int) -> None:
@@ -272,5 +272,5 @@ def _read(segment: SpillSegment, at: int, size: int) -> bytes:
 
 
 def _unlink(segment: SpillSegment) -> None:
-    with suppress(OSError):  # `close` removes the whole folder
+    with suppress(OSError):  # `close` removes the whole directory
         segment.folder.unlink(segment.name)

@@ -1,4 +1,4 @@
-"""Persistent shells: `session.*`. Commands share directory, variables and functions, and run one after another.
+"""Persistent shells: the `session.*` methods. Commands share directory, variables and functions, and run in sequence.
 
-Terminals are unknown here: a session has pipes, not a PTY.
+This package does not know terminals: a session has pipes, not a PTY.
 """

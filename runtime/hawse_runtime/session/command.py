@@ -1,4 +1,4 @@
-"""One command of a session, from the queue to its end: its pipes and its output."""
+"""One command of a session, from being queued to its end, with its pipes and its output."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ from hawse_runtime.session.shell_script import ShellScript, check
 
 
 class SessionCommand:
-    """A queued, running or ended command."""
+    """A command that is queued, running or ended."""
 
     def __init__(
         self,
@@ -40,39 +40,39 @@ class SessionCommand:
         """Create a command and its pipes.
 
         Args:
-            params: The parameters of the call.
-            session: The instance of the session.
-            folder: The path of the command's directory, which is created here.
-            context: Creates the journals of its output, and drains pipes that background processes keep open.
-            on_settled: Called once when the command has ended or failed.
+            params: The parameters of the `session.exec` call.
+            session: The instance id of the session.
+            folder: The path of a directory for the command, to be created.
+            context: Creates the journals for the output, and drains pipes that background processes keep open.
+            on_settled: Called once, when the command has ended or failed.
             key: The idempotency key of the call, if any.
 
         Raises:
-            HawseError: `invalid_params`, `limit_exceeded`.
+            HawseError: `invalid_params` or `limit_exceeded`.
             OSError: The directory or the pipes cannot be created.
         """
         check(params.command, params.env or {})
-        journals = context.journal(), context.journal()  # first, because this may raise `limit_exceeded`
+        journals = context.journal(), context.journal()  # first, because this can raise `limit_exceeded`
         self.params = params
         self.key = key
-        self.silent = False  # not a client's command: it does not change `$?`
+        self.silent = False  # whether it is not a client's command, and must not change `$?`
         self.instance = secrets.token_hex(8)
-        self.token = secrets.token_hex(8)  # marks its messages on the status pipe
+        self.token = secrets.token_hex(8)  # identifies the command's messages on the status pipe
         self.folder = folder
-        self.begun = False  # it was sent to the shell
-        self.running = False  # the shell has reported its start
-        self.duration: float | None = None  # seconds; set at its end
+        self.begun = False  # whether it was sent to the shell
+        self.running = False  # whether the shell has reported its start
+        self.duration: float | None = None  # in seconds; set when the command ends
         self._begun_at: float | None = None
         self.timed_out = False
-        self.cancelled = False  # it was stopped by `session.cancel`
-        self.settled = asyncio.Event()  # it has ended or failed
-        self.ended = False  # the shell has ended with it
+        self.cancelled = False  # whether it was stopped by `session.cancel`
+        self.settled = asyncio.Event()  # set when the command has ended or failed
+        self.ended = False  # whether the shell ended together with the command
         self.exit: Exit | None = None
-        self.error: HawseError | None = None  # why it was not run, instead of `exit`
+        self.error: HawseError | None = None  # why it was not run; set instead of `exit`
         self.inputs = InputOffsets()
         self.writers = InputStreams()
         self.readers: dict[ProcessSubscriber, None] = {}
-        self.ahead = 0  # the number of commands before it when it was queued
+        self.ahead = 0  # number of commands ahead of it when it was queued
         self._session = session
         self._on_settled = on_settled
         (out, err), self.stdin = _create_files(folder, params)
@@ -81,7 +81,7 @@ class SessionCommand:
         self.stderr = OutputStream(err, journals[1], changed, orphaned_pipes=orphaned_pipes)
 
     def begin(self, lines: ShellScript, cwd: str | None, last: int) -> str:
-        """Return the lines that run it. `cwd` is absolute; `last` is the previous exit code. Raises `OSError`."""
+        """Return the lines that run the command. `cwd` is absolute, `last` the previous exit code. Raises `OSError`."""
         env = self.params.env or {}
         texts: dict[str, str] = {}
         if self.around:
@@ -96,7 +96,7 @@ class SessionCommand:
         return lines.begin(self.token, str(self.folder), last=last, around=self.around, stdin=self.stdin is not None)
 
     def refuse(self, message: bytes, code: int) -> None:
-        """End it without running it: write `message` to its stderr and set the exit code. Raises `OSError`."""
+        """End the command without running it: write `message` to its stderr and set its exit code. Raises `OSError`."""
         self.begun = True
         fd = os.open(self.folder / "err", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -106,7 +106,7 @@ class SessionCommand:
         self.settle(Exit(code=code))
 
     def started(self, lines: ShellScript) -> str:
-        """Return the lines to send once the shell has reported the start of the command."""
+        """Return the lines to send once the shell has reported the start of this command."""
         self.running = True
         if self.stdin is not None:
             self.stdin.begin()
@@ -114,7 +114,7 @@ class SessionCommand:
 
     @property
     def around(self) -> bool:
-        """Whether the call sets a directory or variables."""
+        """Whether the call sets the directory or variables."""
         return self.params.cwd is not None or bool(self.params.env)
 
     def settle(self, exit_: Exit, *, ended: bool = False) -> None:
@@ -126,7 +126,7 @@ class SessionCommand:
         self._close(Exit())
 
     def shrink(self) -> None:
-        """Keep only the last SHRUNK bytes of each stream."""
+        """Keep only the last SHRUNK bytes of each output stream."""
         for stream in (self.stdout, self.stderr):
             stream.journal.limit(SHRUNK)
 
@@ -140,7 +140,7 @@ class SessionCommand:
         )
 
     def result(self, cut: bool = False) -> SessionExecResult:
-        """Return the result. `cut`: whether output was truncated. Raises the error of a command that was not run."""
+        """Return the result, or raise the error of a command that was not run. `cut`: whether output was truncated."""
         if self.error is not None:
             raise self.error
         assert self.exit is not None
@@ -172,10 +172,10 @@ class SessionCommand:
 
 
 def _create_files(folder: Path, params: SessionExec) -> tuple[list[int], DeferredStdin | None]:
-    """Create the directory of a command, with its text and its pipes.
+    """Create the directory of a command, with the command's text and its pipes.
 
     Returns:
-        The reading ends of stdout and stderr, and stdin if it is used.
+        The read ends of stdout and stderr, and stdin if it is used.
     """
     folder.mkdir(mode=0o700)
     opened: list[int] = []
@@ -193,7 +193,7 @@ def _create_files(folder: Path, params: SessionExec) -> tuple[list[int], Deferre
 
 
 class SessionCommandStream(ProcessAttachStream[SessionCommand]):
-    """Serves one `session.exec` call."""
+    """Serves a `session.exec` call."""
 
     def __init__(
         self, run: SessionCommand, call: ServerCall, params: SessionExec, on_detach: Callable[[SessionCommand], None]
@@ -201,13 +201,13 @@ class SessionCommandStream(ProcessAttachStream[SessionCommand]):
         """Create the stream of a call.
 
         Args:
-            run: The command.
+            run: The command to serve.
             call: The call to serve.
-            params: The parameters of the call.
-            on_detach: Called when the call has closed.
+            params: The parameters of the `session.exec` call.
+            on_detach: Called when the call has been closed.
 
         Raises:
-            HawseError: `invalid_params` if the output is shorter than `params.since`.
+            HawseError: `invalid_params` if `params.since` is beyond the end of the output.
         """
         self._run = run
         self._waiting_sent = False

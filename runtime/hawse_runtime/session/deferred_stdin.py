@@ -1,4 +1,4 @@
-"""The stdin of a command that may not have started yet: earlier input is kept."""
+"""The stdin of a command that may not have started. Input is buffered until the command starts."""
 
 import asyncio
 import os
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from hawse_runtime.posix.fd_streams import FdWriter
 
-STEPS = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between attempts; the last one is repeated
+STEPS = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between attempts; the last value repeats
 
 
 class DeferredStdin:
-    """The writing end of a named pipe, opened once the shell has opened the other end. Has the interface of `FdWriter`.
+    """The write end of a named pipe. It is opened after the shell has opened the read end. Interface as in `FdWriter`.
 
-    This way, the command sees EOF when we close our end, and neither side waits for the other.
+    With this order, the command reads EOF when the write end is closed, and neither side blocks while opening.
     """
 
     def __init__(self, path: Path) -> None:
@@ -23,7 +23,7 @@ class DeferredStdin:
         self._outlet: FdWriter | None = None
         self._early: deque[tuple[bytes, Callable[[int], None] | None]] = (
             deque()
-        )  # bounded by the writer, which checks `pending`
+        )  # bounded by callers, which check `pending`
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         os.mkfifo(path, 0o600)
@@ -47,11 +47,11 @@ class DeferredStdin:
             self._outlet.end()
 
     def begin(self, attempt: int = 0) -> None:
-        """Open our end, repeatedly until that succeeds, because the shell is about to open the other one."""
+        """Open the write end, repeatedly until it succeeds. The shell is about to open the read end."""
         self._timer = None
         try:
             fd = os.open(self._path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:  # ENXIO: the shell has not opened it yet
+        except OSError:  # ENXIO: the shell has not opened the read end yet
             delay = STEPS[min(attempt, len(STEPS) - 1)]
             self._timer = asyncio.get_running_loop().call_later(delay, self.begin, attempt + 1)
             return

@@ -1,4 +1,4 @@
-"""Ends the current command of a session, but not its shell or processes left running by earlier commands."""
+"""Ends the current command of a session, but neither the shell nor processes left running by earlier commands."""
 
 import asyncio
 import os
@@ -14,22 +14,22 @@ from hawse_runtime.session.command import SessionCommand
 from hawse_runtime.session.shell import Shell
 from hawse_runtime.session.shell_script import STOP_SIGNAL
 
-RETURN_TIMEOUT = 2.0  # seconds for the shell to report again after KILL
+RETURN_TIMEOUT = 2.0  # seconds after SIGKILL for the shell to report again
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class ProcessesBefore:
-    """The running processes of a shell at the start of a command."""
+    """The processes of a shell that were running at the start of a command."""
 
     def __init__(self, shell: int, mark: str) -> None:
-        """`mark`: as for `ProcessTable.members`."""
+        """Record the processes of `shell`. `mark` has the same meaning as in `ProcessTable.members`."""
         self._mark = mark
         self._shell = shell
         self._since = int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
         self._children = _children(shell)
 
     def of_command(self, table: ProcessTable) -> set[Member]:
-        """Return the processes of the command: the shell's tree in `table`, without earlier processes."""
+        """Return the processes of the command: the shell's tree in `table` except processes that started earlier."""
         all_ = {member for member in table.members(self._shell, self._mark) if member.pid != self._shell}
         earlier = {member.pid for member in all_ if member.pid in self._children or member.started < self._since}
         return all_ - {member for pid in earlier for member in table.members(pid)}
@@ -44,22 +44,22 @@ async def stop(
     *,
     grace: float,
 ) -> bool:
-    """End a command: SIGTERM to its processes, SIGKILL after `grace` seconds.
+    """End a command: send SIGTERM to its processes, and SIGKILL after `grace` seconds.
 
-    bash runs the next command of a list when a program catches SIGINT or dies of another signal. The trap of
-    STOP_SIGNAL runs before that next command and drops the list. It acts only once the shell has reported the start of
-    the command. If no program is running, the shell itself is busy, and SIGINT interrupts it.
+    If a program in a list of commands catches SIGINT or dies of another signal, bash runs the next command of the list.
+    The trap of STOP_SIGNAL runs before that command and drops the list. It is effective only once the shell has
+    reported the start of the command. If no program is running, the shell itself is busy, and SIGINT interrupts it.
 
     Args:
         shell: The shell of the session.
-        run: The command.
-        before: The processes that do not belong to the command.
+        run: The command to end.
+        before: The processes that were running before the command.
         trees: Reads the process table.
-        wait: Waits until the state of the session has changed, or for the given number of seconds.
+        wait: Waits for a change of the session's state, but at most the given number of seconds.
         grace: Seconds from SIGTERM to SIGKILL.
 
     Returns:
-        Whether the shell is still running and has reported the end of the command.
+        Whether the shell is running and has reported the end of the command.
     """
     clock = asyncio.get_running_loop().time
     deadline = clock() + grace
@@ -74,7 +74,7 @@ async def stop(
         if clock() >= deadline + RETURN_TIMEOUT:
             kill(doomed | signalled, signal.SIGKILL)
             return False
-        if not run.running:  # the shell ignores STOP_SIGNAL until then
+        if not run.running:  # the shell ignores STOP_SIGNAL before that
             await wait(step)
             continue
         if first or not doomed:
@@ -83,7 +83,7 @@ async def stop(
         kill(doomed - signalled, signal.SIGCONT)
         signalled |= doomed
         if not first and shell.unread == 0:
-            shell.send(shell.lines.report("E", run.token, "$?"))  # it has dropped the line that reports the end
+            shell.send(shell.lines.report("E", run.token, "$?"))  # the shell has dropped the line that reports the end
         first = False
         await wait(step)
     return False
@@ -92,16 +92,16 @@ async def stop(
 async def settle(
     shell: Shell, token: str, arrived: Callable[[], bool], wait: Callable[[float], Awaitable[None]]
 ) -> bool:
-    """Wait until all pending signals have been delivered to the shell, so that none interrupts the next command.
+    """Wait until all pending signals have reached the shell, so that none of them interrupts the next command.
 
     Args:
         shell: The shell of the session.
-        token: The token of the message to request from the shell.
-        arrived: Returns whether that message has arrived.
-        wait: Waits until the state of the session has changed, or for the given number of seconds.
+        token: The token of a message that the shell is asked to send.
+        arrived: Returns whether that message has been received.
+        wait: Waits for a change of the session's state, but at most the given number of seconds.
 
     Returns:
-        Whether the message has arrived within RETURN_TIMEOUT.
+        Whether the message was received within RETURN_TIMEOUT.
     """
     clock = asyncio.get_running_loop().time
     deadline = clock() + RETURN_TIMEOUT
@@ -119,5 +119,5 @@ async def settle(
 def _children(pid: int) -> set[int]:
     try:
         return {int(child) for child in read_proc(f"{pid}/task/{pid}/children").split()}
-    except OSError:  # the kernel lacks this file: use only the start times
+    except OSError:  # the kernel does not provide this file; rely on start times only
         return set()

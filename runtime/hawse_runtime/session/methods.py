@@ -1,4 +1,4 @@
-"""The sessions of a sandbox, and the `session.*` methods."""
+"""The sessions of a sandbox and the `session.*` methods."""
 
 import asyncio
 import os
@@ -40,11 +40,11 @@ from hawse_runtime.session.shell_script import NAME, snapshot
 from hawse_runtime.session.state_export import process_argv, read
 from hawse_runtime.session.watch import SessionWatchStream
 
-CLOSING_GRACE = 0.5  # seconds from TERM to KILL when the runtime ends
+CLOSING_GRACE = 0.5  # seconds from SIGTERM to SIGKILL when the runtime shuts down
 
 
 class SessionMethods:
-    """Running and ended sessions, and their commands by key."""
+    """The running and ended sessions, and their commands by key."""
 
     def __init__(
         self,
@@ -57,10 +57,10 @@ class SessionMethods:
         """Create the methods.
 
         Args:
-            environment: The variables and directories that programs start with.
+            environment: The environment variables and directories that shells start with.
             context: The objects that all programs of the runtime share.
             limits: The limits of the sessions.
-            idempotency: The outcomes of commands with a key.
+            idempotency: Stores the outcomes of commands with a key.
             processes: Starts the processes of `session.process`.
         """
         self._environment = environment
@@ -71,7 +71,7 @@ class SessionMethods:
         self._sessions: Registry[Session] = Registry(
             "session", limit=limits.running, retention=Retention(count=limits.ended)
         )
-        self._finished: deque[SessionCommand] = deque()  # keyed commands that keep all their output
+        self._finished: deque[SessionCommand] = deque()  # ended keyed commands that retain all their output
         self._folder: PrivateTempDir | None = None
 
     def __len__(self) -> int:
@@ -84,11 +84,11 @@ class SessionMethods:
         return [session.id for session in self._sessions.running if session.busy]
 
     def directory(self, session_id: str) -> str:
-        """Return a session's current directory. Raises `not_found`, and `exited` if it has ended."""
+        """Return a session's current directory. Raises `not_found`, or `exited` if the session has ended."""
         return self._sessions.get(session_id).directory()
 
     async def close(self) -> None:
-        """End every session with its tree."""
+        """End all sessions and their process trees."""
         await self._sessions.close(lambda session: session.end(CLOSING_GRACE))
         if self._folder is not None:
             self._folder.close()
@@ -148,7 +148,7 @@ class SessionMethods:
 
     def _start(self, params: SessionExec, outcome: Outcome) -> SessionCommand:
         if params.since is not None and (params.since.stdout or params.since.stderr):
-            message = "`since` must be 0: the command has not been run yet, so it has no output"
+            message = "`since` must be 0, because the command has not run yet and has no output"
             raise HawseError("invalid_params", message, details={"path": "$.since"})
         session = self._sessions.get(params.id, params.instance)
         run = self._new_run(session, params, lambda run: self._settled(run, outcome), key=outcome.key)
@@ -185,7 +185,7 @@ class SessionMethods:
             self._finished.popleft().shrink()
 
     def _detached(self, run: SessionCommand) -> None:
-        """Handle the end of a call. A queued command without another call is withdrawn."""
+        """Handle the end of a call. A queued command is withdrawn unless another call is attached to it."""
         session = self._sessions.find(run.params.id)
         if not run.begun and not run.readers and session is not None:
             session.withdraw(run)
@@ -241,7 +241,7 @@ class SessionMethods:
     # ---- inside
 
     def _new_folder(self) -> Path:
-        """Return a new path in the private directory, for a session or a command."""
+        """Return an unused path in the private directory, for a session or a command."""
         if self._folder is None:
             self._folder = PrivateTempDir()
         return self._folder.path / secrets.token_hex(6)
@@ -250,4 +250,4 @@ class SessionMethods:
 def _check_names(env: dict[str, str | None]) -> None:
     for name in env:
         if NAME.fullmatch(name) is None:
-            raise HawseError("invalid_params", f"{name!r} is not a valid name of a shell variable")
+            raise HawseError("invalid_params", f"{name!r} is not a valid shell variable name")

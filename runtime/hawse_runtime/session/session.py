@@ -1,4 +1,4 @@
-"""A session: a shell that keeps running, and the queue of its commands."""
+"""A session: a shell that keeps running, with a queue of commands."""
 
 import asyncio
 import os
@@ -26,23 +26,23 @@ from hawse_runtime.session.interrupt import ProcessesBefore, settle, stop
 from hawse_runtime.session.shell import Shell, ShellOptions
 from hawse_runtime.session.syntax_check import SYNTAX_ERROR, SyntaxCheck
 
-READY_TIMEOUT = 10.0  # seconds for the first report of a new shell
-MISSES = 3  # failed checks until the shell is killed
+READY_TIMEOUT = 10.0  # seconds to wait for the first report of a new shell
+MISSES = 3  # failed checks after which the shell is killed
 
 
 class SessionLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of a runtime's sessions."""
+    """Limits of a runtime's sessions."""
 
-    running: int = 256  # concurrent sessions: each is a process and two pipes
-    ended: int = 64  # ended sessions that `session.get` can describe
-    keyed_commands: int = 64  # ended keyed commands that keep all their output
-    queue: int = 64  # queued commands of one session: each holds two pipes
-    kill_grace: float = 5.0  # seconds from TERM to KILL, after a timeout and by default in `session.delete`
-    watchdog: float = 1.0  # seconds between checks for a shell that has read the end of a command without reporting it
+    running: int = 256  # concurrent sessions; each one has a process and two pipes
+    ended: int = 64  # ended sessions that `session.get` can still describe
+    keyed_commands: int = 64  # ended keyed commands that retain all their output
+    queue: int = 64  # queued commands per session; each one has two pipes
+    kill_grace: float = 5.0  # seconds from SIGTERM to SIGKILL, after a timeout and by default in `session.delete`
+    watchdog: float = 1.0  # seconds between checks for a shell that has read a command's end but does not report it
 
 
 class Session:
-    """One shell with its queue of commands."""
+    """A shell and its queue of commands."""
 
     def __init__(
         self,
@@ -54,18 +54,18 @@ class Session:
         *,
         command_timeout: float | None = None,
     ) -> None:
-        """Start the shell. `ready` waits until it is usable.
+        """Start the shell. Await `ready` before using it.
 
         Args:
             session_id: The id of the session.
-            options: The start options of the shell. Their `folder` is created here and removed at the end.
+            options: The start options. Their `folder` is created here and removed when the shell has ended.
             context: The objects that all programs of a runtime share.
-            limits: The limits of its queue and timeouts.
+            limits: The limits on the queue and on times.
             on_end: Called once, when the shell has ended.
-            command_timeout: The default time limit of commands in seconds; None: no limit.
+            command_timeout: The default time limit of commands in seconds; None for no limit.
 
         Raises:
-            HawseError: `spawn_failed`, `limit_exceeded`.
+            HawseError: `spawn_failed` or `limit_exceeded`.
             OSError: The directory or the pipes cannot be created.
         """
         self.id = session_id
@@ -82,15 +82,15 @@ class Session:
         self._queue: deque[SessionCommand] = deque()
         self._run: SessionCommand | None = None
         self._before: ProcessesBefore | None = None
-        self._last = 0  # the previous exit code
-        self._held = True  # no command can start: the shell is not ready, checks a command, or has a pending signal
+        self._last = 0  # the exit code of the previous command
+        self._held = True  # whether no command can start: shell not ready, command being checked, or signal pending
         self._deleted = False
-        self._reported: set[str] = set()  # the tokens of `Y` messages, awaited by `settle`
+        self._reported: set[str] = set()  # tokens of received `Y` messages, which `settle` waits for
         self._changed = asyncio.Event()
         self._timers: list[asyncio.TimerHandle] = []
         self._misses = 0
         self._syntax = SyntaxCheck(options.path, context.disk)
-        self._checked: SessionCommand | None = None  # the command that was last checked for syntax errors
+        self._checked: SessionCommand | None = None  # the command whose syntax was checked last
         options = msgspec.structs.replace(options, env={**options.env, PROCESS_MARK: self.instance})
         options.folder.mkdir(mode=0o700)
         try:
@@ -101,7 +101,7 @@ class Session:
 
     @property
     def mark(self) -> str:
-        """The environment entry of all processes that descend from the shell."""
+        """The environment entry that marks all descendants of the shell."""
         return f"{PROCESS_MARK}={self.instance}"
 
     @property
@@ -110,7 +110,7 @@ class Session:
 
     @property
     def busy(self) -> bool:
-        """Whether a command is running or queued."""
+        """Whether a command is running or waiting."""
         return self._run is not None or bool(self._queue)
 
     def describe(self) -> SessionInfo:
@@ -128,13 +128,13 @@ class Session:
         )
 
     def directory(self) -> str:
-        """Return the shell's current directory. Raises `exited` if it has ended."""
+        """Return the shell's current directory. Raises `exited` if the shell has ended."""
         if self.exit is not None:
             raise HawseError("exited", f"session {self.id} has ended", details={"exit": self.exit})
         return self._shell.cwd()
 
     async def ready(self) -> None:
-        """Wait for the first report of a new shell. Raises `spawn_failed` after READY_TIMEOUT."""
+        """Wait for the first report of a new shell. Raises `spawn_failed` after READY_TIMEOUT seconds."""
         token = secrets.token_hex(8)
         self._shell.send(self._shell.lines.first() + self._shell.lines.report("Y", token))
         with suppress(TimeoutError):
@@ -144,34 +144,34 @@ class Session:
                     await self._changed.wait()
         if token not in self._reported or self.exit is not None:
             await self.end(0)
-            raise HawseError("spawn_failed", f"{self.shell} is not a shell that reads commands from stdin")
+            raise HawseError("spawn_failed", f"{self.shell} does not read commands from stdin like a shell")
         self._reported.clear()
         self._held = False
         self._next()
 
     def submit(self, run: SessionCommand) -> None:
-        """Queue a command. Raises `exited`, `limit_exceeded`."""
+        """Queue a command. Raises `exited` and `limit_exceeded`."""
         if self.exit is not None or self._deleted:
             raise self._exited_error()
         limit = self._limits.queue
         if len(self._queue) >= limit:
-            raise HawseError("limit_exceeded", f"queue of session {self.id} is full: {limit} commands wait")
+            raise HawseError("limit_exceeded", f"the queue of session {self.id} is full: {limit} commands are waiting")
         run.ahead = len(self._queue) + (self._run is not None)
         self._queue.append(run)
         self._next()
 
     def withdraw(self, run: SessionCommand) -> None:
-        """Remove a command from the queue. A started command continues."""
+        """Remove a command from the queue. Does nothing if the command has started."""
         if run in self._queue:
             self._queue.remove(run)
             run.fail(HawseError("cancelled", "the command was withdrawn before it started", admitted="no"))
 
     async def cancel(self, key: str | None, grace: float) -> None:
-        """End a command, but not the shell. Returns when it has ended, or immediately if there is no such command.
+        """End a command, but not the shell. Returns when the command has ended, or immediately if it does not exist.
 
         Args:
-            key: The key of its call; None: the running command.
-            grace: Seconds from TERM to KILL.
+            key: The key of the command's call; None for the running command.
+            grace: Seconds from SIGTERM to SIGKILL.
         """
         run = self._run
         if run is not None and not run.silent and key in (None, run.key):
@@ -183,13 +183,13 @@ class Session:
                 self.withdraw(waiting)
 
     async def end(self, grace: float) -> None:
-        """End the shell and its process tree: TERM, then KILL after `grace` seconds. Returns when no process is left.
+        """End the shell and its process tree: SIGTERM, then SIGKILL after `grace` seconds. Returns when all have ended.
 
-        Also ends the processes left running by an exited shell.
+        If the shell has exited, this ends the processes that it left running.
         """
         self._deleted = True
         self._fail_waiting()
-        self._shell.signal(signal.SIGHUP)  # an interactive shell ignores TERM
+        self._shell.signal(signal.SIGHUP)  # an interactive shell ignores SIGTERM
         await self._trees.end(self._shell.pid, signal.SIGTERM, grace, lambda: self.exit is not None, mark=self.mark)
 
     # ---- turns
@@ -204,7 +204,7 @@ class Session:
             self._queue.popleft()
             try:
                 self._begin(run)
-            except Exception as error:  # the next command starts in any case
+            except Exception as error:  # start the next command nevertheless
                 run.fail(typed(error))
 
     def _begin(self, run: SessionCommand) -> None:
@@ -220,7 +220,7 @@ class Session:
             self._timers.append(loop.call_later(timeout, self._time_out))
 
     async def _check(self, run: SessionCommand) -> None:
-        """Check the first command of the queue for a syntax error, and start it if there is none."""
+        """Check the first command in the queue for syntax errors. Start it if there are none."""
         self._checked = run
         try:
             message = await self._syntax_error(run)
@@ -242,7 +242,7 @@ class Session:
         lines = self._shell.lines
         self._shell.send(lines.parser_state(str(state)) + lines.report("Y", token))
         if not await settle(self._shell, token, lambda: token in self._reported, self._wait):
-            return None  # the shell is busy or broken: `_check_reports` will find out
+            return None  # the shell is busy or broken; `_check_reports` detects this
         self._reported.discard(token)
         return await self._syntax.error(run.folder / "command", state)
 
@@ -287,9 +287,9 @@ class Session:
         self._next()
 
     def _check_reports(self) -> None:
-        """Kill a shell that has read the end of a command without reporting it.
+        """Kill a shell that has read a command's last line without reporting the end of the command.
 
-        Its pipe was removed, it has no free descriptor, or a user's function replaces a builtin.
+        In such a shell, the status pipe was removed, no descriptor is free, or a user's function replaces a builtin.
         """
         if self._run is not None and not self._held:
             self._misses = self._misses + 1 if self._shell.unread == 0 else 0
@@ -305,7 +305,7 @@ class Session:
         self._begin_stop(self._run, self._limits.kill_grace)
 
     def _begin_stop(self, run: SessionCommand, grace: float) -> None:
-        """Stop the running command, unless it is already being stopped. Nothing else sets `_held` during a command."""
+        """Stop the running command unless it is being stopped. During a command, nothing else sets `_held`."""
         assert self._before is not None
         if not self._held:
             self._held = True
@@ -321,9 +321,9 @@ class Session:
         self._next()
 
     async def _reset(self) -> None:
-        """Reset the parser after a possible syntax error, for example in an `eval`, which is not checked.
+        """Reset bash's parser after a possible syntax error, for example in an `eval`, whose text is not checked.
 
-        bash 5.2 keeps part of the parsed text. SIGINT makes it drop that text (reset_parser).
+        bash 5.2 keeps part of the parsed text. SIGINT makes bash discard it (reset_parser).
         """
         token = secrets.token_hex(8)
         self._shell.signal(signal.SIGINT)

@@ -1,7 +1,7 @@
-"""The shell process of a session, with one pipe for its input and one for its status reports.
+"""The shell process of a session, with a pipe for its input and a pipe for its status reports.
 
-Both are named pipes in a private directory. Commands inherit neither: the shell opens the status pipe for each message,
-and does not pass its own stdin to the programs it starts.
+Both are named pipes in a private directory. Commands inherit neither of them: the shell opens the status pipe for each
+message, and it does not pass its own stdin to the programs that it starts.
 """
 
 import fcntl
@@ -20,20 +20,20 @@ from hawse_runtime.posix.proc import read_link
 from hawse_runtime.posix.spawn import spawn_reading
 from hawse_runtime.session.shell_script import ShellScript, argv
 
-MESSAGE_LIMIT = 4096  # bytes of a message on the status pipe, where the shell writes only short lines
+MESSAGE_LIMIT = 4096  # maximum bytes of a message on the status pipe; the shell writes only short lines
 
 
 class ShellOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The start options of a shell."""
+    """The start options of a session's shell."""
 
-    path: str  # the program
-    folder: Path  # the private directory for its two pipes
-    cwd: str  # the initial directory
-    env: Mapping[str, str]  # its whole environment
+    path: str  # the path of the shell
+    folder: Path  # a private directory for the two pipes
+    cwd: str  # the initial working directory
+    env: Mapping[str, str]  # the complete environment
 
 
 class Shell:
-    """One shell, from its start until it has been reaped."""
+    """A shell, from its start until it has been reaped."""
 
     def __init__(
         self,
@@ -47,10 +47,10 @@ class Shell:
         Args:
             options: The program, its pipes, directory and environment.
             on_message: Called with the kind, token and value of each message.
-            on_exit: Called once when the shell has ended.
+            on_exit: Called once, when the shell has ended.
 
         Raises:
-            HawseError: `spawn_failed`, `limit_exceeded`.
+            HawseError: `spawn_failed` or `limit_exceeded`.
             OSError: The pipes cannot be created.
         """
         folder = options.folder
@@ -84,12 +84,12 @@ class Shell:
 
     @property
     def own_pid(self) -> int:
-        """The shell's pid in its own namespace: `$$`."""
+        """The shell's pid in its own PID namespace, the value of `$$`."""
         return self._child.own_pid
 
     @property
     def unread(self) -> int:
-        """The unread bytes of its input: 0 while it runs the last line or is idle."""
+        """The number of unread bytes in its input: 0 while the shell is idle or runs the last line."""
         if self._outlet.closed:
             return 0
         return int.from_bytes(fcntl.ioctl(self._control, termios.FIONREAD, bytes(4)), "little")
@@ -124,6 +124,6 @@ class Shell:
 
 
 def _pipe(path: Path) -> int:
-    """Create a named pipe and open both ends, so that the shell never waits to open it and never sees EOF."""
+    """Create a named pipe and open both ends, so that opening never blocks the shell and it never reads EOF."""
     os.mkfifo(path, 0o600)
     return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)

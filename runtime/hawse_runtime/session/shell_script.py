@@ -1,8 +1,8 @@
-"""The input lines for a session's shell. Pure text: this module uses neither files nor processes.
+"""Builds the input lines for a session's shell. This module only handles text; it uses neither files nor processes.
 
-The shell is interactive, so that errors and SIGINT do not end it: it drops the current line and reads the next one. It
-reads from a separate pipe. A command is sourced from a file, so that an unclosed quote cannot swallow the lines that
-follow. docs/decisions/0031.
+The shell is interactive, so that errors and SIGINT do not end it: the shell drops the current line and reads the next
+one. It reads its lines from a separate pipe. Each command is sourced from a file, so that an unclosed quote cannot
+swallow the following lines (docs/decisions/0031).
 
     \\. show; \\printf 'S TOKEN' >status  started; only now the second line is sent: dash drops input it has read ahead
     \\. before; \\. command <in >out 2>err; code=$?; \\. hide
@@ -10,12 +10,12 @@ follow. docs/decisions/0031.
     code=${code-$?}; \\. hide; \\. after
     \\printf 'E TOKEN' $code >status    reached after any command that does not end the shell
 
-An interactive shell expands PS1 and runs PROMPT_COMMAND before each line. These prompts are invisible and may be slow,
-so `hide` makes both empty, and `show` restores them for the command. A command that ends the first line (by an error or
-an interrupt) causes one prompt.
+An interactive shell expands PS1 and runs PROMPT_COMMAND before each line. Their output is invisible, and they can be
+slow. `hide` therefore makes both empty, and `show` restores them for the command. If a command ends the first line by
+an error or an interrupt, one prompt is expanded.
 
-The trap of STOP_SIGNAL acts only between `show` and `hide`. bash 5.2 crashes if a trap interrupts it while it waits for
-the next line: a failed read(2) leaves -1 in the size of its buffer (getc_with_restart). docs/decisions/0104.
+The trap of STOP_SIGNAL acts only between `show` and `hide`. If a trap interrupts bash 5.2 while it waits for the next
+line, bash crashes: a failed read(2) leaves -1 in the size of its buffer (getc_with_restart). See docs/decisions/0104.
 """
 
 import re
@@ -33,34 +33,34 @@ OTHER: Final = ("-i", "+m")
 
 
 def argv(shell: str) -> list[str]:
-    """Return the argv of an interactive shell without start-up files, job control, history and line editor."""
+    """Return the argv of an interactive shell without start-up files, job control, history or line editor."""
     return [shell, *(BASH if PurePath(shell).name == "bash" else OTHER)]
 
 
 class ShellScript:
-    """Builds the lines for one shell. They are safe from the user's functions and aliases."""
+    """Builds the input lines for one shell. The user's functions and aliases cannot change their meaning."""
 
     def __init__(self, shell: str, folder: str) -> None:
-        """`folder`: the directory of the pipe `status` and of the scripts `show` and `hide`."""
+        """Create a builder. `folder` is the directory of the `status` pipe and the scripts `show` and `hide`."""
         self._bash = PurePath(shell).name == "bash"
         self._builtin = "\\builtin " if self._bash else "\\command "
         self._source = "\\builtin . " if self._bash else "\\. "
         self._status, self._show, self._hide = (shlex.quote(f"{folder}/{name}") for name in ("status", "show", "hide"))
 
     def first(self) -> str:
-        """Return the first lines: no history, and a trap that ends the current command regardless of SIGINT's trap."""
+        """Return the first lines: disable the history, and set a trap that ends commands even if they trap SIGINT."""
         history = 'if \\[ "${BASH_VERSION-}" ]; then \\set +o history; \\unset HISTFILE; \\history -c; fi'
         stop = "case ${__hawse_runs-} in 1) \\unset __hawse_runs; \\trap - INT; \\kill -INT $$;; esac"
         return f"{history}\n\\trap '{stop}' {STOP_SIGNAL}\n"
 
     def report(self, kind: str, token: str, value: str = "") -> str:
-        """Return a line that makes the shell write a message to its status pipe."""
+        """Return a line that makes the shell write a message to the status pipe."""
         return f"{self._builtin}printf '%s\\n' \"{kind} {token} {value}\" >{self._status}\n"
 
     def parser_state(self, path: str) -> str:
-        """Make bash write a script to `path` that restores its aliases and parser options, and ends with `set -n`.
+        """Return bash code that writes a script to `path`, which restores aliases and parser options and sets `-n`.
 
-        Each builtin has its own redirection, so that the output of a DEBUG trap does not get into the file.
+        Each builtin is redirected separately, so that the output of a DEBUG trap does not end up in the file.
         """
         file = shlex.quote(path)
         options = "".join(
@@ -71,14 +71,14 @@ class ShellScript:
         return f"\\builtin alias -p >|{file}{options}{posix}; \\builtin printf '%s\\n' '\\set -n' >>{file}; "
 
     def begin(self, token: str, folder: str, *, last: int, around: bool, stdin: bool) -> str:
-        """Return the line that reports the start of a command and runs it.
+        """Return the line that reports the start of a command and then runs it.
 
         Args:
-            token: The token of the messages about this command.
+            token: The token of the command's messages.
             folder: The directory of the command's files and pipes.
-            last: The previous exit code, which becomes `$?`.
+            last: The exit code of the previous command, which becomes `$?`.
             around: Whether the files `before` and `after` exist.
-            stdin: Whether the pipe `in` exists; otherwise stdin is /dev/null.
+            stdin: Whether the pipe `in` exists. If not, stdin is /dev/null.
         """
         inside = {name: shlex.quote(f"{folder}/{name}") for name in ("before", "last", "command", "in", "out", "err")}
         before = f"{self._source}{inside['before']} 2>{inside['err']}; " if around else ""
@@ -90,13 +90,13 @@ class ShellScript:
         return f"{self._source}{self._show}; {started}; {before}{carry}{run}; {hide}\n"
 
     def finish(self, token: str, folder: str, *, around: bool) -> str:
-        """Return the line that reports the exit code, to send once the command has started."""
+        """Return the line that reports the exit code. It must be sent after the command has started."""
         hide = f"__hawse_code=${{__hawse_code-$?}}; {self._source}{self._hide}; "
         after = f"{self._source}{shlex.quote(f'{folder}/after')}; " if around else ""
         return hide + after + self.report("E", token, "$__hawse_code")
 
     def show(self) -> str:
-        """Return a script that restores the prompts for a command, and lets STOP_SIGNAL end it."""
+        """Return a script that restores the prompts before a command, and enables STOP_SIGNAL."""
         unset = f"{self._builtin}unset"
         text = f"{unset} __hawse_code\n__hawse_runs=1\n"
         text += f'if \\[ "${{__hawse_ps1+x}}" ]; then PS1=$__hawse_ps1; {unset} __hawse_ps1; fi\n'
@@ -109,7 +109,7 @@ class ShellScript:
         return text
 
     def hide(self) -> str:
-        """Return a script that makes the prompts empty, unless they are already, and disables STOP_SIGNAL."""
+        """Return a script that makes the prompts empty, unless they are empty, and disables STOP_SIGNAL."""
         text = f"{self._builtin}unset __hawse_runs\n"
         text += 'if \\[ "${PS1+x}" ]; then if \\[ "${__hawse_ps1+x}" ]; then \\:; else __hawse_ps1=$PS1; PS1=; fi; fi\n'
         if self._bash:
@@ -121,7 +121,7 @@ class ShellScript:
         return text
 
     def before(self, cwd: str | None, env: Mapping[str, str | None]) -> str:
-        """Return a script that sets the directory and variables of one call, and saves the old ones."""
+        """Return a script that saves the current directory and variables and sets the ones of a call."""
         text = ""
         for number, (name, value) in enumerate(env.items()):
             was = f"__hawse_was{number}"
@@ -135,7 +135,7 @@ class ShellScript:
         return text
 
     def after(self, cwd: str | None, env: Mapping[str, str | None]) -> str:
-        """Return a script that undoes `before`."""
+        """Return a script that undoes the effect of `before`."""
         text = ""
         if cwd is not None:
             text += (
@@ -152,16 +152,16 @@ class ShellScript:
 
 
 def check(command: str, env: Mapping[str, str | None]) -> None:
-    """Raise `invalid_params` for a command or an environment that a shell cannot represent."""
+    """Raise `invalid_params` if a shell cannot represent the command or the environment."""
     if "\0" in command or any("\0" in (value or "") for value in env.values()):
         raise HawseError("invalid_params", "the command or its environment contains a NUL byte")
     for name in env:
         if NAME.fullmatch(name) is None:
-            raise HawseError("invalid_params", f"{name!r} is not a valid name of a shell variable")
+            raise HawseError("invalid_params", f"{name!r} is not a valid shell variable name")
 
 
 def snapshot(shell: str, folder: str) -> str:
-    """Return a command that writes the session's state to `folder`: the files `env`, `cwd` and `state` (a script)."""
+    """Return a command that exports the session's state to files in `folder`: `env`, `cwd` and the script `state`."""
     where = {name: shlex.quote(f"{folder}/{name}") for name in ("env", "cwd", "state")}
     bash = (
         "{ \\builtin shopt -p; \\builtin set +o; \\builtin declare -f; \\builtin alias -p; }"

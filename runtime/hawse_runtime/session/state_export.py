@@ -1,4 +1,4 @@
-"""The exported state of a session, used to start processes."""
+"""The exported state of a session. Processes can be started with this state."""
 
 import os
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from typing import Final, NamedTuple
 from hawse.wire import HawseError
 from hawse_runtime.process.launcher import program_argv
 
-# The state is sourced before the command is parsed, so that its aliases are already known.
+# The state is sourced before the command is parsed, so that its aliases apply to the command.
 BOOT: Final = r'\. "$1" 2>/dev/null; \command rm -f "$1" 2>/dev/null || \:; __hawse=$2; \set --; \eval "$__hawse"'
 
 
 class StateExport(NamedTuple):
-    """`env` has the session's exported variables. `state` is a file that a shell of the same kind can source."""
+    """`env` contains the session's exported variables. `state` is a file that a shell of the same kind can source."""
 
     cwd: str
     env: dict[str, str]
@@ -21,7 +21,7 @@ class StateExport(NamedTuple):
 
 
 def read(folder: Path) -> StateExport:
-    """Read the files written by the shell to `folder`. Raises `spawn_failed` if they are missing or empty."""
+    """Read the files that the shell has written to `folder`. Raises `spawn_failed` if they are missing or empty."""
     try:
         variables = (folder / "env").read_bytes().split(b"\0")
         cwd = (folder / "cwd").read_bytes().removesuffix(b"\n")
@@ -34,13 +34,13 @@ def read(folder: Path) -> StateExport:
 
 
 def process_argv(shell: str, state: StateExport, argv: Sequence[str] | None, command: str | None) -> list[str]:
-    """Return the argv of a process that starts from the state of a session.
+    """Return the argv of a process that starts with the state of a session.
 
     Args:
         shell: The path of the session's shell, which runs `command`.
         state: The exported state.
         argv: The program and its arguments.
-        command: A command for the shell, which sources the state first.
+        command: A command line for the shell, which sources the state first.
 
     Raises:
         HawseError: `invalid_params` unless exactly one of `argv` and `command` is given.

@@ -1,7 +1,7 @@
-"""Check the syntax of a session's command in another bash, before the session's own shell parses it.
+"""Checks the syntax of a session's command in another bash, before the session's shell parses the command.
 
-An interactive bash 5.2 corrupts its heap on a syntax error inside a command or process substitution, such as an
-unclosed `$(`, and crashes in a later command. docs/decisions/0031.
+A syntax error inside a command or process substitution, such as an unclosed `$(`, makes an interactive bash 5.2 corrupt
+its heap and crash in a later command (docs/decisions/0031).
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from hawse_runtime.posix.child import adopt
 from hawse_runtime.posix.fd_streams import FdReader
 from hawse_runtime.posix.spawn import spawn_pipes
 
-TIMEOUT = 5.0  # seconds for one check, which usually takes 4 ms: a command that takes longer to parse is run unchecked
-MESSAGE_LIMIT = 16 << 10  # bytes of an error message to keep: an unread pipe holds 64 KiB
-SYNTAX_ERROR: Final = 2  # the exit code of a command that bash cannot parse
+TIMEOUT = 5.0  # seconds per check, which usually takes 4 ms; a command that takes longer to parse is run unchecked
+MESSAGE_LIMIT = 16 << 10  # bytes of an error message to keep; an unread pipe holds 64 KiB
+SYNTAX_ERROR: Final = 2  # the exit code of bash for a command that it cannot parse
 
 _SUBSTITUTION: Final = re.compile(r"[$<>]\(")
 _ALIAS: Final = re.compile(r"\balias\b")
@@ -27,15 +27,15 @@ _UNCLOSED: Final = b"unexpected EOF while looking for matching"
 
 
 class SyntaxCheck:
-    """Checks the commands of one session. Remembers whether a command may have defined an alias."""
+    """Checks the commands of one session. Tracks whether a command may have defined an alias."""
 
     def __init__(self, shell: str, disk: ThreadPool, *, timeout: float = TIMEOUT) -> None:
-        """Create the check of a session.
+        """Create a checker for one session.
 
         Args:
-            shell: The path of the session's shell; only bash commands are checked.
+            shell: The path of the session's shell. Only commands for bash are checked.
             disk: The threads that read files.
-            timeout: Time limit of a check, in seconds.
+            timeout: The time limit of a check in seconds.
         """
         self._timeout = timeout
         self._shell = shell
@@ -44,7 +44,7 @@ class SyntaxCheck:
         self._aliases = False
 
     def needed(self, command: str) -> bool:
-        """Return whether to check `command`: it contains a substitution, or an alias may expand to one."""
+        """Return whether `command` must be checked: it contains a substitution or may use an alias that does."""
         if not self._bash:
             return False
         aliases = self._aliases
@@ -55,23 +55,23 @@ class SyntaxCheck:
         """Parse a command without executing it.
 
         Args:
-            command: The file with the text of the command.
-            state: The file written by `ShellScript.parser_state`, with aliases and parser options.
+            command: The file that contains the command.
+            state: The file written by `ShellScript.parser_state`, which contains aliases and parser options.
 
         Returns:
-            Bash's message about a syntax error; None if there is none, or the check was not possible.
+            Bash's message about a syntax error. None if the syntax is valid or the check was not possible.
         """
         text = await self._disk.run(command.read_text, errors="surrogateescape")
         message = await self._parse(command, state)
         if message is not None and "extglob" in text:
-            # The command may enable extended globs in one line and use them in the next.
+            # The command may enable extended globs in one line and use them in a later one.
             message = await self._parse(command, state, "-O", "extglob")
         if message is not None and _ALIAS.search(text) and _UNCLOSED not in message:
-            return None  # an alias defined by the command itself may make it valid
+            return None  # an alias that the command itself defines may make it valid
         return message
 
     async def _parse(self, command: Path, state: Path, *options: str) -> bytes | None:
-        """Return the message of `bash -n` for `command`; None if it succeeds."""
+        """Return the error message of `bash -n` for `command`, or None if the command is valid."""
         try:
             parser = _Parser([self._shell, "--norc", "--noprofile", *options, str(command)], str(state))
         except (HawseError, OSError):  # the session's shell will report the problem
@@ -87,7 +87,7 @@ class SyntaxCheck:
 
 
 class _Parser:
-    """A bash that parses a file without executing it."""
+    """A bash process that parses a file without executing it."""
 
     def __init__(self, argv: list[str], state: str) -> None:
         self.exit: Exit | None = None
@@ -99,7 +99,7 @@ class _Parser:
         self._readers = [FdReader(fd, self._append) for fd in (pipes.stdout, pipes.stderr)]
 
     def close(self) -> None:
-        """Kill it unless it has ended, and close its pipes."""
+        """Kill the process unless it has ended, and close its pipes."""
         if self.exit is None:
             self._child.signal_group(signal.SIGKILL)
         for reader in self._readers:

@@ -1,4 +1,4 @@
-"""`session.watch`: waits for the end of a session's shell."""
+"""`session.watch`: waits until a session's shell ends."""
 
 from hawse.api.sessions import SessionWatchResult
 from hawse.rpc.call import ServerCall
@@ -8,7 +8,7 @@ from hawse_runtime.session.session import Session
 
 
 class SessionWatchStream(OutputOnlyStream):
-    """Sends an event with the session's description, and the shell's exit as the result."""
+    """Sends the session's description as an event, and the shell's exit as the result."""
 
     def __init__(self, session: Session, call: ServerCall) -> None:
         super().__init__(call)

@@ -1,4 +1,4 @@
-"""Changes in directories: `watch.*`, from inotify to a numbered log that lets clients resume.
+"""Directory watches: the `watch.*` methods, from inotify events to a numbered log that lets clients resume.
 
-Independent of the file methods.
+This package is independent of the file methods.
 """

@@ -1,4 +1,4 @@
-"""The log of changes, numbered from 1. Each reader has a cursor: the number of the last change it has read."""
+"""A log of changes, numbered from 1. Each reader has a cursor, the number of the last change it has read."""
 
 from collections import deque
 from itertools import islice
@@ -6,27 +6,27 @@ from typing import NamedTuple
 
 from hawse.api.watches import ChangeType, RescanReason, WatchedChange
 
-KEPT = 10_000  # changes
-KEPT_BYTES = 4 << 20  # total bytes of their paths
-PART = 1000  # changes in one event
-PART_BYTES = 256 << 10  # characters of their paths, which must fit into a control message as JSON
+KEPT = 10_000  # number of changes kept
+KEPT_BYTES = 4 << 20  # total bytes of the paths of changes
+PART = 1000  # maximum changes in one event
+PART_BYTES = 256 << 10  # maximum characters of the paths in one event, which must fit into a control message as JSON
 
 
 class ChangeLogEntry(NamedTuple):
-    """Changes, each path once. `cursor` is the start of the next part."""
+    """A list of changes with one change per path. `cursor` is the position for the next read."""
 
     changes: list[WatchedChange]
     cursor: int
 
 
 class ChangeLog:
-    """The latest changes. Change number n takes a reader from cursor n - 1 to cursor n."""
+    """The latest changes. Reading change number n advances a cursor from n - 1 to n."""
 
     def __init__(self) -> None:
         self.end = 0  # the cursor after the last change
         self._changes: deque[WatchedChange] = deque()
         self._size = 0
-        self._overflow = 0  # the cursor after the last gap of unknown changes
+        self._overflow = 0  # the cursor after the latest gap of lost changes
 
     @property
     def start(self) -> int:
@@ -42,20 +42,20 @@ class ChangeLog:
             self._size -= len(self._changes.popleft().path)
 
     def lose(self) -> None:
-        """Note a gap of unknown changes."""
+        """Record a gap of lost changes."""
         self.end += 1
         self._overflow = self.end
         self._changes.clear()
         self._size = 0
 
     def missing(self, cursor: int) -> RescanReason | None:
-        """Return why the changes after `cursor` are unknown; None if the log has all of them."""
+        """Return why the changes after `cursor` are unknown, or None if the log contains all of them."""
         if cursor >= self.start:
             return None
         return "overflow" if cursor < self._overflow else "behind"
 
     def read(self, cursor: int) -> ChangeLogEntry:
-        """Return the changes after `cursor`, as many as fit into one event. There must be no gap after it."""
+        """Return as many changes after `cursor` as fit into one event. The log must have no gap after `cursor`."""
         merged: dict[str, WatchedChange] = {}
         size = 0
         for change in islice(self._changes, cursor - self.start, None):
@@ -68,14 +68,14 @@ class ChangeLog:
 
 
 def merge(known: dict[str, WatchedChange], change: WatchedChange) -> None:
-    """Merge `change` into unsent changes. The latest change of a path comes last."""
+    """Merge `change` into the pending changes. The path with the latest change comes last."""
     earlier = known.pop(change.path, None)
     kind = change.type if earlier is None else _SUM.get((earlier.type, change.type), change.type)
     known[change.path] = WatchedChange(kind, change.path, change.directory)
 
 
-# The sum of two changes of one path, unless it equals the second change. An entry that was added and deleted may have
-# replaced another one, so the sum is `deleted`.
+# The sum of two changes of one path, unless it is the second change. An entry that was added and then deleted may have
+# replaced another entry, so the sum is `deleted`.
 _SUM: dict[tuple[ChangeType, ChangeType], ChangeType] = {
     ("added", "modified"): "added",
     ("modified", "added"): "modified",

@@ -1,4 +1,4 @@
-"""The directories of one watch and the kernel's events for them. Blocks: use it in threads, one call at a time."""
+"""The directories of one watch and the kernel's events for them. Methods block: call them in threads, one at a time."""
 
 import errno
 import os
@@ -11,9 +11,9 @@ from hawse_runtime.core.globs import Filter
 from hawse_runtime.watch import inotify
 from hawse_runtime.watch.inotify import Inotify, InotifyEvent
 
-DIRECTORIES_LIMIT = 1 << 16  # of one watch: each costs the kernel about 1 KB
-TAKEN_LIMIT = 1 << 15  # events taken at a time: twice the longest queue in Linux by default
-CHANGES_LIMIT = 1 << 16  # changes reported at a time: a larger moved tree must be scanned by the client
+DIRECTORIES_LIMIT = 1 << 16  # directories per watch; each costs about 1 KB of kernel memory
+TAKEN_LIMIT = 1 << 15  # events taken at a time; twice the default maximum queue length in Linux
+CHANGES_LIMIT = 1 << 16  # changes reported at a time; the client must scan larger moved trees
 
 _MASK = (
     inotify.MODIFY
@@ -36,15 +36,15 @@ _PASSING = (
     errno.ENOTDIR,
     errno.EACCES,
     errno.ELOOP,
-)  # a directory that was deleted or is unreadable
+)  # errors for a directory that was deleted or cannot be read
 
 
 class OverflowedError(Exception):
-    """The kernel's queue overflowed: events are lost, and directories may be unwatched."""
+    """Raised when the kernel's queue has overflowed: events were lost, and directories may not be watched."""
 
 
 class Directories:
-    """The watched directories, by kernel descriptor and by path, with their subdirectories."""
+    """The watched directories by watch descriptor and by path, with their subdirectories."""
 
     def __init__(self) -> None:
         self._paths: dict[int, bytes] = {}
@@ -58,7 +58,7 @@ class Directories:
         return self._paths.get(wd)
 
     def add(self, path: bytes, wd: int) -> None:
-        """Add a directory. If its `wd` is known, the directory was moved."""
+        """Add a directory. If `wd` is known, the directory has been moved."""
         self.remove(wd)
         self._paths[wd] = path
         self._wds[path] = wd
@@ -74,7 +74,7 @@ class Directories:
                 del self._below[os.path.dirname(path)]
 
     def cut(self, path: bytes) -> list[int]:
-        """Forget `path` and everything below it; return the descriptors."""
+        """Remove `path` and everything below it. Return the removed watch descriptors."""
         found = []
         waiting = [path]
         while waiting:
@@ -88,25 +88,25 @@ class Directories:
 
 
 class DirectoryTree:
-    """The watched directories below one root. Symlinks are not followed."""
+    """The watched directories below a root. Symlinks are not followed."""
 
     def __init__(self, root: str, filter: Filter, *, recursive: bool, limit: int = DIRECTORIES_LIMIT) -> None:
-        """Create a tree without watches.
+        """Create a tree that does not watch any directory yet.
 
         Args:
             root: An absolute path.
-            filter: Selects reported changes, and excludes directories from the watch.
+            filter: Selects the changes to report, and excludes directories from watching.
             recursive: Whether to watch directories below `root`.
             limit: The maximum number of watched directories.
 
         Raises:
-            HawseError: `limit_exceeded` if the user has too many inotify instances, or no descriptor is free.
+            HawseError: `limit_exceeded` if the user has too many inotify instances or no descriptor is free.
         """
         self._limit = limit
         self._root = os.fsencode(root)
         self._filter = filter
         self._recursive = recursive
-        self.root_removed = False  # the root itself was deleted, moved or unmounted: no more events will arrive
+        self.root_removed = False  # whether the root was deleted, moved or unmounted, which ends the events
         self._directories = Directories()
         self._root_wd = -1
         try:
@@ -116,16 +116,16 @@ class DirectoryTree:
 
     @property
     def fd(self) -> int:
-        """Readable when events are available to `take`."""
+        """A descriptor that is readable when `take` would return events."""
         return self._inotify.fd
 
     def __len__(self) -> int:
         return len(self._directories)
 
     def open(self) -> None:
-        """Watch all directories. Every change after this returns is reported.
+        """Watch all directories. All changes after this method has returned are reported.
 
-        Raises `OSError` for the root, `not_directory`, and `limit_exceeded`.
+        Raises `OSError` if the root cannot be watched, `not_directory`, and `limit_exceeded`.
         """
         self._root = os.path.realpath(self._root)
         try:
@@ -138,7 +138,7 @@ class DirectoryTree:
                 pass
 
     def reopen(self) -> None:
-        """Start over after an overflow, with an empty queue and a new `fd`. Raises the errors of `open`."""
+        """Start again after an overflow, with an empty queue and a new `fd`. Raises the same errors as `open`."""
         new = Inotify()
         self._inotify.close()
         self._inotify = new
@@ -171,11 +171,11 @@ class DirectoryTree:
             self._directories.remove(event.wd)
         directory = self._directories.path(event.wd)
         if directory is None or not event.name:
-            return  # a directory that is no longer watched, or a watched one itself, which its parent also reports
+            return  # the directory is no longer watched, or its parent reports the same event
         path = _join(directory, event.name)
         is_directory = bool(event.mask & inotify.IS_DIRECTORY)
         if event.mask & _REMOVED:
-            if is_directory and event.mask & inotify.MOVED_FROM:  # a deleted directory has a separate event
+            if is_directory and event.mask & inotify.MOVED_FROM:  # deleting a directory causes a separate event
                 for wd in self._directories.cut(path):
                     self._inotify.remove(wd)
             yield from self._change("deleted", path, is_directory)
@@ -187,9 +187,9 @@ class DirectoryTree:
             yield from self._change("modified", path, is_directory)
 
     def _descend(self, directory: bytes, *, report: bool = True) -> Iterator[WatchedChange]:
-        """Watch the directories below. The entries of a new directory are also reported as new.
+        """Watch the directories below `directory`. If `report` is set, report the entries of new directories as added.
 
-        A directory is watched before it is read, so that entries created in the meantime are not missed.
+        Each directory is watched before it is read, so that entries created in the meantime are not missed.
         """
         waiting = [directory]
         while waiting:
@@ -207,7 +207,7 @@ class DirectoryTree:
         if self._filter.excludes(self._names(path)):
             return False
         if len(self._directories) >= self._limit:
-            raise HawseError("limit_exceeded", f"more than {self._limit} directories: exclude some")
+            raise HawseError("limit_exceeded", f"more than {self._limit} directories; exclude some of them")
         try:
             self._directories.add(path, self._inotify.add(path, _MASK))
         except OSError as error:
@@ -234,9 +234,9 @@ def _entries(directory: bytes) -> list[tuple[bytes, bool]]:
     try:
         with os.scandir(directory) as entries:
             return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    except OSError:  # deleted or unreadable
+    except OSError:  # deleted or not readable
         return []
 
 
 def _limit(error: OSError) -> HawseError:
-    return HawseError("limit_exceeded", f"no more watches: {error.strerror}", details={"errno": error.errno})
+    return HawseError("limit_exceeded", f"cannot add more watches: {error.strerror}", details={"errno": error.errno})

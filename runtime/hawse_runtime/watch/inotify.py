@@ -1,6 +1,6 @@
-"""The part of inotify(7) required to watch directories: names are bytes, and lost events are reported.
+"""The part of inotify(7) needed to watch directories. Names are bytes, and lost events are reported.
 
-Why not a library: docs/decisions/0035-watch-directories-with-inotify-directly-not-watchfiles.md.
+docs/decisions/0035-watch-directories-with-inotify-directly-not-watchfiles.md explains why this is not a library.
 """
 
 import ctypes
@@ -22,16 +22,16 @@ OVERFLOW: Final = 0x4000
 IGNORED: Final = 0x8000
 ONLY_DIRECTORIES: Final = 0x0100_0000
 NO_FOLLOW: Final = 0x0200_0000
-NOT_UNLINKED: Final = 0x0400_0000  # no events for deleted files that are still open
+NOT_UNLINKED: Final = 0x0400_0000  # report no events for deleted files that are still open
 IS_DIRECTORY: Final = 0x4000_0000
 
-READ_SIZE = 64 << 10  # bytes; an event has at most 272
+READ_SIZE = 64 << 10  # bytes per read; an event has at most 272
 _HEAD = struct.Struct("iIII")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class InotifyEvent(NamedTuple):
-    """An event for the entry `name` in the directory `wd`, or for that directory itself if `name` is empty."""
+    """An event for the entry `name` in the directory `wd`. If `name` is empty, it is for the directory itself."""
 
     wd: int
     mask: int
@@ -39,22 +39,22 @@ class InotifyEvent(NamedTuple):
 
 
 class Inotify:
-    """One queue of events. Its creator closes it."""
+    """A queue of inotify events. The creator must close it."""
 
     def __init__(self) -> None:
-        """Raises `OSError`: EMFILE if this user has too many queues, or this process too many descriptors."""
+        """Create a queue. Raises `OSError`: EMFILE if the user has too many queues or the process too many fds."""
         self.fd = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
 
     def add(self, path: bytes, mask: int) -> int:
-        """Watch `path`; return its descriptor, one for each directory. Raises `OSError`, ENOSPC at the limit."""
+        """Watch `path`. Return a watch descriptor, one per directory. Raises `OSError`, with ENOSPC at the limit."""
         return _checked(_libc.inotify_add_watch(self.fd, path, ctypes.c_uint32(mask)))
 
     def remove(self, wd: int) -> None:
-        """End the watch of a directory. Does nothing if the kernel has already removed it."""
+        """Stop watching a directory. Does nothing if the kernel has removed the watch."""
         _libc.inotify_rm_watch(self.fd, wd)
 
     def read(self) -> list[InotifyEvent]:
-        """Return at most READ_SIZE bytes of queued events, possibly none."""
+        """Return at most READ_SIZE bytes of queued events, possibly an empty list."""
         try:
             data = os.read(self.fd, READ_SIZE)
         except BlockingIOError:
@@ -80,5 +80,5 @@ def _checked(answer: int) -> int:
 
 
 def is_limit(error: OSError) -> bool:
-    """Return whether the kernel has no watches left, or this user or process no descriptors."""
+    """Return whether the limit of watches or descriptors was reached."""
     return error.errno in (errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM)

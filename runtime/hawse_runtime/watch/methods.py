@@ -1,4 +1,4 @@
-"""The watches of a sandbox, and the `watch.*` methods (docs/wire.md section 9)."""
+"""The watches of a sandbox and the `watch.*` methods (docs/wire.md section 9)."""
 
 import hashlib
 import re
@@ -27,36 +27,36 @@ from hawse_runtime.posix.environment import Environment
 from hawse_runtime.watch.directory_tree import DirectoryTree
 from hawse_runtime.watch.watch import DirectoryWatch, WatchStream
 
-# The runtime's id, the target's fingerprint, the number of the watch in this runtime, the cursor.
+# The runtime's id, the target's fingerprint, the number of the watch in this runtime, and the cursor.
 _VERSION = re.compile(r"([0-9a-f]{1,64})-([0-9a-f]{16})-(0|[1-9][0-9]{0,8})-(0|[1-9][0-9]{0,14})")
 
 
 class WatchLimits(msgspec.Struct, frozen=True):
-    """The maximum number of watches, and how long to keep a watch without readers."""
+    """Limits on the number of watches, and on the retention of watches without readers."""
 
-    count: int = 64  # each is one of the 128 inotify instances that Linux allows a user by default
-    unread_age: float = 600.0  # seconds, so that a reconnecting client can continue
+    count: int = 64  # each watch uses one of the 128 inotify instances that Linux allows a user by default
+    unread_age: float = 600.0  # seconds; long enough for a reconnecting client to continue
 
 
 class LogPosition(NamedTuple):
-    """The cursor of a version in the log. `reason`: why requested changes before it are unknown."""
+    """The cursor of a version in the log. `reason` states why changes requested before it are unknown."""
 
     cursor: int
     reason: RescanReason | None = None
 
 
 class WatchRecord:
-    """A watch in the registry. A watch without readers counts as ended."""
+    """A watch in the registry. There, a watch without readers counts as ended."""
 
     def __init__(self, watch: DirectoryWatch, target: str, number: int) -> None:
         self.id = target  # the target's fingerprint
         self.instance = str(number)
         self.watch = watch
-        self.number = number  # of the watch in this runtime
+        self.number = number  # the number of the watch in this runtime
 
 
 class WatchMethods:
-    """The watches by their targets: calls with equal parameters share one watch."""
+    """The watches by target. Calls with equal parameters share a watch."""
 
     def __init__(
         self,
@@ -125,10 +125,10 @@ class WatchMethods:
     # ---- the watches
 
     def _obtain(self, params: WatchTarget, since: str | None) -> tuple[WatchRecord, LogPosition]:
-        """Return an existing or new watch for `params`, and the position of `since` in its log.
+        """Return an existing or a new watch for `params`, and the position of `since` in its log.
 
         Raises:
-            HawseError: `invalid_params` for a version of another watch, `limit_exceeded` if all watches have readers.
+            HawseError: `invalid_params` if `since` is from another watch, `limit_exceeded` if all watches have readers.
         """
         path = self._environment.path(params.path)
         include, exclude = params.include or [], list(DEFAULT_EXCLUDE) if params.exclude is None else params.exclude
@@ -139,7 +139,7 @@ class WatchMethods:
         if record is None:
             filter = Filter(_globs(include), _globs(exclude))
             if len(self._records) >= self._limits.count and not self._records.drop_oldest_ended():
-                raise HawseError("limit_exceeded", f"all {self._limits.count} watches have readers")
+                raise HawseError("limit_exceeded", f"limit reached: all {self._limits.count} watches have readers")
             record = self._begin(path, filter, target, recursive=params.recursive)
         self._touch(record)
         return record, position
@@ -155,26 +155,26 @@ class WatchMethods:
         return record
 
     def _position(self, record: WatchRecord | None, target: str, since: str | None) -> LogPosition:
-        """Return the position of version `since`. Raises `invalid_params` for a version of another watch."""
+        """Return the position of the version `since`. Raises `invalid_params` if it is from another watch."""
         end = 0 if record is None else record.watch.log.end
         if since is None:
             return LogPosition(end)
         found = _VERSION.fullmatch(since)
         if found is None or found[2] != target:
-            raise _invalid_version("`since` is not a version of a watch with these parameters")
+            raise _invalid_version("`since` is not a version from a watch with these parameters")
         number, cursor = int(found[3]), int(found[4])
         if found[1] != self._runtime:
             return LogPosition(end, "restarted")
         if record is not None and number == record.number:
             if cursor > end:
-                raise _invalid_version(f"`since` is at change {cursor}, beyond the last one ({end})")
+                raise _invalid_version(f"`since` is at change {cursor}, beyond the last change ({end})")
             return LogPosition(cursor)
         if number >= self._number:
-            raise _invalid_version(f"`since` names watch {number}, which does not exist yet")
+            raise _invalid_version(f"`since` refers to watch {number}, which does not exist yet")
         return LogPosition(end, "expired")
 
     def _touch(self, record: WatchRecord) -> None:
-        """Restart the retention of a watch without readers; a watch with readers is always kept."""
+        """Restart the retention of a watch without readers. Watches with readers are always kept."""
         self._records.resume(record)
         if not record.watch.readers:
             self._records.end(record)

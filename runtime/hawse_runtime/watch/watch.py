@@ -1,4 +1,4 @@
-"""One watch: the task that reads the kernel's event queue into a log, and the streams that send from that log."""
+"""One directory watch: the task that reads kernel events into a log, and the streams that send changes from the log."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,25 +13,25 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.watch.change_log import KEPT, ChangeLog, merge
 from hawse_runtime.watch.directory_tree import DirectoryTree, OverflowedError
 
-COALESCE = 0.05  # seconds that changes wait to be merged with later ones of the same path
+COALESCE = 0.05  # seconds that a change waits to be merged with later changes of the same path
 
 
 class DirectoryWatch:
-    """Watches one directory for all streams with the same parameters. Start `run` as a task, once."""
+    """Watches one directory for all streams with the same parameters. Start `run` once, as a task."""
 
     def __init__(self, id: str, path: str, tree: DirectoryTree, disk: ThreadPool, version: str) -> None:
-        """`path`: the path sent to clients. `version`: the prefix of all versions of this watch."""
+        """Create a watch. `path` is sent to clients; `version` is the prefix of all versions of this watch."""
         self.id = id
         self.path = path
         self.log = ChangeLog()
         self.readers: dict[WatchStream, None] = {}
-        self.live = asyncio.Event()  # set once changes are recorded, or the watch is over
-        self.end: WatchStartResult | HawseError | None = None  # the reason for its end; set when it should end
-        self.over = False  # it has ended, and all its changes are in the log
+        self.live = asyncio.Event()  # set when changes are being recorded, or the watch has ended
+        self.end: WatchStartResult | HawseError | None = None  # the reason why the watch ends or has ended
+        self.over = False  # whether the watch has ended and all its changes are in the log
         self._tree = tree
         self._disk = disk
         self._version = version
-        self._pending: dict[str, WatchedChange] = {}  # not yet in the log
+        self._pending: dict[str, WatchedChange] = {}  # changes that are not in the log yet
         self._settling: list[asyncio.Future[None]] = []
         self._wake = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -41,7 +41,7 @@ class DirectoryWatch:
         return f"{self._version}-{cursor}"
 
     async def run(self) -> None:
-        """Watch until `stop`, or until the directory is deleted or moved; `end` has the reason."""
+        """Watch until `stop` is called or the directory is deleted or moved. Sets `end` to the reason."""
         try:
             await self._disk.run(self._tree.open)
             self.live.set()
@@ -61,7 +61,7 @@ class DirectoryWatch:
             self._wake.set()
 
     async def settle(self) -> None:
-        """Return when all changes made before this call are in the log. Raises the error that ended the watch."""
+        """Return when all earlier changes are in the log. Raises the error that ended the watch."""
         await self.live.wait()
         if self.end is None:
             future = self._loop.create_future()
@@ -74,7 +74,7 @@ class DirectoryWatch:
     # ---- inside
 
     async def _readable(self) -> None:
-        """Wait until there is something to do."""
+        """Wait until events are available or the watch should end."""
         if self._settling or self.end is not None:
             return
         self._wake.clear()
@@ -91,7 +91,7 @@ class DirectoryWatch:
             for change in await self._disk.run(self._tree.take):
                 merge(self._pending, change)
         except OverflowedError:
-            # Before notifying readers, so that a client that then scans the directory misses no later change.
+            # Reopen before notifying readers. If a client then scans the directory, no later change is missed.
             await self._disk.run(self._tree.reopen)
             self._pending.clear()
             self.log.lose()
@@ -129,7 +129,7 @@ class DirectoryWatch:
 
 
 class WatchStream(OutputOnlyStream):
-    """Serves one `watch.start` call. Holds only a cursor of the log."""
+    """Serves one `watch.start` call. Its only state is a cursor on the log."""
 
     def __init__(
         self,
@@ -140,18 +140,18 @@ class WatchStream(OutputOnlyStream):
         *,
         on_detach: Callable[[], object],
     ) -> None:
-        """Serve `call`.
+        """Create a stream for `call`.
 
         Args:
-            cursor: The start position in the log.
-            reason: Why changes before `cursor` are unknown, if the client requested them.
+            cursor: The position in the log to start from.
+            reason: Why the changes before `cursor` are unknown, if the client requested them.
             on_detach: Called when the channel is closed.
         """
         super().__init__(call)
         self._watch = watch
         self._cursor = cursor
         self._reason = reason
-        self._opened = False  # `watching` was sent
+        self._opened = False  # whether the `watching` event was sent
         self._on_detach = on_detach
         watch.readers[self] = None
 

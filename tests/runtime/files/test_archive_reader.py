@@ -135,7 +135,7 @@ def test_a_map_of_holes_that_never_ends_is_refused(tmp_path: Path) -> None:
 def test_a_zip_that_is_encrypted_or_compressed_otherwise_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a", "w", zipfile.ZIP_BZIP2) as file:
         file.writestr("f", b"x")
-    with pytest.raises(HawseError, match="invalid_params: the compression of 'f' is not supported"):
+    with pytest.raises(HawseError, match="invalid_params: unsupported compression method"):
         names(tmp_path / "a")
     with zipfile.ZipFile(tmp_path / "b", "w") as file:
         file.writestr("f", b"x")

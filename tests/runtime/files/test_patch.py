@@ -56,7 +56,7 @@ def test_later_hunks_follow_the_shift_of_those_before() -> None:
     ("patch", "why"),
     [
         (b"nothing", "it has no hunk"),
-        (b"@@ -1,2 +1,1 @@\n-a\n", "has 1 old and 0 new lines, and its header states 2 and 1"),
+        (b"@@ -1,2 +1,1 @@\n-a\n", "has 1 old and 0 new lines, but its header states 2 and 1"),
         (b"@@ -1 +1 @@\nxa\n", "starts with none of"),
         (b"--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n--- c\n+++ d\n@@ -1 +1 @@\n-a\n+b\n", "changes several files"),
     ],
