@@ -5,7 +5,7 @@ from hawse.client.calls.call_table import CallTable
 
 
 class AuditTrail:
-    """The entries that this client may read: all, or those of the sandboxes that it may give access to."""
+    """The entries that this client may read: all, or entries of the sandboxes that it may give access to."""
 
     def __init__(self, calls: CallTable) -> None:
         self._calls = calls

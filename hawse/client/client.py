@@ -15,21 +15,21 @@ from hawse.client.connection.reconnect import Reconnector, Token
 from hawse.client.sandbox.sandbox import Sandbox
 from hawse.wire import Welcome
 
-if TYPE_CHECKING:  # each is loaded on first use, so that programs start fast
+if TYPE_CHECKING:  # loaded on first use, so that programs start fast
     from hawse.client.access import ShareLinks, Tokens
     from hawse.client.audit import AuditTrail
     from hawse.client.backups import Backups
     from hawse.client.images import Images
     from hawse.client.sandbox.sandboxes import Sandboxes
 
-RAW_WINDOW = 64 * 1024  # bytes of events that the server may send ahead to a call by name, which ignores them
-POSTED_TIMEOUT = 1.0  # seconds that closing waits for calls with an ignored outcome, such as the end of a command
+RAW_WINDOW = 64 * 1024  # bytes of events that the server can send to a call by name, which ignores them
+POSTED_TIMEOUT = 1.0  # seconds that `close` waits for calls with an ignored outcome, such as the end of a command
 
 
 class Client:
-    """`async with connect(url, token=…) as hw:` connects. Leaving ends all calls and closes the connection.
+    """`async with connect(url, token=…) as hw:` connects. Leaving the block ends all calls and closes the connection.
 
-    `hw = await connect(url, token=…)` connects as well, until `close`, in the same task.
+    `hw = await connect(url, token=…)` connects until `close`, which must be called in the same task.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Client:
         return self.__aenter__().__await__()
 
     async def close(self) -> None:
-        """End all calls and close the connection. Does nothing the second time, and before it is connected."""
+        """End all calls and close the connection. Does nothing if the client is closed or was never connected."""
         if self._group is not None:
             await self.__aexit__(None, None, None)
 
@@ -95,8 +95,8 @@ class Client:
         finally:
             self._reconnector.close()
             self._task.cancel()
-        # The task group does not get the caller's exception, because it would wrap it in a group. It does get a
-        # cancellation, which can be its own after an error in its task.
+        # The task group does not get the caller's exception, because it would wrap it in an exception group. It does
+        # get a cancellation, because the group itself can cause one after an error in its task.
         if kind is not None and issubclass(kind, asyncio.CancelledError):
             await self._group.__aexit__(kind, error, trace)
         else:
@@ -163,7 +163,7 @@ class Client:
         return AuditTrail(self._calls)
 
     async def preview_host(self) -> str | None:
-        """Return the parent domain of the previews' host names; None if previews are only reached by path."""
+        """Return the parent domain of the previews' host names; None if previews only have paths."""
         from hawse.api.ports import PreviewHost
 
         return (await self._calls.request(PreviewHost(), sandbox=None)).host
@@ -179,14 +179,14 @@ class Client:
     ) -> Any:
         """Call any method by its name and return its result as JSON values. Events are ignored.
 
-        Without a connection, the call waits for one, for at most the connect timeout.
+        Without a connection, the call waits for one, at most for the connect timeout.
 
         Args:
             method: The name, such as `file.stat`.
             params: The parameters as JSON values.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: Makes the call run once: it is repeated when the connection is lost. Without a key it then raises
-                `interrupted`.
+            key: With a key, the call is repeated if the connection is lost, and runs once. Without a key, it then
+                raises `interrupted`.
             timeout: Time limit in seconds.
 
         Raises:
@@ -217,11 +217,11 @@ class Client:
 
     @property
     def problem(self) -> str | None:
-        """Why the latest attempt to connect failed, or the connection was lost; None before that."""
+        """Why the latest attempt to connect failed, or why the connection was lost; None if neither has happened."""
         return self._reconnector.problem
 
     def states(self) -> "States":
-        """Iterate over the current state and its changes, up to `CLOSED`. States that are read too late are skipped."""
+        """Iterate over the current state and its changes, up to `CLOSED`. A slow reader skips states."""
         return States(self._reconnector)
 
 
@@ -250,23 +250,24 @@ def connect(
     options: Options | None = None,
     on_state: Callable[[ConnectionState], None] | None = None,
 ) -> Client:
-    """Return a client for the gateway at `url`, to be awaited, or entered with `async with`.
+    """Return a client for the gateway at `url`. Await it, or enter it with `async with`.
 
     Args:
-        url: `http(s)://` or `ws(s)://host[:port]`, also as printed by `hawse serve` (`…/#token=…`).
-            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or the one saved by `hawse login`, or the
-            gateway of this machine.
-        token: A string, or an async function that returns a fresh one for each attempt; None means the token in `url`.
+        url: `http(s)://` or `ws(s)://host[:port]`, or the URL that `hawse serve` prints (`…/#token=…`).
+            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`, or the
+            gateway on this machine.
+        token: A string, or an async function that returns a fresh token for each attempt. None means the token in
+            `url`.
         ca: A file of PEM certificates to trust instead of the system's, or an `ssl.SSLContext`.
         options: Timeouts, windows and delays.
-        on_state: Is called from the event loop when the state of the connection changes.
+        on_state: Called from the event loop when the state of the connection changes.
 
     Raises:
-        ValueError: `url` is not the URL of a gateway, or `ca` not a file of certificates.
+        ValueError: `url` is not the URL of a gateway, or `ca` is not a file of certificates.
         TypeError: `token` is neither a string nor a function.
         ConfigError: The gateway saved by `hawse login` cannot be read.
-        RefusedError: When entering: the gateway refused the connection.
-        GaveUpError: On entering: no connection within the connect timeout.
+        RefusedError: When entered: the gateway refused the connection.
+        GaveUpError: When entered: no connection within the connect timeout.
     """
     if url is None:
         found = from_environment()

@@ -1,4 +1,4 @@
-"""Finds the gateway: from options, environment variables, `hawse login`, or on this machine."""
+"""Finds the gateway: from options, environment variables, the settings saved by `hawse login`, or on this machine."""
 
 import os
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ import msgspec
 LOCAL_URL: Final = "http://127.0.0.1:8080"  # where `hawse serve` listens
 LOCAL_NAMES: Final = (LOCAL_URL, LOCAL_URL.replace("127.0.0.1", "localhost"))
 LOCAL_STATE: Final = "~/.local/state/hawse"  # where `hawse serve` keeps its token
-MODE: Final = 0o600  # of the file, which contains a token
+MODE: Final = 0o600  # permission bits of the file, which contains a token
 
 
 class ConfigError(Exception):
@@ -19,11 +19,11 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Gateway:
-    """The address of a gateway, and the credentials for it.
+    """The address of a gateway and its credentials.
 
     Attributes:
         url: `http(s)://host[:port]`.
-        token: The bearer token; None means none is sent.
+        token: The bearer token; None sends no token.
         ca: The file of trusted certificates. None means the system's.
         source: The source of the address, for messages.
     """
@@ -41,7 +41,7 @@ def config_file() -> Path:
 
 
 def from_environment() -> Gateway:
-    """Return the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or otherwise the one that `find_gateway` finds.
+    """Return the gateway that `find_gateway` finds with HAWSE_URL, HAWSE_TOKEN and HAWSE_CA.
 
     Raises:
         ConfigError: The saved settings cannot be read.
@@ -55,9 +55,9 @@ def find_gateway(url: str | None, token: str | None, ca: str | None = None) -> G
 
     Args:
         url: The address from an option or HAWSE_URL. None means the saved gateway, or the gateway of this machine.
-        token: The token from an option or HAWSE_TOKEN. None means the token that was saved with that address, or for
-            `LOCAL_URL` the token in the state directory of a gateway on this machine.
-        ca: The file of certificates from an option or HAWSE_CA. None means the file that was saved with that address.
+        token: The token from an option or HAWSE_TOKEN. None means the token that was saved with the address or, for
+            `LOCAL_URL`, the token in the state directory of a gateway on this machine.
+        ca: The certificate file from an option or HAWSE_CA. None means the file that was saved with the address.
 
     Raises:
         ConfigError: The saved settings cannot be read.
@@ -80,7 +80,7 @@ def load() -> Gateway | None:
     """Return the saved gateway, if any.
 
     Raises:
-        ConfigError: The file cannot be read, or is not what `save` writes.
+        ConfigError: The file cannot be read or does not have the format that `save` writes.
     """
     path = config_file()
     try:
@@ -95,7 +95,7 @@ def load() -> Gateway | None:
 
 
 def save(gateway: Gateway) -> Path:
-    """Save the address and the token, readable by this user only; return the path of the file.
+    """Save the address and the token in a file that only this user can read; return its path.
 
     Raises:
         ConfigError: The file cannot be written.
@@ -126,7 +126,7 @@ def forget() -> bool:
 
 
 def _local_token() -> str | None:
-    """The token of the gateway on this machine; None if it is missing or not readable."""
+    """Return the token of the gateway on this machine; None if it is missing or not readable."""
     state = Path(os.environ.get("HAWSE_STATE") or LOCAL_STATE).expanduser()
     try:
         return (state / "token").read_text("ascii").strip() or None

@@ -1,4 +1,4 @@
-"""A desktop of a sandbox: start it, see it, drive it, and connect viewers to it."""
+"""A desktop of a sandbox: start it, take screenshots, send input, and connect viewers."""
 
 import builtins
 import secrets
@@ -50,7 +50,7 @@ from hawse.wire import Data, Event, Kind, RemoteProtocolError
 if TYPE_CHECKING:
     from hawse.client.terminal.recording import Recording
 
-IMAGE_MAX = 256 << 20  # bytes of an image; the largest desktop has 25 MB of pixels
+IMAGE_MAX = 256 << 20  # maximum bytes of an image; the largest desktop has 25 MB of pixels
 
 
 class Screenshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ class Screenshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScreenshotCall(ClientCall):
-    """`desktop.screenshot`. It is not resumed: a lost connection ends it with `interrupted`."""
+    """A call of `desktop.screenshot`. A lost connection ends it with `interrupted`."""
 
     def __init__(self, params: DesktopScreenshot, *, sandbox: str, window: int, timeout: float | None) -> None:
         super().__init__(params, sandbox=sandbox, repeats=False, window=window, timeout=timeout)
@@ -86,7 +86,7 @@ class ScreenshotCall(ClientCall):
 
 
 class DesktopAttachCall(ByteStreamCall):
-    """`desktop.attach`. It is not resumed: a lost connection ends it with `interrupted`."""
+    """A call of `desktop.attach`. A lost connection ends it with `interrupted`."""
 
     subject = "the desktop"
 
@@ -105,13 +105,13 @@ class DesktopAttachCall(ByteStreamCall):
 class DesktopConnection(ByteStream[DesktopAttachCall]):
     """`async with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
 
-    Entering raises `not_found` without such a desktop. Iterating and writing raise `interrupted` when the client's
+    Entering raises `not_found` if the desktop does not exist. Iterating and writing raise `interrupted` if the client's
     connection is lost, and `protocol_error` after a message that viewers are not allowed to send.
     """
 
     @property
     def info(self) -> DesktopOpened:
-        """The desktop and its viewers, as they were at the start."""
+        """The desktop and its viewers at the start of the connection."""
         assert self._call.info is not None
         return self._call.info
 
@@ -119,8 +119,8 @@ class DesktopConnection(ByteStream[DesktopAttachCall]):
 class Desktop(SandboxPart):
     """A desktop of a sandbox. It need not be closed.
 
-    The methods that send input raise `not_found` without the desktop, `lease_held` if a viewer holds the writer lease,
-    and `io_error` if the desktop does not answer.
+    The methods that send input raise `not_found` if the desktop does not exist, `lease_held` if a viewer holds the
+    writer lease, and `io_error` if the desktop does not answer.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Desktop(SandboxPart):
             sandbox: The id of the sandbox.
             window: Number of bytes that the server can send before they are read.
             id: The id of the desktop.
-            timeout: Seconds for a screenshot; None means any time.
+            timeout: Time limit of a screenshot in seconds; None means no limit.
         """
         super().__init__(calls, sandbox, window=window)
         self.id = id
@@ -146,7 +146,7 @@ class Desktop(SandboxPart):
     # ---- life
 
     async def start(self, *, width: int = 1280, height: int = 800, dpi: int = 96) -> DesktopStartResult:
-        """Start the desktop. A running one is returned unchanged, and `created` is false.
+        """Start the desktop. If it is running, it is returned unchanged and `created` is false.
 
         Args:
             width: Pixels.
@@ -168,17 +168,19 @@ class Desktop(SandboxPart):
         return (await self._request(DesktopList())).desktops
 
     async def unavailable(self) -> str | None:
-        """Return why the sandbox cannot start a desktop, and how to install missing programs; None if it can."""
+        """Return why the sandbox cannot start a desktop and how to install missing programs; None if it can start
+        one.
+        """
         return (await self._request(DesktopList())).problem
 
     async def record(self, *, title: str | None = None) -> "Recording":
-        """Record its screen from now on, about five times per second, for at most 4 hours.
+        """Start to record its screen, about five times per second, for at most 4 hours.
 
         Args:
             title: The title of the recording.
 
         Raises:
-            HawseError: `not_found` without such a desktop, `limit_exceeded`, `no_space`.
+            HawseError: `not_found` if the desktop does not exist, `limit_exceeded`, `no_space`.
         """
         from hawse.api.recordings import RecordingStart
         from hawse.client.terminal.recording import Recording
@@ -214,15 +216,15 @@ class Desktop(SandboxPart):
         quality: int = 80,
         region: tuple[int, int, int, int] | None = None,
     ) -> Screenshot:
-        """Take an image of the desktop, including the mouse pointer.
+        """Take a screenshot of the desktop, including the mouse pointer.
 
         Args:
             format: `png`, `jpeg` or `webp`.
-            quality: 1 to 100, of `jpeg` and `webp`.
-            region: The part (x, y, width, height), in pixels; None means all.
+            quality: Quality of `jpeg` and `webp`, 1 to 100.
+            region: The part to capture (x, y, width, height), in pixels; None captures the whole desktop.
 
         Raises:
-            HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime has no Pillow; `interrupted` if
+            HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime lacks Pillow; `interrupted` if
                 the connection is lost.
         """
         part = None if region is None else Region(x=region[0], y=region[1], width=region[2], height=region[3])
@@ -232,7 +234,7 @@ class Desktop(SandboxPart):
         return image
 
     async def windows(self) -> builtins.list[DesktopWindow]:
-        """Return the windows of programs, from the lowest to the uppermost."""
+        """Return the windows of programs, in stacking order from bottom to top."""
         return (await self._request(DesktopWindows(id=self.id))).windows
 
     # ---- drive
@@ -248,22 +250,26 @@ class Desktop(SandboxPart):
             x: Pixels from the left edge.
             y: Pixels from the top edge.
             button: `left`, `middle` or `right`.
-            count: How often: 2 is a double click.
-            hold: Keys that are held in the meantime, such as `ctrl+shift`.
+            count: Number of clicks; 2 is a double click.
+            hold: Keys to hold down during the click, such as `ctrl+shift`.
         """
         await self._request(DesktopClick(id=self.id, x=x, y=y, button=button, count=count, hold=hold))
 
     async def drag(self, path: Iterable[tuple[int, int]], *, button: MouseButton = "left") -> None:
-        """Press a mouse button at the first point (x, y), move through the others, and release it at the last."""
+        """Drag: press a mouse button at the first point (x, y), move through the others, and release it at the last."""
         points = [Point(x=x, y=y) for x, y in path]
         await self._request(DesktopDrag(id=self.id, path=points, button=button))
 
     async def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Turn the wheel at a pixel: `dy` steps down (negative: up), `dx` steps to the right."""
+        """Turn the wheel at a pixel: `dy` steps down and `dx` steps to the right; negative steps go up and to the
+        left.
+        """
         await self._request(DesktopScroll(id=self.id, x=x, y=y, dx=dx, dy=dy))
 
     async def type(self, text: str) -> None:
-        """Type text into the active window. Raises `invalid_params` for control characters but tab and line feed."""
+        """Type text into the active window. Raises `invalid_params` for control characters other than tab and line
+        feed.
+        """
         await self._request(DesktopType(id=self.id, text=text))
 
     async def key(self, keys: str, *, count: int = 1) -> None:
@@ -271,7 +277,7 @@ class Desktop(SandboxPart):
         await self._request(DesktopKey(id=self.id, keys=keys, count=count))
 
     async def clipboard(self, text: str | None = None) -> str:
-        """Set the text of the clipboard, if given, and return the current text."""
+        """Set the text of the clipboard unless `text` is None, and return the current text."""
         return (await self._request(DesktopClipboard(id=self.id, text=text))).text
 
     # ---- people
@@ -279,14 +285,14 @@ class Desktop(SandboxPart):
     async def lease(
         self, action: LeaseAction, *, viewer: str | None = None, to: str | None = None, epoch: int | None = None
     ) -> WriterLease:
-        """Change the viewers that may send input: see `desktop.lease` in docs/methods.md."""
+        """Change the viewers that may send input, as `desktop.lease` in docs/methods.md describes."""
         return await self._request(DesktopLease(id=self.id, action=action, viewer=viewer, to=to, epoch=epoch))
 
     def connect(self, *, viewer: ViewerProfile | None = None, read_only: bool = False) -> DesktopConnection:
-        """Return an RFB connection for a viewer: see `DesktopConnection`.
+        """Return an RFB connection for a viewer. See `DesktopConnection`.
 
         Args:
-            viewer: How the viewer introduces itself.
+            viewer: The viewer's identity.
             read_only: Whether its input is dropped.
         """
         params = DesktopAttach(id=self.id, viewer=viewer, read_only=read_only)

@@ -14,13 +14,15 @@ WINDOW = 256 * 1024  # bytes that the gateway can send ahead
 
 
 class EgressWatchCall(ClientCall):
-    """`egress.watch`. A repeat starts with the latest refusals, and skips known ones."""
+    """A call of `egress.watch`. A repeated call starts with the latest refusals and skips the ones it has received
+    before.
+    """
 
     def __init__(self, params: EgressWatch, *, window: int) -> None:
         super().__init__(params, repeats=True)
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._latest = 0.0
-        self._again = 0.0  # older ones were received before the connection was lost
+        self._again = 0.0  # older refusals were received before the connection was lost
 
     def opening(self) -> int:
         self._again = self._latest
@@ -47,7 +49,7 @@ class EgressWatchCall(ClientCall):
 class EgressRequests(StreamHandle[EgressWatchCall, EgressRequest | EgressLost]):
     """`async with box.egress.watch() as requests: async for request in requests: …`
 
-    Yields the latest refusals, then each new one. `EgressLost` reports the number that a slow client missed.
+    Yields the latest refusals, then each new refusal. `EgressLost` reports how many refusals a slow client has missed.
     """
 
     async def _next(self) -> EgressRequest | EgressLost:
@@ -59,7 +61,7 @@ class EgressRequests(StreamHandle[EgressWatchCall, EgressRequest | EgressLost]):
 class Egress:
     """The egress rules of a sandbox. It need not be closed.
 
-    Methods raise `HawseError`: `not_found` for a sandbox that does not exist.
+    Methods raise `HawseError`: `not_found` if the sandbox does not exist.
     """
 
     def __init__(self, calls: CallTable, sandbox: str) -> None:
@@ -76,12 +78,13 @@ class Egress:
     async def set(
         self, allow: Sequence[str], deny: Sequence[str] = (), *, secrets: Sequence[str] | None = None
     ) -> EgressInfo:
-        """Replace the rules. They decide about new connections when this returns; others that they refuse are closed.
+        """Replace the rules. When this returns, they apply to new connections, and open connections that they refuse
+        are closed.
 
         Args:
             allow: Rules `[METHODS ]HOST[:PORT]` for allowed connections.
             deny: Rules of the same form, which take precedence over `allow`.
-            secrets: Names of secrets of the gateway that requests get. None means no change.
+            secrets: Names of the gateway's secrets that the proxy adds to requests. None keeps the current secrets.
 
         Raises:
             HawseError: `invalid_params` for an invalid rule, a secret that the caller may not use, or a sandbox with
@@ -92,10 +95,10 @@ class Egress:
         return await self._calls.request(params, sandbox=None)
 
     def watch(self, *, allowed: bool = False) -> EgressRequests:
-        """Return a context manager and iterator of refusals.
+        """Return a context manager and iterator over refusals.
 
         Args:
-            allowed: Whether requests that are passed on are reported, too.
+            allowed: Whether to report allowed requests as well.
         """
         params = EgressWatch(id=self._sandbox, allowed=allowed)
         return EgressRequests(self._calls, EgressWatchCall(params, window=WINDOW))

@@ -1,7 +1,7 @@
-"""`run`: `asyncio.run` for programs that are also ended by SIGTERM, SIGHUP or SIGQUIT.
+"""`run`: like `asyncio.run`, but it also cancels the program on SIGTERM, SIGHUP and SIGQUIT.
 
-Their default action ends a program at once, but its commands in a sandbox keep running: a cancelled command is ended
-there, while a command whose client has vanished waits for a resume.
+By default, these signals end a program at once while its commands in a sandbox keep running. A cancelled command is
+ended there; a command whose client has vanished waits for the client to resume.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-# Those of this system: Windows has only SIGTERM. asyncio handles SIGINT.
+# The signals that this system has; Windows has only SIGTERM. asyncio handles SIGINT.
 SIGNALS: Final = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
-CLEANUP_TIMEOUT: Final = 9.0  # seconds from a signal to the end; supervisors kill after 10 or more
+CLEANUP_TIMEOUT: Final = 9.0  # seconds from a signal to the end of the program; supervisors kill after 10 s or more
 
 
 class SignalExit(SystemExit):
-    """A signal has ended the program; the exit code is 128 and the number of the signal.
+    """A signal has ended the program. The exit code is 128 plus the number of the signal.
 
     Attributes:
         signal: The signal.
@@ -32,11 +32,11 @@ class SignalExit(SystemExit):
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine as `asyncio.run` does, and cancel it on SIGTERM, SIGHUP or SIGQUIT, too.
+    """Run a coroutine like `asyncio.run`, and cancel it on SIGTERM, SIGHUP or SIGQUIT as well.
 
-    Contexts are left and `finally` blocks run, so commands that were started in a sandbox end. The program has 9
-    seconds for this, then the signal ends it. Further signals have no effect until the program has ended. An ignored
-    signal, such as SIGHUP after `nohup`, remains ignored. Outside the main thread, this is `asyncio.run`.
+    Context managers exit and `finally` blocks run, so commands that were started in a sandbox end. After 9 seconds, the
+    signal ends the program. Further signals have no effect until the program has ended. An ignored signal, such as
+    SIGHUP after `nohup`, remains ignored. Outside the main thread, this function is the same as `asyncio.run`.
 
     Args:
         main: The coroutine.
@@ -74,17 +74,19 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
 
 def die(number: int) -> None:
-    """End this process by a signal, as if the signal were not handled."""
+    """End this process with a signal, as if the signal were not handled."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 
 
 def _close_for_good(loop: asyncio.AbstractEventLoop) -> None:
-    """Close the loop of a program that ends, and ignore signals from then on: `timeout`, for one, sends two."""
+    """Close the event loop at the end of the program, and then ignore signals, because programs such as `timeout`
+    send two.
+    """
     mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
     if mask is not None:
         mask(signal.SIG_BLOCK, SIGNALS)
-    loop.close()  # restores the default actions. It does not wait for threads, which could be reading from the terminal
+    loop.close()  # restores the default actions; does not wait for threads, which may be reading from the terminal
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     if mask is not None:
@@ -92,10 +94,10 @@ def _close_for_good(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class _Ending:
-    """Cancels the main task for the first signal.
+    """Cancels the main task on the first signal.
 
     Attributes:
-        signal: The signal, once it has arrived.
+        signal: The received signal; None before that.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -1,4 +1,4 @@
-"""Git in a sandbox. Each method runs once, even if the connection is lost in the meantime."""
+"""Git in a sandbox. Each method runs once, even if the connection is lost during the call."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ WINDOW = 64 << 10  # bytes of progress events that the server can send ahead
 
 
 class CloneCall(ClientCall):
-    """`git.clone`. Thanks to its key, a repeat joins the running clone or gets its outcome."""
+    """A call of `git.clone`. With its key, a repeated call joins the running clone or gets its outcome."""
 
     def __init__(
         self, params: GitClone, *, sandbox: str, on_progress: Callable[[GitProgress], object] | None = None
@@ -58,10 +58,11 @@ class CloneCall(ClientCall):
 
 
 class Git(SandboxPart):
-    """`box.git`. `path` is a directory of the repository, by default the workspace.
+    """`box.git`: git in a sandbox. `path` is a directory of the repository, by default the workspace.
 
-    Failures of git raise `HawseError`: `details["reason"]` is the reason (`not_a_repository`, `authentication`,
-    `network`, `revision`, `local_changes`, `merge`, `rejected`, …), `details["stderr"]` git's message without secrets.
+    Failures of git raise `HawseError`. `details["reason"]` is the reason (`not_a_repository`, `authentication`,
+    `network`, `revision`, `local_changes`, `merge`, `rejected`, …), and `details["stderr"]` is git's message without
+    secrets.
     """
 
     async def clone(
@@ -76,20 +77,20 @@ class Git(SandboxPart):
         timeout: float | None = None,
         on_progress: Callable[[GitProgress], object] | None = None,
     ) -> GitHead:
-        """Clone a repository. If the clone fails, or the caller is cancelled, `path` is left as it was.
+        """Clone a repository. If the clone fails or the caller is cancelled, `path` remains unchanged.
 
         Args:
             url: The repository.
             path: The directory to create; None means the name of the repository.
             depth: The number of commits to fetch; None means all.
-            branch: The branch to check out; None means the remote's own.
+            branch: The branch to check out; None means the remote's default branch.
             filter: Objects to omit, such as `blob:none`.
             credentials: For http and https. They are not stored.
             timeout: Time limit in seconds; 600 by default.
             on_progress: Called from the event loop.
 
         Raises:
-            HawseError: `conflict` (`path` is not empty), `not_found`, `permission_denied`, `deadline_exceeded`,
+            HawseError: `conflict` if `path` is not empty, `not_found`, `permission_denied`, `deadline_exceeded`,
                 `io_error` with the reason `network`.
         """
         params = GitClone(
@@ -104,13 +105,13 @@ class Git(SandboxPart):
         call = CloneCall(params, sandbox=self._sandbox, on_progress=on_progress)
         try:
             head: GitHead = await self._calls.perform(call)
-        except asyncio.CancelledError:  # without this the clone would continue, and wait for a repeat of the call
+        except asyncio.CancelledError:  # otherwise, the clone would continue and wait for a repeated call
             self._calls.post(ClientCall(GitCancel(key=call.key or ""), sandbox=self._sandbox))
             raise
         return head
 
     async def status(self, path: PathLike = ".", *, ignored: bool = False) -> GitStatusResult:
-        """Return what differs from the last commit, and the branch with its distance from the remote's."""
+        """Return the changes since the last commit, the branch, and how far it is ahead of and behind its upstream."""
         state = await self._request(GitStatus(path=wire_path(path), ignored=ignored))
         for entry in state.entries:
             entry.path = from_text(entry.path)
@@ -127,7 +128,7 @@ class Git(SandboxPart):
         paths: Sequence[PathLike] | None = None,
         limit: int | None = None,
     ) -> GitDiffResult:
-        """Return a patch, by default of the working tree against the index.
+        """Return a patch, by default of the working tree compared with the index.
 
         Args:
             path: A directory of the repository.
@@ -135,7 +136,7 @@ class Git(SandboxPart):
             base: Compare the working tree, or `target`, with this revision instead.
             target: A revision.
             paths: Only these paths.
-            limit: Bytes of the patch, 256 KiB by default.
+            limit: Maximum number of bytes of the patch; 256 KiB by default.
         """
         params = GitDiff(
             path=wire_path(path),
@@ -161,14 +162,14 @@ class Git(SandboxPart):
         Args:
             path: A directory of the repository.
             ref: The revision to start at; None means the current one.
-            limit: The number of commits.
+            limit: The maximum number of commits.
             skip: The number of commits to skip first.
             paths: Only commits that changed these paths.
         """
         return await self._request(GitLog(path=wire_path(path), ref=ref, limit=limit, skip=skip, paths=_list(paths)))
 
     async def add(self, paths: Sequence[PathLike] | None = None, *, path: PathLike = ".", all: bool = False) -> None:
-        """Stage `paths`, which are not patterns, or `all` changes, including deletions."""
+        """Stage `paths`, taken literally, or `all` changes, including deletions."""
         await self._request(GitAdd(path=wire_path(path), paths=_list(paths), all=all))
 
     async def commit(
@@ -186,20 +187,20 @@ class Git(SandboxPart):
             message: The commit message.
             path: A directory of the repository.
             author: The author and committer; None uses the configuration of git.
-            all: Whether to commit the changes of all tracked files too.
-            allow_empty: Whether a commit without changes is permitted.
+            all: Whether to commit all changes of tracked files as well.
+            allow_empty: Whether to allow a commit without changes.
         """
         params = GitCommit(path=wire_path(path), message=message, author=author, all=all, allow_empty=allow_empty)
         return _local(await self._request(params))
 
     async def branches(self, path: PathLike = ".") -> GitBranchResult:
-        """Return the branches, including remote ones, and the current branch."""
+        """Return the branches, including remote-tracking branches, and the current branch."""
         return await self._request(GitBranch(path=wire_path(path)))
 
     async def create_branch(
         self, name: str, *, path: PathLike = ".", start: str | None = None, force: bool = False
     ) -> GitBranchResult:
-        """Create a branch without switching to it: see `checkout`.
+        """Create a branch without switching to it. `checkout` can switch as well.
 
         Args:
             name: The name of the branch.
@@ -210,7 +211,7 @@ class Git(SandboxPart):
         return await self._request(GitBranch(path=wire_path(path), create=name, start=start, force=force))
 
     async def delete_branch(self, name: str, *, path: PathLike = ".", force: bool = False) -> GitBranchResult:
-        """Delete a branch; with `force` even an unmerged one."""
+        """Delete a branch. With `force`, it can be unmerged."""
         return await self._request(GitBranch(path=wire_path(path), delete=name, force=force))
 
     async def checkout(
@@ -228,8 +229,8 @@ class Git(SandboxPart):
             ref: The branch or commit.
             path: A directory of the repository.
             create: Whether to create the branch `ref`.
-            start: The revision that the new branch starts at.
-            paths: Restore only these paths, from `ref` or the index, and do not switch.
+            start: The revision where the new branch starts.
+            paths: Restore only these paths, from `ref` or the index, without switching.
         """
         params = GitCheckout(path=wire_path(path), ref=ref, create=create, start=start, paths=_list(paths))
         return _local(await self._request(params))
@@ -245,19 +246,19 @@ class Git(SandboxPart):
         credentials: GitCredentials | None = None,
         timeout: float | None = None,
     ) -> GitHead:
-        """Fetch, and integrate the remote branch.
+        """Fetch from a remote and integrate its branch.
 
         Args:
             path: A directory of the repository.
-            remote: The remote; None means the branch's own.
-            branch: The remote branch; None means the branch's own.
+            remote: The remote; None means the current branch's remote.
+            branch: The remote branch; None means the current branch's upstream.
             rebase: Whether to rebase instead of merging.
             ff_only: Whether to fail if a merge or rebase is required.
             credentials: For http and https. They are not stored.
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
-            HawseError: `conflict` with the reason `merge`, and as `clone`.
+            HawseError: `conflict` with the reason `merge`, and the errors of `clone`.
         """
         params = GitPull(
             path=wire_path(path),
@@ -288,12 +289,13 @@ class Git(SandboxPart):
             remote: The remote.
             branch: The branch; None means the current one.
             force: Whether to overwrite the remote branch, if it has not changed since it was last fetched.
-            set_upstream: Whether the branch tracks the remote branch from now on.
+            set_upstream: Whether to set the remote branch as the upstream.
             credentials: For http and https. They are not stored.
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
-            HawseError: `conflict` with the reason `rejected` if the remote has other commits, and as `clone`.
+            HawseError: `conflict` with the reason `rejected` if the remote has other commits, and the errors of
+                `clone`.
         """
         params = GitPush(
             path=wire_path(path),
@@ -308,7 +310,7 @@ class Git(SandboxPart):
 
 
 def _local(head: GitHead) -> GitHead:
-    """The same head, with its path as Python has it."""
+    """Return the head with its path decoded."""
     head.path = from_text(head.path)
     return head
 

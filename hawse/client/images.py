@@ -11,7 +11,7 @@ WINDOW = 64 * 1024  # bytes of progress that the gateway can send ahead
 
 
 class ImagePullCall(ClientCall):
-    """`image.pull`. It is repeated after a lost connection, and keeps the parts that were downloaded."""
+    """A call of `image.pull`. It is repeated after a lost connection, and the downloaded parts are kept."""
 
     def __init__(self, params: ImagePull, on_progress: Callable[[ImageProgress], object] | None) -> None:
         super().__init__(params, repeats=True, window=WINDOW)
@@ -27,14 +27,14 @@ class ImagePullCall(ClientCall):
 class Images:
     """The images of a provider. It need not be closed.
 
-    Methods raise `HawseError`: `invalid_params` for a provider without images, `unavailable` if it cannot be asked.
+    Methods raise `HawseError`: `invalid_params` if the provider has no images, `unavailable` if it does not respond.
     """
 
     def __init__(self, calls: CallTable) -> None:
         self._calls = calls
 
     async def list(self, *, provider: str | None = None) -> list[ImageInfo]:
-        """Return the images that are there. `provider`: its name; None means the gateway's default."""
+        """Return the local images of the provider with this name; None means the gateway's default provider."""
         return (await self._calls.request(ImageList(provider=provider), sandbox=None)).images
 
     async def pull(
@@ -44,7 +44,7 @@ class Images:
         provider: str | None = None,
         on_progress: Callable[[ImageProgress], object] | None = None,
     ) -> ImageInfo:
-        """Pull an image, or a newer version of an existing one, and return it.
+        """Pull an image, or a newer version of a local image, and return it.
 
         Args:
             image: Its name, with a tag or digest; without one, the tag is `latest`.
@@ -52,7 +52,7 @@ class Images:
             on_progress: Called with the progress; it must return soon.
 
         Raises:
-            HawseError: `invalid_params` if it does not exist or is not allowed to be pulled; `capacity_exceeded`.
+            HawseError: `invalid_params` if the image does not exist or must not be pulled; `capacity_exceeded`.
         """
         params = ImagePull(image=image, provider=provider)
         pulled: ImageInfo = await self._calls.perform(ImagePullCall(params, on_progress))
@@ -66,6 +66,6 @@ class Images:
             provider: The name of the provider; None means the gateway's default.
 
         Raises:
-            HawseError: `not_found`; `conflict` if a sandbox uses it.
+            HawseError: `not_found`; `conflict` if a sandbox uses the image.
         """
         await self._calls.request(ImageRemove(image=image, provider=provider), sandbox=None)

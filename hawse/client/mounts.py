@@ -1,4 +1,4 @@
-"""The mounts of a sandbox: buckets and directories of the gateway's machine at paths in it."""
+"""The mounts of a sandbox: buckets and directories of the gateway's machine, mounted at paths in the sandbox."""
 
 import builtins
 
@@ -13,7 +13,7 @@ from hawse.client.files.changes import PathLike, wire_path
 class Mounts:
     """The mounts of a sandbox. It need not be closed.
 
-    Methods raise `HawseError`: `unavailable` if the gateway or the sandbox cannot have mounts.
+    Methods raise `HawseError`: `unavailable` if the gateway or the sandbox does not support mounts.
     """
 
     def __init__(self, calls: CallTable, sandbox: str) -> None:
@@ -38,7 +38,7 @@ class Mounts:
         read_only: bool = False,
         credentials: MountCredentials | None = None,
     ) -> MountInfo:
-        """Mount a bucket or a directory of the gateway's machine, and mount it again after each start of the sandbox.
+        """Mount a bucket or a directory of the gateway's machine. The mount is restored whenever the sandbox starts.
 
         Args:
             bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
@@ -48,8 +48,8 @@ class Mounts:
             credentials: Access to a bucket of another store. Restricted to users with every right.
 
         Raises:
-            HawseError: `not_found` for a bucket that the caller is not allowed to mount, `conflict` if the directory is
-                not empty, `io_error` if the store refuses the credentials or does not respond, `limit_exceeded`.
+            HawseError: `not_found` if the caller may not mount the bucket, `conflict` if the directory is not empty,
+                `io_error` if the store refuses the credentials or does not respond, `limit_exceeded`.
         """
         params = MountCreate(
             sandbox=self._sandbox,
@@ -62,12 +62,12 @@ class Mounts:
         return _decoded(await self._calls.request(params, sandbox=None))
 
     async def list(self) -> builtins.list[MountInfo]:
-        """Return the mounts, in the order of their paths."""
+        """Return the mounts, sorted by path."""
         found = await self._calls.request(MountList(sandbox=self._sandbox), sandbox=None)
         return [_decoded(info) for info in found.mounts]
 
     async def delete(self, mount: str, *, force: bool = False, discard: bool = False, timeout: float = 60.0) -> None:
-        """Remove a mount when all changes are uploaded. The content of the bucket remains.
+        """Wait until all changes are uploaded, and remove a mount. The content of the bucket remains.
 
         Args:
             mount: The id of the mount.
@@ -76,8 +76,8 @@ class Mounts:
             timeout: Seconds to wait for uploads.
 
         Raises:
-            HawseError: `conflict` if programs use its files; `unavailable` if the uploads take longer
-                (`details["pending"]` files). Then, they continue, and the mount is deleted after them.
+            HawseError: `conflict` if programs use its files; `unavailable` if the uploads take longer than `timeout`.
+                The remaining `details["pending"]` files are then uploaded before the mount is deleted.
         """
         params = MountDelete(sandbox=self._sandbox, mount=mount, force=force, discard=discard, timeout=timeout)
         await self._calls.request(params, sandbox=None)

@@ -13,7 +13,7 @@ LANE = "connections"
 
 
 class PortListenCall(ClientCall):
-    """`port.listen`. After a reconnect it listens on the same port again."""
+    """A call of `port.listen`. After a reconnect, it listens on the same port again."""
 
     def __init__(self, params: PortListen, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)
@@ -38,16 +38,15 @@ class PortListenCall(ClientCall):
 class PortListener(StreamHandle[PortListenCall, PortIncoming]):
     """`async with box.ports.listen(8080) as listener: async for incoming in listener: …`
 
-    Yields each connection of a program in the sandbox, to be taken with `box.ports.accept(incoming)` within 30 s.
-    Entering raises `conflict` if the port is in use. Connections that come while the client is not connected are
-    refused.
+    Yields each connection of a program in the sandbox. Accept it with `box.ports.accept(incoming)` within 30 s.
+    Entering raises `conflict` if the port is in use. While the client is not connected, connections are refused.
     """
 
     def __init__(self, calls: CallTable, call: PortListenCall) -> None:
         super().__init__(calls, call)
 
     async def __aenter__(self) -> Self:
-        """Listen. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
+        """Start to listen. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
         return await super().__aenter__()
 
     @property

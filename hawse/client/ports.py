@@ -32,7 +32,7 @@ from hawse.client.port_listener import PortListenCall, PortListener
 from hawse.wire import Event, HawseError
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-LABEL_MAX = 63  # characters of one label of a name (RFC 1035)
+LABEL_MAX = 63  # maximum characters of a label of a host name (RFC 1035)
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 
 
@@ -41,13 +41,13 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
     port: int
     token: str
-    url: str  # a separate origin: everything works
-    path_url: str  # below the gateway's URL, where pages are in a sandboxed document
+    url: str  # a separate origin, where all features of pages work
+    path_url: str  # below the gateway's URL, where pages run in a sandboxed document
     name: str | None = None
 
 
 class PortConnectCall(ByteStreamCall):
-    """`port.connect` or `port.accept`. It is not resumed: a lost connection ends it with `interrupted`."""
+    """A call of `port.connect` or `port.accept`. A lost connection ends it with `interrupted`."""
 
     subject = "the port"
 
@@ -66,23 +66,26 @@ class PortConnectCall(ByteStreamCall):
 
 
 class PortConnection(ByteStream[PortConnectCall]):
-    """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it, unless it has ended.
+    """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving the block resets it, unless it has
+    ended.
 
-    Entering raises `unavailable` if no program listens, `forbidden` if the port is not the sandbox's, and `not_found`.
-    Iterating and writing raise `interrupted` when the client's connection is lost, `io_error` when the TCP connection
-    breaks.
+    Entering raises `unavailable` if no program listens, `forbidden` if the port does not belong to the sandbox, and
+    `not_found`. Iterating and writing raise `interrupted` if the client's connection is lost, and `io_error` if the TCP
+    connection breaks.
     """
 
     async def flush(self) -> None:
-        """Wait until the sandbox has passed all written bytes to the TCP connection."""
+        """Wait until the sandbox has written all bytes to the TCP connection."""
         await self._call.input_stream.flush()
 
     async def end(self) -> None:
-        """Close this half: the other end reads EOF. It can still send."""
+        """Close this half of the connection. The other end reads EOF and can still send."""
         await self._call.input_stream.end()
 
     async def close(self) -> None:
-        """Close this half and wait until the other end closes its half. Data that arrives until then is discarded."""
+        """Close this half and wait until the other end closes its half. Data that arrives in the meantime is
+        discarded.
+        """
         await self.end()
         with self._call.receive_buffer.without_readers():
             await self._calls.outcome(self._call)
@@ -104,27 +107,27 @@ class Ports(SandboxPart):
         self._gateway = gateway
 
     async def list(self) -> builtins.list[OpenPort]:
-        """Return the ports that programs of the sandbox listen on, by number."""
+        """Return the ports that programs of the sandbox listen on, sorted by number."""
         return (await self._request(PortList())).ports
 
     def watch(self) -> StateStream[builtins.list[OpenPort]]:
-        """Return a context manager and iterator of all open ports, now and after every change."""
+        """Return a context manager and iterator over the open ports, now and after every change."""
         call = StateStreamCall(PortWatch(), sandbox=self._sandbox, window=self._window)
         return StateStream(self._calls, call, _ports_of)
 
     async def expose(self, port: int, *, name: str | None = None, token: str | None = None) -> Preview:
-        """Create a preview of a port, or return the existing one. Its URL only gives access to this port.
+        """Create a preview of a port, or return the existing preview. Its URL gives access only to this port.
 
         No program needs to listen yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 
         Args:
             port: The port.
             name: A name for people.
-            token: The token in the address, 8 to 40 lower-case letters and digits; None generates an unguessable one.
+            token: The token in the address, 8 to 40 lower-case letters and digits; None generates an unguessable token.
 
         Raises:
-            HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`; `conflict` if the port has
-                another token, or the token belongs to another port.
+            HawseError: `forbidden` if the port does not belong to the sandbox, `limit_exceeded`; `conflict` if the port
+                has another token, or the token belongs to another port.
         """
         exposed = await self._request(PortExpose(port=port, name=name, token=token))
         return self._preview(exposed, await self._host())
@@ -139,29 +142,31 @@ class Ports(SandboxPart):
         return [self._preview(found, host) for found in (await self._request(PortExposed())).exposed]
 
     def connect(self, port: int | None = None, *, token: str | None = None) -> PortConnection:
-        """Return a TCP connection to a port, or to the port of a preview's token: see `PortConnection`."""
+        """Return a TCP connection to a port, or to the port of a preview's token. See `PortConnection`."""
         params = PortConnect(port=port, token=token)
         return PortConnection(self._calls, PortConnectCall(params, sandbox=self._sandbox, window=self._window))
 
     def listen(self, port: int = 0) -> PortListener:
-        """Return a listener on a port in the sandbox, whose connections this client takes: see `PortListener`.
+        """Return a listener on a port in the sandbox, for connections to this client. See `PortListener`.
 
         Args:
-            port: The port, 1024 or above; 0 means a free one.
+            port: The port, 1024 or above; 0 means a free port.
         """
         return PortListener(
             self._calls, PortListenCall(PortListen(port=port), sandbox=self._sandbox, window=self._window)
         )
 
     def accept(self, incoming: PortIncoming) -> PortConnection:
-        """Return a connection that a listener has reported: see `PortConnection`. Entering raises `not_found`."""
+        """Return a connection that a listener has reported. See `PortConnection`. Entering raises `not_found`."""
         params = PortAccept(connection=incoming.connection)
         return PortConnection(self._calls, PortConnectCall(params, sandbox=self._sandbox, window=self._window))
 
     # ---- inside
 
     async def _host(self) -> str | None:
-        """The parent domain of previews; None if there is none, or if this client is not allowed to ask."""
+        """Return the parent domain of previews; None if previews have no host names or this client may not query
+        them.
+        """
         try:
             return (await self._calls.request(PreviewHost(), sandbox=None)).host
         except HawseError as error:
@@ -176,7 +181,7 @@ class Ports(SandboxPart):
 
 
 def by_name(gateway: str, host: str | None, sandbox: str, exposed: ExposedPort) -> str | None:
-    """Return a preview's URL with its own host name; None without one (docs/wire.md, "Previews").
+    """Return a preview's URL with a separate host name; None if previews have no host names (docs/wire.md, "Previews").
 
     Names below `localhost` work only on the gateway's own machine.
 

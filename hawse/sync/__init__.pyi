@@ -171,7 +171,7 @@ class Tokens:
         """Revoke a token and everything that was created with it. Raises `HawseError` (`not_found`)."""
 
 class AuditTrail:
-    """The entries that this client may read: all, or those of the sandboxes that it may give access to."""
+    """The entries that this client may read: all, or entries of the sandboxes that it may give access to."""
     def page(self, params: AuditList) -> AuditListResult:
         """Return one page. Raises `HawseError` (`forbidden`, `io_error`)."""
 
@@ -303,12 +303,12 @@ class StateStream(Generic[T]):
         ...
 
 class Client:
-    """`with connect(url, token=…) as hw:` connects. Leaving ends all calls and closes the connection.
+    """`with connect(url, token=…) as hw:` connects. Leaving the block ends all calls and closes the connection.
 
-    `hw = connect(url, token=…)` connects as well, until `close`, in the same task.
+    `hw = connect(url, token=…)` connects until `close`, which must be called in the same task.
     """
     def close(self) -> None:
-        """End all calls and close the connection. Does nothing the second time, and before it is connected."""
+        """End all calls and close the connection. Does nothing if the client is closed or was never connected."""
 
     def __enter__(self) -> Client:
         ...
@@ -344,19 +344,19 @@ class Client:
         """The audit log of the gateway."""
 
     def preview_host(self) -> str | None:
-        """Return the parent domain of the previews' host names; None if previews are only reached by path."""
+        """Return the parent domain of the previews' host names; None if previews only have paths."""
 
     def call(self, method: str, params: dict[str, Any] | None=None, *, sandbox: str | None=None, key: str | None=None, timeout: float | None=None) -> Any:
         """Call any method by its name and return its result as JSON values. Events are ignored.
 
-        Without a connection, the call waits for one, for at most the connect timeout.
+        Without a connection, the call waits for one, at most for the connect timeout.
 
         Args:
             method: The name, such as `file.stat`.
             params: The parameters as JSON values.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: Makes the call run once: it is repeated when the connection is lost. Without a key it then raises
-                `interrupted`.
+            key: With a key, the call is repeated if the connection is lost, and runs once. Without a key, it then
+                raises `interrupted`.
             timeout: Time limit in seconds.
 
         Raises:
@@ -381,35 +381,35 @@ class Client:
 
     @property
     def problem(self) -> str | None:
-        """Why the latest attempt to connect failed, or the connection was lost; None before that."""
+        """Why the latest attempt to connect failed, or why the connection was lost; None if neither has happened."""
 
     def states(self) -> Iterator[ConnectionState]:
-        """Iterate over the current state and its changes, up to `CLOSED`. States that are read too late are skipped."""
+        """Iterate over the current state and its changes, up to `CLOSED`. A slow reader skips states."""
 
 class CodeContext:
     """`with box.code.create("python") as ctx: done = ctx.run("1 + 1")`
 
-    Leaving deletes the created context with all processes that its code started, unless `detach` was called. Runs of a
-    context are executed one at a time, in the order of the calls of all clients; contexts run in parallel.
+    Leaving the block deletes the created context with all processes that its code started, unless `detach` was called.
+    Runs of a context are executed one at a time, in the order of the calls of all clients. Contexts run in parallel.
     """
     def run(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
-        """Run code after all earlier runs, and return its end with its output. An error of the code does not raise an
-        exception.
+        """Run code after all earlier runs, and return its result with its output. An error of the code does not raise
+        an exception.
 
-        If the caller is cancelled, the run is interrupted and, if that does not end it, its executor killed, unless the
-        call has a `key`.
+        If the caller is cancelled and the call has no `key`, the run is interrupted. If that does not end it, its
+        executor is killed.
 
         Args:
             source: The code.
-            timeout: Time limit in seconds, from its turn; None means the context's.
-            store_history: Whether the run counts, and is kept in the executor's history.
+            timeout: Time limit in seconds, from the start of the run; None means the context's default.
+            store_history: Whether to count the run and keep it in the executor's history.
             key: Another call with the same key, from any client, joins the same run.
-            max_output: The first bytes of stdout and of stderr that are kept.
+            max_output: Number of bytes of stdout and of stderr to keep, from the start.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
         Raises:
-            HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and what
-                closed the client.
+            HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and the
+                error that closed the client.
         """
 
     def stream(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, stdin: bool=False) -> CodeRunStream:
@@ -417,21 +417,21 @@ class CodeContext:
 
         Args:
             source: The code.
-            timeout: Time limit in seconds, from its turn; None means the context's.
-            store_history: Whether the run counts, and is kept in the executor's history.
+            timeout: Time limit in seconds, from the start of the run; None means the context's default.
+            store_history: Whether to count the run and keep it in the executor's history.
             key: Another call with the same key, from any client, joins the same run.
-            stdin: Whether the code may ask for input, with `CodeInput` events.
+            stdin: Whether the code can ask for input, with `CodeInput` events.
         """
 
     def attach(self, run: str | None=None) -> CodeRunStream:
         """Return the events of a run from its start, even if another client started it.
 
         Args:
-            run: The id of the run; None means the one in progress, or the last one.
+            run: The id of the run; None means the run in progress or, if there is none, the last run.
         """
 
     def watch(self) -> StateStream[CodeWatched]:
-        """Return a context manager and iterator of the context with its runs, now and after each change.
+        """Return a context manager and iterator over the state of the context and its runs, now and after each change.
 
         It ends when the context is deleted.
         """
@@ -444,7 +444,7 @@ class CodeContext:
 
         Args:
             source: The code.
-            cursor: A position in it, in characters; None means its end.
+            cursor: A position in the code, in characters; None means its end.
             detail: 0 for signature and documentation, 1 to include the source.
 
         Raises:
@@ -458,7 +458,9 @@ class CodeContext:
         """Interrupt the run in progress, as Ctrl-C does. Raises `exited`."""
 
     def restart(self) -> CodeContextInfo:
-        """Replace the executor by a new one; all state of the code is lost. The run in progress ends as `stopped`."""
+        """Replace the executor with a new one. All state of the code is lost, and the run in progress ends as
+        `stopped`.
+        """
 
     def delete(self) -> None:
         """End the executor and all processes that its code started.
@@ -487,12 +489,12 @@ class CodeContext:
 class Code:
     """Runs code in a sandbox. It need not be closed."""
     def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: Directory | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
-        """Create a code context: the result, or use it in `with`, which deletes it at the end.
+        """Create a code context. Await the result, or use it in `with`, which deletes the context at the end.
 
         Args:
             language: The language; None means the kernel's, or python.
             id: The id of the context; None means a random one.
-            kernel: The name of an installed Jupyter kernel; None means the one for `language`.
+            kernel: The name of an installed Jupyter kernel; None means the default kernel of `language`.
             cwd: Its initial working directory.
             env: Variables to add to its environment; None unsets a variable.
             timeout: Default time limit of runs, in seconds; None means no limit.
@@ -503,21 +505,21 @@ class Code:
         """
 
     def attach(self, id: str) -> CodeContext:
-        """Return the context with that id: it, or use it in `with`, which does not delete it.
+        """Return the context with this id. Await it, or use it in `with`, which does not delete it.
 
         Raises:
             HawseError: When awaited: `not_found`.
         """
 
     def run(self, source: str, language: str | None=None, *, timeout: float | None=None, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
-        """Run code in a new executor, which is ended afterwards: see `CodeContext.run`.
+        """Run code in a new executor, which ends afterwards. See `CodeContext.run`.
 
         Args:
             source: The code.
             language: The language; None means python.
             timeout: Time limit in seconds; None means no limit.
             key: Another call with the same key, from any client, joins the same run.
-            max_output: The first bytes of stdout and of stderr that are kept.
+            max_output: Number of bytes of stdout and of stderr to keep, from the start.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
         Raises:
@@ -531,31 +533,31 @@ class Code:
         """Return all contexts."""
 
     def languages(self) -> builtins.list[CodeLanguage]:
-        """Return the languages of contexts, installed and known."""
+        """Return the languages that are installed or can be installed."""
 
 class CodeRunStream:
-    """The events of a run, in order; the last one is a `CodeEnd`. `for event in ctx.stream(source)`.
+    """The events of a run, in order, ending with a `CodeEnd`: `for event in ctx.stream(source)`.
 
-    Leaving the loop early interrupts the run, unless the caller chose a key or attached to it.
+    Leaving the loop early interrupts the run, unless the caller has set a key or attached to the run.
     """
     @property
     def run(self) -> str | None:
         """The id of the run; None before it has started."""
 
     def answer(self, request: CodeInput, value: str) -> None:
-        """Send a line to code that waits for input. Raises `conflict` if it does not wait for it any more."""
+        """Send a line to code that waits for input. Raises `conflict` if the code no longer waits."""
 
     def __iter__(self) -> Iterator[CodeEvent]:
         ...
 
     def events(self) -> Generator[CodeEvent, None]:
-        """Yield the events, once. Close the generator (`contextlib.aclosing`) to leave it early at a certain moment."""
+        """Yield the events, once. Wrap the generator in `contextlib.aclosing` to end it promptly when leaving early."""
 
 class Desktop:
     """A desktop of a sandbox. It need not be closed.
 
-    The methods that send input raise `not_found` without the desktop, `lease_held` if a viewer holds the writer lease,
-    and `io_error` if the desktop does not answer.
+    The methods that send input raise `not_found` if the desktop does not exist, `lease_held` if a viewer holds the
+    writer lease, and `io_error` if the desktop does not answer.
     """
     id: str
 
@@ -563,7 +565,7 @@ class Desktop:
         """Return a handle to another desktop of the sandbox."""
 
     def start(self, *, width: int=1280, height: int=800, dpi: int=96) -> DesktopStartResult:
-        """Start the desktop. A running one is returned unchanged, and `created` is false.
+        """Start the desktop. If it is running, it is returned unchanged and `created` is false.
 
         Args:
             width: Pixels.
@@ -582,16 +584,18 @@ class Desktop:
         """Return the running desktops of the sandbox."""
 
     def unavailable(self) -> str | None:
-        """Return why the sandbox cannot start a desktop, and how to install missing programs; None if it can."""
+        """Return why the sandbox cannot start a desktop and how to install missing programs; None if it can start
+        one.
+        """
 
     def record(self, *, title: str | None=None) -> Recording:
-        """Record its screen from now on, about five times per second, for at most 4 hours.
+        """Start to record its screen, about five times per second, for at most 4 hours.
 
         Args:
             title: The title of the recording.
 
         Raises:
-            HawseError: `not_found` without such a desktop, `limit_exceeded`, `no_space`.
+            HawseError: `not_found` if the desktop does not exist, `limit_exceeded`, `no_space`.
         """
 
     def launch(self, command: Command, *, cwd: str | None=None, env: Env | None=None) -> ProcessInfo:
@@ -610,20 +614,20 @@ class Desktop:
         """Change the size, in pixels."""
 
     def screenshot(self, *, format: ImageFormat='png', quality: int=80, region: tuple[int, int, int, int] | None=None) -> Screenshot:
-        """Take an image of the desktop, including the mouse pointer.
+        """Take a screenshot of the desktop, including the mouse pointer.
 
         Args:
             format: `png`, `jpeg` or `webp`.
-            quality: 1 to 100, of `jpeg` and `webp`.
-            region: The part (x, y, width, height), in pixels; None means all.
+            quality: Quality of `jpeg` and `webp`, 1 to 100.
+            region: The part to capture (x, y, width, height), in pixels; None captures the whole desktop.
 
         Raises:
-            HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime has no Pillow; `interrupted` if
+            HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime lacks Pillow; `interrupted` if
                 the connection is lost.
         """
 
     def windows(self) -> builtins.list[DesktopWindow]:
-        """Return the windows of programs, from the lowest to the uppermost."""
+        """Return the windows of programs, in stacking order from bottom to top."""
 
     def move(self, x: int, y: int) -> None:
         """Move the mouse pointer."""
@@ -635,45 +639,49 @@ class Desktop:
             x: Pixels from the left edge.
             y: Pixels from the top edge.
             button: `left`, `middle` or `right`.
-            count: How often: 2 is a double click.
-            hold: Keys that are held in the meantime, such as `ctrl+shift`.
+            count: Number of clicks; 2 is a double click.
+            hold: Keys to hold down during the click, such as `ctrl+shift`.
         """
 
     def drag(self, path: Iterable[tuple[int, int]], *, button: MouseButton='left') -> None:
-        """Press a mouse button at the first point (x, y), move through the others, and release it at the last."""
+        """Drag: press a mouse button at the first point (x, y), move through the others, and release it at the last."""
 
     def scroll(self, x: int, y: int, *, dx: int=0, dy: int=0) -> None:
-        """Turn the wheel at a pixel: `dy` steps down (negative: up), `dx` steps to the right."""
+        """Turn the wheel at a pixel: `dy` steps down and `dx` steps to the right; negative steps go up and to the
+        left.
+        """
 
     def type(self, text: str) -> None:
-        """Type text into the active window. Raises `invalid_params` for control characters but tab and line feed."""
+        """Type text into the active window. Raises `invalid_params` for control characters other than tab and line
+        feed.
+        """
 
     def key(self, keys: str, *, count: int=1) -> None:
         """Press a key, or several at once, such as `ctrl+shift+t`. Raises `invalid_params` for an unknown name."""
 
     def clipboard(self, text: str | None=None) -> str:
-        """Set the text of the clipboard, if given, and return the current text."""
+        """Set the text of the clipboard unless `text` is None, and return the current text."""
 
     def lease(self, action: LeaseAction, *, viewer: str | None=None, to: str | None=None, epoch: int | None=None) -> WriterLease:
-        """Change the viewers that may send input: see `desktop.lease` in docs/methods.md."""
+        """Change the viewers that may send input, as `desktop.lease` in docs/methods.md describes."""
 
     def connect(self, *, viewer: ViewerProfile | None=None, read_only: bool=False) -> DesktopConnection:
-        """Return an RFB connection for a viewer: see `DesktopConnection`.
+        """Return an RFB connection for a viewer. See `DesktopConnection`.
 
         Args:
-            viewer: How the viewer introduces itself.
+            viewer: The viewer's identity.
             read_only: Whether its input is dropped.
         """
 
 class DesktopConnection:
     """`with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
 
-    Entering raises `not_found` without such a desktop. Iterating and writing raise `interrupted` when the client's
+    Entering raises `not_found` if the desktop does not exist. Iterating and writing raise `interrupted` if the client's
     connection is lost, and `protocol_error` after a message that viewers are not allowed to send.
     """
     @property
     def info(self) -> DesktopOpened:
-        """The desktop and its viewers, as they were at the start."""
+        """The desktop and its viewers at the start of the connection."""
 
     def read(self) -> bytes:
         """Return some bytes, or no bytes at the end of the stream."""
@@ -703,18 +711,19 @@ class DesktopConnection:
 class Egress:
     """The egress rules of a sandbox. It need not be closed.
 
-    Methods raise `HawseError`: `not_found` for a sandbox that does not exist.
+    Methods raise `HawseError`: `not_found` if the sandbox does not exist.
     """
     def get(self) -> EgressInfo:
         """Return the rules, statistics of the proxy since its start, and the latest refusals."""
 
     def set(self, allow: Sequence[str], deny: Sequence[str]=..., *, secrets: Sequence[str] | None=None) -> EgressInfo:
-        """Replace the rules. They decide about new connections when this returns; others that they refuse are closed.
+        """Replace the rules. When this returns, they apply to new connections, and open connections that they refuse
+        are closed.
 
         Args:
             allow: Rules `[METHODS ]HOST[:PORT]` for allowed connections.
             deny: Rules of the same form, which take precedence over `allow`.
-            secrets: Names of secrets of the gateway that requests get. None means no change.
+            secrets: Names of the gateway's secrets that the proxy adds to requests. None keeps the current secrets.
 
         Raises:
             HawseError: `invalid_params` for an invalid rule, a secret that the caller may not use, or a sandbox with
@@ -722,16 +731,16 @@ class Egress:
         """
 
     def watch(self, *, allowed: bool=False) -> EgressRequests:
-        """Return a context manager and iterator of refusals.
+        """Return a context manager and iterator over refusals.
 
         Args:
-            allowed: Whether requests that are passed on are reported, too.
+            allowed: Whether to report allowed requests as well.
         """
 
 class EgressRequests:
     """`with box.egress.watch() as requests: for request in requests: …`
 
-    Yields the latest refusals, then each new one. `EgressLost` reports the number that a slow client missed.
+    Yields the latest refusals, then each new refusal. `EgressLost` reports how many refusals a slow client has missed.
     """
     def __enter__(self) -> Self:
         ...
@@ -743,17 +752,17 @@ class EgressRequests:
         ...
 
 class Files:
-    """The files of a sandbox. A relative path starts in its workspace, or in `root` if this handle has one.
+    """The files of a sandbox. Relative paths start in its workspace, or in `root` if this handle has one.
 
-    The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also for a path
-    that leaves the root), `conflict` (the target exists, the file has changed), `no_space`, `too_large`,
-    `invalid_params`, `io_error`; and the error that closed the client.
+    The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also if a path
+        leaves the root), `conflict` (if the target exists or the file has changed), `no_space`, `too_large`,
+        `invalid_params`, `io_error`, and the error that closed the client.
     """
     def within(self, root: PathLike) -> Files:
-        """Return the same handle for paths that cannot leave the directory `root`, neither by `..` nor by a symlink."""
+        """Return a handle whose paths cannot leave the directory `root`, neither through `..` nor through a symlink."""
 
     def in_session(self, session: str) -> Files:
-        """Return the same handle for paths that start in the directory that a session is in at each call.
+        """Return a handle whose relative paths start in a session's current directory, as of each call.
 
         Args:
             session: The id of the session. If it has ended, calls raise `exited`.
@@ -765,26 +774,28 @@ class Files:
         Args:
             path: The file.
             offset: The offset of the first byte.
-            length: The number of bytes; None means to the end.
-            version: Only of this version; any other is a `conflict`.
+            length: The number of bytes; None reads to the end.
+            version: The required version; another version raises `conflict`.
         """
 
     def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True, if_version: str | None=None, offset: int | None=None, mtime_ns: int | None=None, sparse: bool=False) -> FileWriter:
-        """Stream into a file, which is replaced when the `with` block ends; after an error the old one remains.
+        """Stream into a file. The file is replaced when the `with` block ends; after an error, the old file
+        remains.
 
         Args:
             path: The file.
             mode: Permission bits; None keeps the existing file's.
             parents: Whether to create missing directories.
-            if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
-            offset: Write in place from this offset, instead of replacing the file; a shorter file is a `conflict`.
-                Written bytes remain after an error. With 0 the file need not exist.
+            if_version: The version that the file must have at the end, or "" if it must not exist; otherwise `conflict`
+                is raised.
+            offset: Write in place from this offset instead of replacing the file. A shorter file raises `conflict`.
+                Written bytes remain after an error. With 0, the file need not exist.
             mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the current time.
             sparse: Whether to turn blocks of zeros into holes.
         """
 
     def read(self, path: PathLike, *, max_size: int=...) -> bytes:
-        """Return a file's content, all of one version. Raises `too_large` beyond `max_size` bytes."""
+        """Return a file's content, all of the same version. Raises `too_large` if it exceeds `max_size` bytes."""
 
     def write(self, path: PathLike, data: BytesLike | Iterable[BytesLike], *, mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
         """Replace a file atomically; return its size and version.
@@ -794,30 +805,33 @@ class Files:
             data: The content, as bytes or as an async iterable of bytes.
             mode: Permission bits; None keeps the existing file's.
             parents: Whether to create missing directories.
-            if_version: The version that the file must have, as `stat` and `write` return it; "": it must not exist.
+            if_version: The version that the file must have, as returned by `stat` and `write`, or "" if it must not
+                exist.
 
         Raises:
             HawseError: `conflict` if the file has another version than `if_version`.
-            TypeError: `data` is a str, which `write_text` encodes, or is not bytes. Nothing is changed.
+            TypeError: `data` is not bytes. For a str, use `write_text`. Nothing is changed.
         """
 
     def read_text(self, path: PathLike, *, encoding: str='utf-8', errors: str='strict') -> str:
-        """Return a file's text. Raises `UnicodeDecodeError` for invalid `encoding`, unless `errors` permits it."""
+        """Return a file's text. Raises `UnicodeDecodeError` if it is not valid in `encoding`, unless `errors`
+        permits that.
+        """
 
     def write_text(self, path: PathLike, text: str, *, encoding: str='utf-8', mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
-        """Replace a file with text: see `write`."""
+        """Replace a file with text. See `write`."""
 
     def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, preserve: bool=False, resume: bool=False, progress: Progress | None=None) -> api.FileTransferResult:
-        """Send a local file. After a lost connection it continues with what had not arrived.
+        """Send a local file. After a lost connection, the upload continues with the bytes that have not arrived.
 
-        With `resume`, received bytes remain beside the file as `.hawse-….part` if the connection is lost for good or
-        the caller ends: the next upload of the same, unchanged local file to the same path continues after them. An
-        upload removes other parts for this path that are older than a day. A new file then belongs to the user of the
-        sandbox; a symlink or a special file at `remote` is written without `resume`.
+        With `resume`, received bytes remain beside the file as `.hawse-….part` if the connection is lost permanently or
+        the program ends. The next upload of the same, unchanged local file to the same path continues after them. Each
+        upload removes other parts for this path that are older than a day. A new file belongs to the user of the
+        sandbox. `resume` has no effect if `remote` is a symlink or a special file.
 
         Args:
             local: The file to send.
-            remote: The file in the sandbox, which is replaced when it has arrived completely.
+            remote: The file in the sandbox, which is replaced when all bytes have arrived.
             mode: Permission bits; None keeps the existing file's.
             preserve: Whether to preserve the mode, the time and the holes of the local file.
             resume: Whether another call can continue this one.
@@ -825,14 +839,14 @@ class Files:
 
         Raises:
             OSError: The local file cannot be read.
-            HawseError: `conflict` if the local file is changed during an upload with `resume`.
+            HawseError: `conflict` if the local file changes during an upload with `resume`.
         """
 
     def download(self, remote: PathLike, local: PathLike, *, preserve: bool=False, progress: Progress | None=None) -> int:
-        """Fetch a file; return its size. The local file appears when it is complete.
+        """Download a file and return its size. The local file appears when the download is complete.
 
-        After a failure, the received bytes remain beside it as `.hawse-….part`: the next download of the same version
-        continues after them.
+        After a failure, the received bytes remain beside the local file as `.hawse-….part`, and the next download of
+        the same version continues after them.
 
         Args:
             remote: The file in the sandbox.
@@ -852,8 +866,8 @@ class Files:
             local: The directory to send.
             remote: The directory in the sandbox, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Called with a path below `local` and the exception if it cannot be copied; the rest is copied.
-                None raises the exception.
+            on_error: Called with each path below `local` that cannot be copied, and the exception. Other paths are
+                copied. None raises the exception.
 
         Raises:
             OSError: A local file cannot be read.
@@ -861,7 +875,7 @@ class Files:
         """
 
     def download_tree(self, remote: PathLike, local: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
-        """Fetch a directory with its content, or a file: see `upload_tree`.
+        """Download a directory with its content, or a file. See `upload_tree`.
 
         Nothing is written through a symlink below `local`.
 
@@ -869,8 +883,8 @@ class Files:
             remote: The directory in the sandbox.
             local: The local directory, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Called with a path below `remote` and the exception if it cannot be copied; the rest is copied.
-                None raises the exception.
+            on_error: Called with each path below `remote` that cannot be copied, and the exception. Other paths are
+                copied. None raises the exception.
 
         Raises:
             OSError: A local file cannot be written.
@@ -878,7 +892,7 @@ class Files:
         """
 
     def archive(self, path: PathLike='.', *, format: api.ArchiveFormat='tar.gz', include: Sequence[str] | None=None, exclude: Sequence[str] | None=None) -> Iterator[bytes]:
-        """Iterate over the bytes of an archive, which is created while it is read. Symlinks are preserved.
+        """Iterate over the bytes of an archive that is created on the fly. Symlinks are preserved.
 
         It cannot be resumed: a lost connection raises `interrupted`.
 
@@ -894,43 +908,43 @@ class Files:
 
         Args:
             path: The file or directory.
-            follow: Whether a symlink is followed rather than described.
-            detect: Whether the start of a file is read, for `mime` and `binary` of the result.
+            follow: Whether to follow a symlink rather than describe it.
+            detect: Whether to read the start of a file, for `mime` and `binary` of the result.
         """
 
     def exists(self, path: PathLike, *, follow: bool=True) -> bool:
-        """Return whether `path` exists. A dangling symlink does not, unless not `follow`."""
+        """Return whether `path` exists. A dangling symlink only exists if `follow` is false."""
 
     def list(self, path: PathLike='.', *, recursive: bool=False, depth: int | None=None, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.FileEntry]:
-        """List a directory, in the order of the disk.
+        """List a directory, in no particular order.
 
         `for entry in files.list()` needs the same memory for any directory; `files.list()` returns a list.
 
         Args:
             path: The directory. The paths of entries are relative to it.
             recursive: Whether to descend. Symlinks are not followed.
-            depth: The number of levels to descend at most.
+            depth: The maximum number of levels to descend.
             hidden: Whether to include names that start with a dot.
-            include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
+            include: Globs of included files: `*.py` matches names at any depth, `src/**/*.py` matches paths.
             exclude: Globs of excluded files.
-            on_error: Is called for entries that cannot be read, and the iteration continues; None raises an error.
+            on_error: Called for entries that cannot be read; the iteration continues. None raises the error.
         """
 
     def search(self, pattern: str | None=None, path: PathLike='.', *, literal: bool=False, ignore_case: bool=False, words: Sequence[str] | None=None, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, limit: int=1000, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.SearchMatch]:
-        """Iterate over the lines that match `pattern`; without a pattern, over the files that the globs select.
+        """Iterate over the lines that match `pattern` or, without a pattern, over the files that the globs select.
 
         Paths are relative to `path`. Binary files are skipped.
 
         Args:
             pattern: A regular expression in RE2's syntax.
             path: The directory to search.
-            literal: Whether `pattern` is text, not a regular expression.
+            literal: Whether `pattern` is plain text rather than a regular expression.
             ignore_case: Whether case is ignored.
-            words: Texts that the path of a file must all contain, in any order; case is ignored. None means any path.
+            words: Texts that a file's path must all contain, in any order and ignoring case. None accepts any path.
             hidden: Whether to include names that start with a dot.
-            include: Globs, as for `list`.
+            include: Globs of included files, as for `list`.
             exclude: Globs of excluded files.
-            limit: The number of matches at most.
+            limit: The maximum number of matches.
             on_error: As for `list`.
 
         Raises:
@@ -943,41 +957,42 @@ class Files:
 
         Args:
             path: The file.
-            old: The text to replace, which has to occur exactly once.
-            new: The text in its place.
+            old: The text to replace. It must occur exactly once, unless `all` is true.
+            new: The replacement.
             all: Whether to replace every occurrence of `old`.
             edits: Replacements, applied in order, instead of `old` and `new`.
-            patch: A unified diff of this file, in place of `old` and `new`.
-            if_version: The version that the file must have, as `stat` and `write` return it.
+            patch: A unified diff of this file, instead of `old` and `new`.
+            if_version: The version that the file must have, as returned by `stat` and `write`.
 
         Returns:
-            The size and version of the file, and how many places were `replaced`.
+            The size and version of the file, and how many texts or hunks were `replaced`.
 
         Raises:
-            ValueError: Not exactly one of `old` with `new`, `edits` and `patch` is given.
-            HawseError: `conflict` if a text does not occur, or several times without `all` (`details`: `edit`,
-                `found`), if a hunk has no single place (`hunk`, `found`), or if the file has changed; `too_large`
-                beyond 16 MiB.
+            ValueError: Exactly one of `old` with `new`, `edits` and `patch` is required.
+            HawseError: `conflict` if a text does not occur, or occurs several times without `all` (`details`: `edit`,
+                `found`), if a hunk does not match exactly one position (`hunk`, `found`), or if the file has changed;
+                `too_large` if the file exceeds 16 MiB.
         """
 
     def extract(self, archive: PathLike, to: PathLike='.', *, overwrite: bool=False, strip: int=0, max_entries: int=100000, max_bytes: int=..., on_progress: Callable[[FileExtractProgress], object] | None=None) -> FileExtractResult:
         """Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
 
-        Nothing is written outside `to`. If the caller is cancelled, the extraction ends; extracted files remain.
+        Nothing is written outside `to`. If the caller is cancelled, the extraction stops and the extracted files
+        remain.
 
         Args:
             archive: The file.
             to: The directory, which is created if it is missing.
-            overwrite: Whether existing files are replaced; otherwise one is a `conflict`.
+            overwrite: Whether to replace existing files; otherwise, an existing file raises `conflict`.
             strip: Number of leading components to remove from each name.
-            max_entries: Maximum number of entries; more are `too_large`.
-            max_bytes: Maximum number of unpacked bytes; more are `too_large`.
+            max_entries: Maximum number of entries; an archive with more raises `too_large`.
+            max_bytes: Maximum size of the extracted files in bytes; if it is exceeded, `too_large` is raised.
             on_progress: Called a few times per second.
 
         Raises:
-            HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for a
-                damaged or encrypted archive, `interrupted` for a lost connection, `unavailable` for zstd if the sandbox
-                lacks it, `too_large`, `no_space`.
+            HawseError: `permission_denied` if an entry leaves `to` (`details`: `entry`), `invalid_params` if the
+                archive is damaged or encrypted, `interrupted` if the connection is lost, `unavailable` if the sandbox
+                lacks zstd, `too_large`, `no_space`.
         """
 
     def mkdir(self, path: PathLike, *, parents: bool=False, mode: int | None=None) -> bool:
@@ -985,7 +1000,7 @@ class Files:
 
         Args:
             path: The directory.
-            parents: Whether to create missing directories above, and to accept an existing one.
+            parents: Whether to create missing parent directories, and to accept an existing directory.
             mode: Its permission bits.
         """
 
@@ -998,20 +1013,22 @@ class Files:
         Args:
             path: A file, a directory or a symlink.
             mtime_ns: Nanoseconds since 1970.
-            follow: Whether to follow a symlink rather than change its own time.
+            follow: Whether to follow a symlink rather than change the symlink's own time.
         """
 
     def symlink(self, path: PathLike, target: PathLike, *, overwrite: bool=False) -> None:
         """Create a symlink.
 
         Args:
-            path: Where.
-            target: The path that it points to, stored unchanged.
-            overwrite: Whether an existing file or symlink is replaced; otherwise it is a `conflict`.
+            path: The path of the symlink.
+            target: The path that the symlink points to. It is stored unchanged.
+            overwrite: Whether to replace an existing file or symlink; otherwise, it raises `conflict`.
         """
 
     def delete(self, path: PathLike, *, recursive: bool=False) -> int:
-        """Delete a file or a symlink, or with `recursive` a directory; return the number of files and directories."""
+        """Delete a file, a symlink or, with `recursive`, a directory. Returns the number of deleted files and
+        directories.
+        """
 
     def rename(self, path: PathLike, to: PathLike, *, overwrite: bool=False) -> None:
         """Rename within a file system, atomically. Raises `conflict` if `to` exists, unless `overwrite`."""
@@ -1020,13 +1037,13 @@ class Files:
         """Rename; between file systems, copy and delete. Raises `conflict` if `to` exists, unless `overwrite`."""
 
     def copy(self, path: PathLike, to: PathLike, *, recursive: bool=False, overwrite: bool=False) -> api.FileCopyResult:
-        """Copy a file or directory, which appears at `to` when it is complete; return the numbers of copied entries.
+        """Copy a file or directory, and return statistics. The copy appears at `to` when it is complete.
 
         Modes, times and symlinks are kept.
 
         Args:
             path: The file or directory.
-            to: Where.
+            to: The path of the copy.
             recursive: Required for a directory.
             overwrite: Whether to replace an existing file.
         """
@@ -1034,8 +1051,8 @@ class Files:
 class FileReader:
     """`with box.files.open_read(path) as file:` — `file.info`, then `for chunk in file`, or `file.lines()`.
 
-    Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` for another version. Iterating
-    raises `conflict` if the file has changed when a lost connection is resumed.
+    Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` if the file has another version.
+    After a lost connection, iterating raises `conflict` if the file has changed.
     """
     @property
     def info(self) -> FileOpened:
@@ -1070,40 +1087,41 @@ class FileWriter:
         """The size and version of the file, after the block."""
 
     def write(self, data: BytesLike) -> None:
-        """Append bytes. Waits while the disk is slower. Raises the server's error: `no_space`, `not_found`, …"""
+        """Append bytes. Waits while the disk is slow. Raises the server's error: `no_space`, `not_found`, …"""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         ...
 
 class Git:
-    """`box.git`. `path` is a directory of the repository, by default the workspace.
+    """`box.git`: git in a sandbox. `path` is a directory of the repository, by default the workspace.
 
-    Failures of git raise `HawseError`: `details["reason"]` is the reason (`not_a_repository`, `authentication`,
-    `network`, `revision`, `local_changes`, `merge`, `rejected`, …), `details["stderr"]` git's message without secrets.
+    Failures of git raise `HawseError`. `details["reason"]` is the reason (`not_a_repository`, `authentication`,
+    `network`, `revision`, `local_changes`, `merge`, `rejected`, …), and `details["stderr"]` is git's message without
+    secrets.
     """
     def clone(self, url: str, path: PathLike | None=None, *, depth: int | None=None, branch: str | None=None, filter: str | None=None, credentials: GitCredentials | None=None, timeout: float | None=None, on_progress: Callable[[GitProgress], object] | None=None) -> GitHead:
-        """Clone a repository. If the clone fails, or the caller is cancelled, `path` is left as it was.
+        """Clone a repository. If the clone fails or the caller is cancelled, `path` remains unchanged.
 
         Args:
             url: The repository.
             path: The directory to create; None means the name of the repository.
             depth: The number of commits to fetch; None means all.
-            branch: The branch to check out; None means the remote's own.
+            branch: The branch to check out; None means the remote's default branch.
             filter: Objects to omit, such as `blob:none`.
             credentials: For http and https. They are not stored.
             timeout: Time limit in seconds; 600 by default.
             on_progress: Called from the event loop.
 
         Raises:
-            HawseError: `conflict` (`path` is not empty), `not_found`, `permission_denied`, `deadline_exceeded`,
+            HawseError: `conflict` if `path` is not empty, `not_found`, `permission_denied`, `deadline_exceeded`,
                 `io_error` with the reason `network`.
         """
 
     def status(self, path: PathLike='.', *, ignored: bool=False) -> GitStatusResult:
-        """Return what differs from the last commit, and the branch with its distance from the remote's."""
+        """Return the changes since the last commit, the branch, and how far it is ahead of and behind its upstream."""
 
     def diff(self, path: PathLike='.', *, staged: bool=False, base: str | None=None, target: str | None=None, paths: Sequence[PathLike] | None=None, limit: int | None=None) -> GitDiffResult:
-        """Return a patch, by default of the working tree against the index.
+        """Return a patch, by default of the working tree compared with the index.
 
         Args:
             path: A directory of the repository.
@@ -1111,7 +1129,7 @@ class Git:
             base: Compare the working tree, or `target`, with this revision instead.
             target: A revision.
             paths: Only these paths.
-            limit: Bytes of the patch, 256 KiB by default.
+            limit: Maximum number of bytes of the patch; 256 KiB by default.
         """
 
     def log(self, path: PathLike='.', *, ref: str | None=None, limit: int=50, skip: int=0, paths: Sequence[PathLike] | None=None) -> GitLogResult:
@@ -1120,13 +1138,13 @@ class Git:
         Args:
             path: A directory of the repository.
             ref: The revision to start at; None means the current one.
-            limit: The number of commits.
+            limit: The maximum number of commits.
             skip: The number of commits to skip first.
             paths: Only commits that changed these paths.
         """
 
     def add(self, paths: Sequence[PathLike] | None=None, *, path: PathLike='.', all: bool=False) -> None:
-        """Stage `paths`, which are not patterns, or `all` changes, including deletions."""
+        """Stage `paths`, taken literally, or `all` changes, including deletions."""
 
     def commit(self, message: str, *, path: PathLike='.', author: GitAuthor | None=None, all: bool=False, allow_empty: bool=False) -> GitHead:
         """Commit the staged changes.
@@ -1135,15 +1153,15 @@ class Git:
             message: The commit message.
             path: A directory of the repository.
             author: The author and committer; None uses the configuration of git.
-            all: Whether to commit the changes of all tracked files too.
-            allow_empty: Whether a commit without changes is permitted.
+            all: Whether to commit all changes of tracked files as well.
+            allow_empty: Whether to allow a commit without changes.
         """
 
     def branches(self, path: PathLike='.') -> GitBranchResult:
-        """Return the branches, including remote ones, and the current branch."""
+        """Return the branches, including remote-tracking branches, and the current branch."""
 
     def create_branch(self, name: str, *, path: PathLike='.', start: str | None=None, force: bool=False) -> GitBranchResult:
-        """Create a branch without switching to it: see `checkout`.
+        """Create a branch without switching to it. `checkout` can switch as well.
 
         Args:
             name: The name of the branch.
@@ -1153,7 +1171,7 @@ class Git:
         """
 
     def delete_branch(self, name: str, *, path: PathLike='.', force: bool=False) -> GitBranchResult:
-        """Delete a branch; with `force` even an unmerged one."""
+        """Delete a branch. With `force`, it can be unmerged."""
 
     def checkout(self, ref: str | None=None, *, path: PathLike='.', create: bool=False, start: str | None=None, paths: Sequence[PathLike] | None=None) -> GitHead:
         """Switch to a branch or commit, or restore paths.
@@ -1162,24 +1180,24 @@ class Git:
             ref: The branch or commit.
             path: A directory of the repository.
             create: Whether to create the branch `ref`.
-            start: The revision that the new branch starts at.
-            paths: Restore only these paths, from `ref` or the index, and do not switch.
+            start: The revision where the new branch starts.
+            paths: Restore only these paths, from `ref` or the index, without switching.
         """
 
     def pull(self, *, path: PathLike='.', remote: str | None=None, branch: str | None=None, rebase: bool=False, ff_only: bool=False, credentials: GitCredentials | None=None, timeout: float | None=None) -> GitHead:
-        """Fetch, and integrate the remote branch.
+        """Fetch from a remote and integrate its branch.
 
         Args:
             path: A directory of the repository.
-            remote: The remote; None means the branch's own.
-            branch: The remote branch; None means the branch's own.
+            remote: The remote; None means the current branch's remote.
+            branch: The remote branch; None means the current branch's upstream.
             rebase: Whether to rebase instead of merging.
             ff_only: Whether to fail if a merge or rebase is required.
             credentials: For http and https. They are not stored.
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
-            HawseError: `conflict` with the reason `merge`, and as `clone`.
+            HawseError: `conflict` with the reason `merge`, and the errors of `clone`.
         """
 
     def push(self, *, path: PathLike='.', remote: str='origin', branch: str | None=None, force: bool=False, set_upstream: bool=False, credentials: GitCredentials | None=None, timeout: float | None=None) -> GitPushResult:
@@ -1190,24 +1208,25 @@ class Git:
             remote: The remote.
             branch: The branch; None means the current one.
             force: Whether to overwrite the remote branch, if it has not changed since it was last fetched.
-            set_upstream: Whether the branch tracks the remote branch from now on.
+            set_upstream: Whether to set the remote branch as the upstream.
             credentials: For http and https. They are not stored.
             timeout: Time limit in seconds; 600 by default.
 
         Raises:
-            HawseError: `conflict` with the reason `rejected` if the remote has other commits, and as `clone`.
+            HawseError: `conflict` with the reason `rejected` if the remote has other commits, and the errors of
+                `clone`.
         """
 
 class Images:
     """The images of a provider. It need not be closed.
 
-    Methods raise `HawseError`: `invalid_params` for a provider without images, `unavailable` if it cannot be asked.
+    Methods raise `HawseError`: `invalid_params` if the provider has no images, `unavailable` if it does not respond.
     """
     def list(self, *, provider: str | None=None) -> list[ImageInfo]:
-        """Return the images that are there. `provider`: its name; None means the gateway's default."""
+        """Return the local images of the provider with this name; None means the gateway's default provider."""
 
     def pull(self, image: str, *, provider: str | None=None, on_progress: Callable[[ImageProgress], object] | None=None) -> ImageInfo:
-        """Pull an image, or a newer version of an existing one, and return it.
+        """Pull an image, or a newer version of a local image, and return it.
 
         Args:
             image: Its name, with a tag or digest; without one, the tag is `latest`.
@@ -1215,7 +1234,7 @@ class Images:
             on_progress: Called with the progress; it must return soon.
 
         Raises:
-            HawseError: `invalid_params` if it does not exist or is not allowed to be pulled; `capacity_exceeded`.
+            HawseError: `invalid_params` if the image does not exist or must not be pulled; `capacity_exceeded`.
         """
 
     def remove(self, image: str, *, provider: str | None=None) -> None:
@@ -1226,16 +1245,16 @@ class Images:
             provider: The name of the provider; None means the gateway's default.
 
         Raises:
-            HawseError: `not_found`; `conflict` if a sandbox uses it.
+            HawseError: `not_found`; `conflict` if a sandbox uses the image.
         """
 
 class Mounts:
     """The mounts of a sandbox. It need not be closed.
 
-    Methods raise `HawseError`: `unavailable` if the gateway or the sandbox cannot have mounts.
+    Methods raise `HawseError`: `unavailable` if the gateway or the sandbox does not support mounts.
     """
     def create(self, bucket: str, path: PathLike, *, prefix: str='', read_only: bool=False, credentials: MountCredentials | None=None) -> MountInfo:
-        """Mount a bucket or a directory of the gateway's machine, and mount it again after each start of the sandbox.
+        """Mount a bucket or a directory of the gateway's machine. The mount is restored whenever the sandbox starts.
 
         Args:
             bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
@@ -1245,15 +1264,15 @@ class Mounts:
             credentials: Access to a bucket of another store. Restricted to users with every right.
 
         Raises:
-            HawseError: `not_found` for a bucket that the caller is not allowed to mount, `conflict` if the directory is
-                not empty, `io_error` if the store refuses the credentials or does not respond, `limit_exceeded`.
+            HawseError: `not_found` if the caller may not mount the bucket, `conflict` if the directory is not empty,
+                `io_error` if the store refuses the credentials or does not respond, `limit_exceeded`.
         """
 
     def list(self) -> builtins.list[MountInfo]:
-        """Return the mounts, in the order of their paths."""
+        """Return the mounts, sorted by path."""
 
     def delete(self, mount: str, *, force: bool=False, discard: bool=False, timeout: float=60.0) -> None:
-        """Remove a mount when all changes are uploaded. The content of the bucket remains.
+        """Wait until all changes are uploaded, and remove a mount. The content of the bucket remains.
 
         Args:
             mount: The id of the mount.
@@ -1262,19 +1281,18 @@ class Mounts:
             timeout: Seconds to wait for uploads.
 
         Raises:
-            HawseError: `conflict` if programs use its files; `unavailable` if the uploads take longer
-                (`details["pending"]` files). Then, they continue, and the mount is deleted after them.
+            HawseError: `conflict` if programs use its files; `unavailable` if the uploads take longer than `timeout`.
+                The remaining `details["pending"]` files are then uploaded before the mount is deleted.
         """
 
 class PortListener:
     """`with box.ports.listen(8080) as listener: for incoming in listener: …`
 
-    Yields each connection of a program in the sandbox, to be taken with `box.ports.accept(incoming)` within 30 s.
-    Entering raises `conflict` if the port is in use. Connections that come while the client is not connected are
-    refused.
+    Yields each connection of a program in the sandbox. Accept it with `box.ports.accept(incoming)` within 30 s.
+    Entering raises `conflict` if the port is in use. While the client is not connected, connections are refused.
     """
     def __enter__(self) -> Self:
-        """Listen. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
+        """Start to listen. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
 
     @property
     def port(self) -> int:
@@ -1291,20 +1309,23 @@ class PortListener:
         ...
 
 class PortConnection:
-    """`with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it, unless it has ended.
+    """`with box.ports.connect(5432) as stream:` — a TCP connection. Leaving the block resets it, unless it has
+    ended.
 
-    Entering raises `unavailable` if no program listens, `forbidden` if the port is not the sandbox's, and `not_found`.
-    Iterating and writing raise `interrupted` when the client's connection is lost, `io_error` when the TCP connection
-    breaks.
+    Entering raises `unavailable` if no program listens, `forbidden` if the port does not belong to the sandbox, and
+    `not_found`. Iterating and writing raise `interrupted` if the client's connection is lost, and `io_error` if the TCP
+    connection breaks.
     """
     def flush(self) -> None:
-        """Wait until the sandbox has passed all written bytes to the TCP connection."""
+        """Wait until the sandbox has written all bytes to the TCP connection."""
 
     def end(self) -> None:
-        """Close this half: the other end reads EOF. It can still send."""
+        """Close this half of the connection. The other end reads EOF and can still send."""
 
     def close(self) -> None:
-        """Close this half and wait until the other end closes its half. Data that arrives until then is discarded."""
+        """Close this half and wait until the other end closes its half. Data that arrives in the meantime is
+        discarded.
+        """
 
     def read(self) -> bytes:
         """Return some bytes, or no bytes at the end of the stream."""
@@ -1334,24 +1355,24 @@ class PortConnection:
 class Ports:
     """The ports of a sandbox. It need not be closed."""
     def list(self) -> builtins.list[OpenPort]:
-        """Return the ports that programs of the sandbox listen on, by number."""
+        """Return the ports that programs of the sandbox listen on, sorted by number."""
 
     def watch(self) -> StateStream[builtins.list[OpenPort]]:
-        """Return a context manager and iterator of all open ports, now and after every change."""
+        """Return a context manager and iterator over the open ports, now and after every change."""
 
     def expose(self, port: int, *, name: str | None=None, token: str | None=None) -> Preview:
-        """Create a preview of a port, or return the existing one. Its URL only gives access to this port.
+        """Create a preview of a port, or return the existing preview. Its URL gives access only to this port.
 
         No program needs to listen yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 
         Args:
             port: The port.
             name: A name for people.
-            token: The token in the address, 8 to 40 lower-case letters and digits; None generates an unguessable one.
+            token: The token in the address, 8 to 40 lower-case letters and digits; None generates an unguessable token.
 
         Raises:
-            HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`; `conflict` if the port has
-                another token, or the token belongs to another port.
+            HawseError: `forbidden` if the port does not belong to the sandbox, `limit_exceeded`; `conflict` if the port
+                has another token, or the token belongs to another port.
         """
 
     def unexpose(self, port: int) -> None:
@@ -1361,17 +1382,17 @@ class Ports:
         """Return all previews."""
 
     def connect(self, port: int | None=None, *, token: str | None=None) -> PortConnection:
-        """Return a TCP connection to a port, or to the port of a preview's token: see `PortConnection`."""
+        """Return a TCP connection to a port, or to the port of a preview's token. See `PortConnection`."""
 
     def listen(self, port: int=0) -> PortListener:
-        """Return a listener on a port in the sandbox, whose connections this client takes: see `PortListener`.
+        """Return a listener on a port in the sandbox, for connections to this client. See `PortListener`.
 
         Args:
-            port: The port, 1024 or above; 0 means a free one.
+            port: The port, 1024 or above; 0 means a free port.
         """
 
     def accept(self, incoming: PortIncoming) -> PortConnection:
-        """Return a connection that a listener has reported: see `PortConnection`. Entering raises `not_found`."""
+        """Return a connection that a listener has reported. See `PortConnection`. Entering raises `not_found`."""
 
 class OutputStream:
     """The bytes of stdout or stderr as they arrive; `lines` yields them by lines."""

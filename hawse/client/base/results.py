@@ -47,7 +47,8 @@ class CommandResult(Exit, frozen=True):
     """The exit and the output of a command.
 
     Attributes:
-        stdout: The bytes that it printed. stderr: The bytes that it printed to stderr.
+        stdout: The bytes that it printed to stdout.
+        stderr: The bytes that it printed to stderr.
         truncated: Whether only the first bytes of the output were kept.
         duration: Seconds from its start to its end; None if the runtime is too old to report it.
     """

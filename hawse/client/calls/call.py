@@ -23,7 +23,7 @@ from hawse.wire.limits import EVENT_OVERHEAD
 
 
 def new_key() -> str:
-    """Return a random idempotency key, with which a repeated call runs only once."""
+    """Return a random idempotency key, so that a repeated call runs only once."""
     return secrets.token_hex(16)
 
 
@@ -192,7 +192,7 @@ def event_cost(event: Event) -> int:
 
 
 def _check(*, method: str, sandbox: str | None, key: str | None, timeout: float | None) -> None:
-    """Refuse values for which the server would close the connection, because all other calls would fail with it."""
+    """Refuse values that would make the server close the connection, because all other calls would fail with it."""
     for name, text in (("method", method), ("sandbox", sandbox), ("key", key)):
         if text is not None and not 1 <= len(text) <= 128:
             message = f"{name} has {len(text)} characters; 1 to 128 are allowed"

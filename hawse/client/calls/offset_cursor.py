@@ -1,4 +1,4 @@
-"""The offset up to which a stream of bytes was received, for an exact resume."""
+"""The end offset of the received part of a byte stream, for an exact resume."""
 
 from hawse.wire import RemoteProtocolError
 

@@ -40,13 +40,15 @@ from hawse.client.code.results import (
 )
 from hawse.client.code.run import CodeRunCall, CodeRunStream
 
-OUTPUT_LIMIT = 64 << 20  # bytes of stdout and of stderr that `run` keeps: for more, use `stream`
+OUTPUT_LIMIT = 64 << 20  # bytes of stdout and of stderr that `run` keeps; for more, use `stream`
 
 Answer = Callable[[CodeInput], str | Awaitable[str]]
 
 
 class Callbacks(TypedDict, total=False):
-    """Functions that `run` calls as output arrives; their results are ignored, except the line of `on_input`."""
+    """Functions that `run` calls as output arrives. Their results are ignored, except the line that `on_input`
+    returns.
+    """
 
     on_stdout: Callable[[bytes], object]  # with bytes of stdout
     on_stderr: Callable[[bytes], object]  # with bytes of stderr
@@ -56,7 +58,7 @@ class Callbacks(TypedDict, total=False):
 
 
 class _Handle(TypedDict):
-    """The fields that name one context."""
+    """The fields that identify a context."""
 
     context: str
     instance: str | None
@@ -65,8 +67,8 @@ class _Handle(TypedDict):
 class CodeContext(CreatedHandle):
     """`async with box.code.create("python") as ctx: done = await ctx.run("1 + 1")`
 
-    Leaving deletes the created context with all processes that its code started, unless `detach` was called. Runs of a
-    context are executed one at a time, in the order of the calls of all clients; contexts run in parallel.
+    Leaving the block deletes the created context with all processes that its code started, unless `detach` was called.
+    Runs of a context are executed one at a time, in the order of the calls of all clients. Contexts run in parallel.
     """
 
     def __init__(self, calls: CallTable, sandbox: str, wanted: CodeCreate, *, create: bool, window: int) -> None:
@@ -94,23 +96,23 @@ class CodeContext(CreatedHandle):
         max_output: int = OUTPUT_LIMIT,
         **callbacks: Unpack[Callbacks],
     ) -> CodeResult:
-        """Run code after all earlier runs, and return its end with its output. An error of the code does not raise an
-        exception.
+        """Run code after all earlier runs, and return its result with its output. An error of the code does not raise
+        an exception.
 
-        If the caller is cancelled, the run is interrupted and, if that does not end it, its executor killed, unless the
-        call has a `key`.
+        If the caller is cancelled and the call has no `key`, the run is interrupted. If that does not end it, its
+        executor is killed.
 
         Args:
             source: The code.
-            timeout: Time limit in seconds, from its turn; None means the context's.
-            store_history: Whether the run counts, and is kept in the executor's history.
+            timeout: Time limit in seconds, from the start of the run; None means the context's default.
+            store_history: Whether to count the run and keep it in the executor's history.
             key: Another call with the same key, from any client, joins the same run.
-            max_output: The first bytes of stdout and of stderr that are kept.
+            max_output: Number of bytes of stdout and of stderr to keep, from the start.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
         Raises:
-            HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and what
-                closed the client.
+            HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and the
+                error that closed the client.
         """
         callbacks = declared_callbacks(callbacks, Callbacks, "run", awaited=("on_input",))
         stream = self.stream(
@@ -131,10 +133,10 @@ class CodeContext(CreatedHandle):
 
         Args:
             source: The code.
-            timeout: Time limit in seconds, from its turn; None means the context's.
-            store_history: Whether the run counts, and is kept in the executor's history.
+            timeout: Time limit in seconds, from the start of the run; None means the context's default.
+            store_history: Whether to count the run and keep it in the executor's history.
             key: Another call with the same key, from any client, joins the same run.
-            stdin: Whether the code may ask for input, with `CodeInput` events.
+            stdin: Whether the code can ask for input, with `CodeInput` events.
         """
         params = CodeRun(
             **self._handle(),
@@ -149,13 +151,13 @@ class CodeContext(CreatedHandle):
         """Return the events of a run from its start, even if another client started it.
 
         Args:
-            run: The id of the run; None means the one in progress, or the last one.
+            run: The id of the run; None means the run in progress or, if there is none, the last run.
         """
         call = CodeRunCall(CodeAttach(**self._handle(), run=run), sandbox=self._sandbox, key=None, window=self._window)
         return CodeRunStream(self._calls, call, self._sandbox, owned=False)
 
     def watch(self) -> StateStream[CodeWatched]:
-        """Return a context manager and iterator of the context with its runs, now and after each change.
+        """Return a context manager and iterator over the state of the context and its runs, now and after each change.
 
         It ends when the context is deleted.
         """
@@ -173,7 +175,7 @@ class CodeContext(CreatedHandle):
 
         Args:
             source: The code.
-            cursor: A position in it, in characters; None means its end.
+            cursor: A position in the code, in characters; None means its end.
             detail: 0 for signature and documentation, 1 to include the source.
 
         Raises:
@@ -192,7 +194,9 @@ class CodeContext(CreatedHandle):
         await self._request(CodeInterrupt(**self._handle()))
 
     async def restart(self) -> CodeContextInfo:
-        """Replace the executor by a new one; all state of the code is lost. The run in progress ends as `stopped`."""
+        """Replace the executor with a new one. All state of the code is lost, and the run in progress ends as
+        `stopped`.
+        """
         return await self._request(CodeRestart(**self._handle()))
 
     async def delete(self) -> None:
@@ -223,13 +227,13 @@ def _watched(value: CodeWatched) -> CodeWatched:
 
 
 def run_stream(calls: CallTable, params: CodeRun, *, sandbox: str, key: str | None, window: int) -> CodeRunStream:
-    """Return the events of a run, which is started when they are iterated.
+    """Return the events of a run. The run starts when they are iterated.
 
     Args:
         calls: The calls of the client.
         params: The code.
         sandbox: The sandbox to run it in.
-        key: Another call with the same key joins the same run; None means the run ends with its stream.
+        key: Calls with the same key join the same run. None means that the run ends with its stream.
         window: Number of bytes that the server can send before they are read.
     """
     call = CodeRunCall(params, sandbox=sandbox, key=key, window=window)
@@ -242,7 +246,7 @@ async def collect(stream: CodeRunStream, callbacks: Callbacks, limit: int) -> Co
     Args:
         stream: The run.
         callbacks: Called as output arrives.
-        limit: Bytes of stdout and of stderr that are kept.
+        limit: Number of bytes of stdout and of stderr to keep.
 
     Raises:
         HawseError: The call's error.

@@ -1,4 +1,4 @@
-"""`box.code`: runs code, and manages contexts, whose runs share variables."""
+"""`box.code`: runs code, and manages code contexts, whose runs share variables."""
 
 import builtins
 from typing import Unpack
@@ -24,12 +24,12 @@ class Code(SandboxPart):
         env: Env | None = None,
         timeout: float | None = None,
     ) -> CodeContext:
-        """Create a code context: await the result, or use it in `async with`, which deletes it at the end.
+        """Create a code context. Await the result, or use it in `async with`, which deletes the context at the end.
 
         Args:
             language: The language; None means the kernel's, or python.
             id: The id of the context; None means a random one.
-            kernel: The name of an installed Jupyter kernel; None means the one for `language`.
+            kernel: The name of an installed Jupyter kernel; None means the default kernel of `language`.
             cwd: Its initial working directory.
             env: Variables to add to its environment; None unsets a variable.
             timeout: Default time limit of runs, in seconds; None means no limit.
@@ -49,7 +49,7 @@ class Code(SandboxPart):
         return CodeContext(self._calls, self._sandbox, wanted, create=True, window=self._window)
 
     def attach(self, id: str) -> CodeContext:
-        """Return the context with that id: await it, or use it in `async with`, which does not delete it.
+        """Return the context with this id. Await it, or use it in `async with`, which does not delete it.
 
         Raises:
             HawseError: When awaited: `not_found`.
@@ -66,14 +66,14 @@ class Code(SandboxPart):
         max_output: int = OUTPUT_LIMIT,
         **callbacks: Unpack[Callbacks],
     ) -> CodeResult:
-        """Run code in a new executor, which is ended afterwards: see `CodeContext.run`.
+        """Run code in a new executor, which ends afterwards. See `CodeContext.run`.
 
         Args:
             source: The code.
             language: The language; None means python.
             timeout: Time limit in seconds; None means no limit.
             key: Another call with the same key, from any client, joins the same run.
-            max_output: The first bytes of stdout and of stderr that are kept.
+            max_output: Number of bytes of stdout and of stderr to keep, from the start.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
         Raises:
@@ -94,5 +94,5 @@ class Code(SandboxPart):
         return (await self._request(CodeList())).contexts
 
     async def languages(self) -> builtins.list[CodeLanguage]:
-        """Return the languages of contexts, installed and known."""
+        """Return the languages that are installed or can be installed."""
         return (await self._request(CodeLanguages())).languages

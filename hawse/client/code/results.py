@@ -18,11 +18,11 @@ class RichResult:
     Attributes:
         kind: `value` for the last expression, `display` for an object that the code has displayed, `update` for a new
             state of an earlier display with the same `display_id`.
-        data: By MIME type: text, JSON values, or bytes of a binary type over 64 KiB. The properties decode them.
+        data: By MIME type: text, JSON values, or bytes for binary values over 64 KiB. The properties decode them.
         metadata: Metadata of the values, by MIME type.
-        display_id: The id that updates refer to; None if it cannot be updated.
-        execution_count: The number of the run, of a `value`.
-        omitted: MIME types whose value was too large to be sent, or was no longer kept.
+        display_id: The id that updates refer to; None if the object cannot be updated.
+        execution_count: For the kind `value`: the number of the run.
+        omitted: MIME types whose value was too large to send or is no longer kept.
     """
 
     kind: Literal["value", "display", "update"]
@@ -109,7 +109,9 @@ class RichResult:
 
 
 def large_value(form: str, data: bytes) -> Any:
-    """Convert a value that was sent as bytes to its form in `RichResult.data`. Raises `ValueError` if it is invalid."""
+    """Convert a value that was sent as bytes to its form in `RichResult.data`. Raises `ValueError` if the value is
+    invalid.
+    """
     if form == "base64":
         return data
     return data.decode() if form == "text" else json.loads(data)
@@ -120,7 +122,7 @@ def large_value(form: str, data: bytes) -> Any:
 
 @dataclass(frozen=True)
 class CodeStdout:
-    """Bytes that the code has printed; `offset` is the offset of the first."""
+    """Bytes that the code has printed. `offset` is the offset of the first byte."""
 
     offset: int
     data: bytes
@@ -129,7 +131,7 @@ class CodeStdout:
 
 @dataclass(frozen=True)
 class CodeStderr:
-    """Bytes that the code has printed to stderr; `offset` is the offset of the first."""
+    """Bytes that the code has printed to stderr. `offset` is the offset of the first byte."""
 
     offset: int
     data: bytes
@@ -138,7 +140,7 @@ class CodeStderr:
 
 @dataclass(frozen=True)
 class CodeCleared:
-    """The code clears the previous output; with `wait`, when the next output arrives."""
+    """The code clears the previous output, at once or, with `wait`, when the next output arrives."""
 
     wait: bool
 
@@ -152,7 +154,7 @@ class CodeRaised:
 
 @dataclass(frozen=True)
 class CodeInput:
-    """The code waits for a line: see `CodeRunStream.answer`."""
+    """The code waits for a line of input. See `CodeRunStream.answer`."""
 
     request: int
     prompt: str
@@ -161,7 +163,9 @@ class CodeInput:
 
 @dataclass(frozen=True)
 class CodeLost:
-    """Output is missing because it was not read in time. `missing` counts bytes, of `events` in their encoded form."""
+    """Output is missing because it was read too slowly. `missing` is a number of bytes; events count in their
+    encoded form.
+    """
 
     stream: str
     missing: int
@@ -169,7 +173,7 @@ class CodeLost:
 
 @dataclass(frozen=True)
 class CodeEnd:
-    """The end of a run. For the fields, see `hawse.api.code.CodeRunResult`."""
+    """The end of a run. `hawse.api.code.CodeRunResult` describes the fields."""
 
     status: RunStatus
     run: str
@@ -195,8 +199,8 @@ class CodeResult(CodeEnd):
     Attributes:
         stdout: Its output, up to the limit of the call.
         stderr: Its output to stderr, up to the limit.
-        results: The final values and displays, as in a notebook: with updates applied and cleared ones removed.
-        truncated: Whether output is missing: it was over a limit, or not read in time.
+        results: The final values and displays, as in a notebook: updates are applied and cleared results removed.
+        truncated: Whether output is missing because it exceeded a limit or was read too slowly.
     """
 
     stdout: bytes = b""
@@ -220,7 +224,7 @@ class ResultCollector:
     """Collects the events of a run to a `CodeResult`."""
 
     def __init__(self, limit: int) -> None:
-        """`limit`: bytes of stdout and of stderr that are kept, the first ones."""
+        """`limit` is the number of bytes of stdout and of stderr to keep, from the start."""
         self._limit = limit
         self._stdout = bytearray()
         self._stderr = bytearray()
@@ -229,7 +233,7 @@ class ResultCollector:
         self._truncated = False
 
     def add(self, event: CodeEvent) -> None:
-        """Add an event, except `CodeEnd`, which is for `result`."""
+        """Add an event other than `CodeEnd`, which `result` takes."""
         if isinstance(event, (CodeStdout, CodeStderr, RichResult)) and self._clear_next:
             self._clear_next = False
             self._results.clear()
@@ -250,7 +254,7 @@ class ResultCollector:
                 self._truncated = True
 
     def result(self, end: CodeEnd) -> CodeResult:
-        """Return the result for the end of the run."""
+        """Return the result of the run."""
         return CodeResult(
             status=end.status,
             run=end.run,

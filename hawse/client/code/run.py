@@ -1,4 +1,4 @@
-"""One run of code: `code.run` or `code.attach`. After a lost connection it continues where it was."""
+"""One run of code: `code.run` or `code.attach`. After a lost connection, its output continues where it stopped."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
@@ -43,12 +43,12 @@ from hawse.wire import Data, Event, Kind, RemoteProtocolError
 
 STREAMS = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr", Kind.SCREEN: "bundles"}
 EVENTS = "events"
-LARGE_LIMIT = 256 << 20  # bytes of large values of one event that are held: a server sends at most 64 MiB for each
-INTERRUPT_GRACE = 2.0  # seconds from the interrupt of a run that was abandoned to the end of its executor
+LARGE_LIMIT = 256 << 20  # maximum bytes of one event's large values; each has at most 64 MiB
+INTERRUPT_GRACE = 2.0  # seconds from the interrupt of an abandoned run until its executor is killed
 
 
 class CodeRunCall(ClientCall):
-    """A run, resumed by the offsets of its streams. `done` becomes a `CodeEnd`."""
+    """The call of a run, which resumes at the offsets of its streams. `done` becomes a `CodeEnd`."""
 
     def __init__(self, params: CodeRun | CodeAttach, *, sandbox: str, key: str | None, window: int) -> None:
         """Prepare a call.
@@ -56,20 +56,20 @@ class CodeRunCall(ClientCall):
         Args:
             params: The code to run, or the run to attach to.
             sandbox: The sandbox of the run.
-            key: For `code.run`: another call with the same key joins the same run; None means a random one.
+            key: For `code.run`: calls with the same key join the same run. None means a random key.
             window: Number of bytes that the server can send before they are read.
         """
         attach = isinstance(params, CodeAttach)
         key = None if attach else new_key() if key is None else key
         super().__init__(params, sandbox=sandbox, key=key, repeats=True, window=window)
-        self.run: str | None = None  # the id of the run, since `opened`
+        self.run: str | None = None  # the id of the run, from `opened` on
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._run_params: CodeRun | CodeAttach = params
         start = _offsets(params.since)
         self._cursors = {kind: OffsetCursor(getattr(start, name)) for kind, name in STREAMS.items()}
         self._event_offset = start.events
         self._large = bytearray()  # bytes of large values whose event has not arrived
-        self._large_at = start.bundles  # the offset of the first
+        self._large_at = start.bundles  # the offset of the first of these bytes
 
     def params(self) -> Params[Any]:
         if self.run is None:
@@ -135,7 +135,7 @@ class CodeRunCall(ClientCall):
 
     def _opened(self, opened: CodeRunOpened) -> None:
         if self.run is not None and self.run != opened.run:
-            # A sandbox that died has lost its keys, and may have run the code again: this is not this call's run.
+            # A restarted sandbox has lost its keys, so it may have run the code again as another run than this call's.
             raise OutcomeUnknownError("the sandbox was restarted during the run", admitted="yes")
         self.run = opened.run
         for name in (*STREAMS.values(), EVENTS):
@@ -143,7 +143,7 @@ class CodeRunCall(ClientCall):
         self.mark_opened()
 
     def _skip_to(self, name: str, offset: int) -> None:
-        """Everything before `offset` was sent or is no longer kept: report missing bytes."""
+        """Report the bytes before `offset` that have not arrived as missing, because they are no longer kept."""
         if name == EVENTS:
             missing, self._event_offset = offset - self._event_offset, max(offset, self._event_offset)
         else:
@@ -157,7 +157,7 @@ class CodeRunCall(ClientCall):
             self.receive_buffer.put(EVENTS, CodeLost(name, missing))
 
     def _put(self, offset: int, item: CodeEvent, cost: int) -> None:
-        if offset <= self._event_offset:  # it was received before
+        if offset <= self._event_offset:  # it has already been received
             self.spend(cost)
             return
         self._event_offset = offset
@@ -184,13 +184,13 @@ class CodeRunCall(ClientCall):
 
 
 class CodeRunStream:
-    """The events of a run, in order; the last one is a `CodeEnd`. `async for event in ctx.stream(source)`.
+    """The events of a run, in order, ending with a `CodeEnd`: `async for event in ctx.stream(source)`.
 
-    Leaving the loop early interrupts the run, unless the caller chose a key or attached to it.
+    Leaving the loop early interrupts the run, unless the caller has set a key or attached to the run.
     """
 
     def __init__(self, calls: CallTable, call: CodeRunCall, sandbox: str, *, owned: bool) -> None:
-        """Create the stream; iterating opens the call.
+        """Create the stream. Iterating over it opens the call.
 
         Args:
             calls: The calls of the client.
@@ -209,7 +209,7 @@ class CodeRunStream:
         return self._call.run
 
     async def answer(self, request: CodeInput, value: str) -> None:
-        """Send a line to code that waits for input. Raises `conflict` if it does not wait for it any more."""
+        """Send a line to code that waits for input. Raises `conflict` if the code no longer waits."""
         answer = CodeAnswer(run=self._call.run or "", request=request.request, value=value)
         await self._calls.request(answer, sandbox=self._sandbox)
 
@@ -217,7 +217,7 @@ class CodeRunStream:
         return self.events()
 
     async def events(self) -> AsyncGenerator[CodeEvent, None]:
-        """Yield the events, once. Close the generator (`contextlib.aclosing`) to leave it early at a certain moment."""
+        """Yield the events, once. Wrap the generator in `contextlib.aclosing` to end it promptly when leaving early."""
         call, calls = self._call, self._calls
         calls.submit(call)
         buffer = call.receive_buffer
@@ -236,7 +236,7 @@ class CodeRunStream:
             self._leave()
 
     def _leave(self) -> None:
-        """End the run if it is in progress and this stream owns it; the server withdraws a waiting run."""
+        """End the run if this stream owns it and it is in progress. The server itself removes a queued run."""
         call = self._call
         if self._owned and call.run is not None and not call.settled:
             self._calls.post(ClientCall(CodeInterrupt(run=call.run, grace=INTERRUPT_GRACE), sandbox=self._sandbox))

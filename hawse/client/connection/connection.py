@@ -1,6 +1,6 @@
 """One WebSocket from its handshake to its end: a task that reads, one that writes, one that pings.
 
-It does not know calls: received messages are passed to `receive`, and the `FairWriter` pulls messages to send.
+It does not know calls. It passes received messages to `receive`, and the `FairWriter` pulls the messages to send.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class ConnectionEnd:
     """Why a connection ended."""
 
     reason: str
-    final: HawseError | None = None  # the error that forbids another attempt
+    final: HawseError | None = None  # the error that makes another attempt futile
     retry_after: float | None = None  # seconds that the server asked to wait before the next attempt
 
 
@@ -45,11 +45,11 @@ class GatewayConnection:
     """A WebSocket and the protocol on it. Implements `hawse.client.base.channel.ConnectionProtocol`."""
 
     def __init__(self, websocket: ClientConnection, receive: Callable[[Message | Data], None]) -> None:
-        """Wrap an open `websocket`; `receive` gets messages of channels and `Goaway`."""
+        """Wrap an open `websocket`. `receive` gets the messages of channels and `Goaway`."""
         self.protocol = Connection(Role.CLIENT)  # window 0, because each channel gets its own window when it is opened
         self.writer = FairWriter(self.protocol)
         self.welcome: Welcome | None = None
-        self.rtt: float | None = None  # seconds, of the latest ping
+        self.rtt: float | None = None  # round trip of the latest ping, in seconds
         self.websocket = websocket
         self._receive = receive
         self._wake = asyncio.Event()
@@ -60,18 +60,18 @@ class GatewayConnection:
         self._reason = ""
 
     def wake_writer(self) -> None:
-        """Let the writer task send what `protocol` and `writer` have to send."""
+        """Wake the writer task, which sends the data of `protocol` and `writer`."""
         self._wake.set()
 
     async def handshake(self) -> ConnectionEnd | None:
-        """Send `hello` and wait for `welcome`; return why it did not arrive, or None."""
+        """Send `hello` and wait for `welcome`. Returns None, or why `welcome` did not arrive."""
         self.protocol.send_hello(client_name())
         try:
             try:
                 for message in self.protocol.data_to_send():
                     await self.websocket.send(message)
             except ConnectionClosed:
-                pass  # the reason of the close is still to be read
+                pass  # the reading task still has to read the reason of the close
             while self.welcome is None:
                 self._take(await self.websocket.recv())
         except ConnectionClosed:
@@ -82,11 +82,11 @@ class GatewayConnection:
         return None
 
     async def run(self, *, ping_interval: float, sleep: Callable[[float], Awaitable[None]]) -> ConnectionEnd:
-        """Carry messages until the connection is lost or closed; return why.
+        """Carry messages until the connection is lost or closed; return the reason.
 
         Args:
             ping_interval: Seconds between two pings. A connection that is silent for this long is dropped.
-            sleep: Waits for a number of seconds.
+            sleep: Sleeps for a number of seconds.
         """
         async with asyncio.TaskGroup() as group:
             helpers = [group.create_task(self._write()), group.create_task(self._ping(ping_interval, sleep))]

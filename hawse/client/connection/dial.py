@@ -1,4 +1,4 @@
-"""Opening the WebSocket: the URL, the headers, and which failures are final (docs/wire.md sections 1 and 7)."""
+"""Opens the WebSocket: URLs, headers, and the decision which failures are final (docs/wire.md sections 1 and 7)."""
 
 import errno
 import os
@@ -22,10 +22,10 @@ from hawse.wire.frames import HEADER_SIZE
 from hawse.wire.limits import SUBPROTOCOL
 
 PATH = "/v1/connect"
-WRITE_LIMIT = 64 * 1024  # bytes that the transport can buffer: every channel waits behind them
-SLACK = 64 * 1024  # bytes beyond the text limit, so that the protocol, not the WebSocket, reports too large messages
+WRITE_LIMIT = 64 * 1024  # bytes that the transport can buffer; every channel waits behind them
+SLACK = 64 * 1024  # bytes above the text limit, so that the protocol itself reports oversized messages
 CLOSE_TIMEOUT = 2.0  # seconds for the closing handshake
-NOTSENT_LOWAT = 128 * 1024  # bytes that the kernel can queue unsent: otherwise, 3 MB of an upload wait there
+NOTSENT_LOWAT = 128 * 1024  # unsent bytes that the kernel can queue; by default, 3 MB of an upload would wait there
 RETRIED = frozenset({408, 425, 429})  # HTTP statuses below 500 that allow another attempt
 
 FINAL_CLOSES = {
@@ -36,11 +36,11 @@ FINAL_CLOSES = {
     4403: "forbidden",
 }
 
-Authorities = str | Path | ssl.SSLContext | None  # for the verification of a gateway's certificate
+Authorities = str | Path | ssl.SSLContext | None  # to verify a gateway's certificate
 
 
 class DialError(Exception):
-    """The attempt failed; another one can succeed."""
+    """The attempt failed, but another one can succeed."""
 
 
 def address(url: str, path: str = PATH) -> str:
@@ -54,14 +54,16 @@ def address(url: str, path: str = PATH) -> str:
 
 
 def base(uri: str) -> str:
-    """Return the gateway's HTTP URL, without a final slash, for a WebSocket URL that `address` returned."""
+    """Return the gateway's HTTP URL without a final slash, for a WebSocket URL from `address`."""
     parts = urlsplit(uri)
     scheme = "https" if parts.scheme == "wss" else "http"
     return urlunsplit((scheme, parts.netloc, parts.path.removesuffix(PATH), "", ""))
 
 
 def token_in(url: str) -> str | None:
-    """Return the token in a URL as `hawse serve` prints it: `http://127.0.0.1:8080/#token=…`; None without one."""
+    """Return the token in a URL such as `http://127.0.0.1:8080/#token=…`, as printed by `hawse serve`; None if it
+    has none.
+    """
     return next(iter(parse_qs(urlsplit(url).fragment).get("token", [])), None)
 
 
@@ -70,11 +72,11 @@ def client_name() -> str:
 
 
 def trust(ca: Authorities) -> ssl.SSLContext | None:
-    """Return what checks the certificate of a gateway; None means the authorities that the system trusts.
+    """Return the context that verifies the gateway's certificate; None for the system's trusted authorities.
 
     Args:
         ca: A file of PEM certificates to trust instead of the system's, such as a private authority's, or a complete
-            context.
+            `ssl.SSLContext`.
 
     Raises:
         ValueError: `ca` is not a file of certificates.
@@ -96,22 +98,22 @@ async def dial(
     subprotocol: str = SUBPROTOCOL,
     ping: float | None = None,
 ) -> ClientConnection:
-    """Open the WebSocket; `hello` is sent by the caller.
+    """Open the WebSocket. The caller sends `hello`.
 
     Args:
-        uri: As `address` returns it.
+        uri: The WebSocket URL, from `address`.
         token: The bearer token; None sends none.
         timeout: Time limit in seconds.
-        tls: Checks the certificate of the gateway. None means the authorities that the system trusts do.
+        tls: Verifies the certificate of the gateway. None means the system's trusted authorities.
         subprotocol: The WebSocket subprotocol.
-        ping: Seconds between WebSocket pings, and for each answer. None means the protocol has its own `ping`.
+        ping: Seconds between WebSocket pings, and to wait for each pong. None if the protocol has its own pings.
 
     Raises:
-        RefusedError: The server refused the connection, and a retry would be refused too.
+        RefusedError: The server refused the connection and would refuse a retry.
         DialError: Connecting failed; another attempt can succeed.
     """
-    if token is not None and not token.isprintable():  # the error of the library would print it
-        raise refused("unauthenticated", "the token contains a line feed, or another character that none has")
+    if token is not None and not token.isprintable():  # the library's error message would contain the token
+        raise refused("unauthenticated", "the token contains a line feed or another invalid character")
     try:
         websocket = await connect(
             uri,
@@ -140,15 +142,17 @@ async def dial(
 
 
 def _proxy() -> Literal[True] | None:
-    """Return whether to look for a proxy. On Linux, only variables configure one; looking loads modules for 10 ms."""
+    """Return whether to look for a proxy. The search loads modules for 10 ms; on Linux, only variables configure a
+    proxy.
+    """
     named = sys.platform != "linux" or any(name.lower().endswith("_proxy") for name in os.environ)
     return True if named else None
 
 
 def _reason(error: Exception, address: str) -> str:
-    """Describe an error in words instead of its number."""
+    """Describe an error in words instead of by its number."""
     text = str(error)
-    if f"[Errno {errno.ECONNREFUSED}]" in text:  # of one address, or of each that a name has
+    if f"[Errno {errno.ECONNREFUSED}]" in text:  # for one address, or for each address of a name
         return f"the connection to {address} was refused"
     if isinstance(error, socket.gaierror):
         return f"{address}: {error.strerror}"
@@ -156,11 +160,11 @@ def _reason(error: Exception, address: str) -> str:
 
 
 def refusal_of_close(code: int | None, reason: str, sent: HawseError | None) -> RefusedError | None:
-    """Return the error for a final close; None if a retry can succeed.
+    """Return the error for a close that makes retries futile; None if a retry can succeed.
 
     Args:
         code: The WebSocket close code.
-        reason: The reason that came with it.
+        reason: The close reason.
         sent: The `error` without a channel that the server sent before, if any.
     """
     if code not in FINAL_CLOSES:
@@ -190,5 +194,5 @@ def _keep_kernel_queue_small(websocket: ClientConnection) -> None:
     if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
         try:
             raw.setsockopt(socket.IPPROTO_TCP, option, NOTSENT_LOWAT)
-        except OSError:  # not Linux: interrupts are slower during uploads
+        except OSError:  # not Linux: interrupts take longer during uploads
             pass

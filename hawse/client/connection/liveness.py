@@ -1,9 +1,9 @@
-"""Detects whether the other end of a WebSocket is alive, even if its pong waits behind a lot of data on a slow network.
+"""Detects whether the peer of a WebSocket is alive, even if its pong is delayed by data in flight on a slow network.
 
-Every received byte is a sign of life, even if its message is incomplete. While data is in flight, so is an acknowledged
-byte, because the ping waits behind that data. When nothing else is in flight, an acknowledgement is not a sign of life:
-the kernel of a stopped program acknowledges, too. So does the kernel of a proxy whose gateway has disappeared, so
-acknowledgements alone count only for `SILENCE`.
+Every received byte is a sign of life, even if its message is incomplete. While data is in flight, a TCP acknowledgement
+also counts, because the ping waits behind that data. With no data in flight, acknowledgements do not count, because the
+kernel acknowledges bytes even for a stopped program. The kernel of a proxy also does so after the gateway has
+disappeared, so acknowledgements without received bytes count only for `SILENCE` seconds.
 """
 
 import asyncio
@@ -14,15 +14,15 @@ from typing import Final
 
 from websockets.asyncio.client import ClientConnection
 
-SILENCE: Final = 60.0  # s without a byte from the other end until acknowledgements no longer count
+SILENCE: Final = 60.0  # seconds without a received byte until acknowledgements no longer count
 UNACKED = slice(24, 28)  # tcpi_unacked in `struct tcp_info` of Linux: segments (u32)
 BYTES_ACKED = slice(120, 128)  # tcpi_bytes_acked (u64, since Linux 4.1)
 
 
 class ClosedTransport(asyncio.Transport):
-    """Takes the place of a transport that has ended.
+    """A replacement for a transport that has ended.
 
-    asyncio's class raises AttributeError when aborted after it has written its last bytes and closed itself.
+    asyncio's transport raises AttributeError if it is aborted after it has written its last bytes and closed itself.
     """
 
     def is_closing(self) -> bool:
@@ -45,7 +45,7 @@ class ClosedTransport(asyncio.Transport):
 
 
 class CountingConnection(ClientConnection):
-    """Counts the bytes that arrive, and can be closed in every state of its transport."""
+    """A WebSocket connection that counts received bytes and can be closed in every state of its transport."""
 
     received = 0
 
@@ -59,17 +59,17 @@ class CountingConnection(ClientConnection):
 
 
 class Liveness:
-    """The progress of one WebSocket.
+    """Tracks the signs of life of one WebSocket.
 
     Args:
         websocket: The WebSocket.
-        clock: Returns seconds that only grow. None means the running loop's.
+        clock: A monotonic clock, in seconds. None means the running loop's clock.
     """
 
     def __init__(self, websocket: ClientConnection, clock: Callable[[], float] | None = None) -> None:
         self._websocket = websocket
         self._clock = clock or asyncio.get_running_loop().time
-        self._heard = self._clock()  # when a byte was last found to have arrived
+        self._heard = self._clock()  # when a received byte was last noticed
         self._received = 0
         self._acknowledged = 0
 
@@ -85,14 +85,16 @@ class Liveness:
         return progress
 
     def _sent(self) -> tuple[int, bool]:
-        """The bytes that the other end has acknowledged, and whether more are on their way. 0 except on Linux."""
+        """Return the number of acknowledged bytes, and whether more bytes are in flight. 0 on systems other than
+        Linux.
+        """
         transport = self._websocket.transport
         raw = transport.get_extra_info("socket")
         if raw is None or raw.family not in (socket.AF_INET, socket.AF_INET6) or sys.platform != "linux":
             return 0, False
         try:
             info = raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED.stop)
-        except (OSError, ValueError):  # ValueError: uvloop has closed it
+        except (OSError, ValueError):  # ValueError: uvloop has closed the socket
             return 0, False
         unacked = int.from_bytes(info[UNACKED], sys.byteorder)
         pending = unacked > 0 or transport.get_write_buffer_size() > 0

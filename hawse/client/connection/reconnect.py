@@ -1,7 +1,7 @@
-"""Maintains a connection: dials, runs, and after a loss waits and dials again, unless this is futile.
+"""Maintains a connection: dials, runs it and, after a loss, waits and dials again unless this is futile.
 
-One task, owned by `Client`. It notifies `CallTable` of established and lost connections, and settles all calls at the
-end.
+It runs in one task, which `Client` owns. It notifies `CallTable` of established and lost connections, and settles all
+calls at the end.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ NOT_CONNECTED = "no connection: "
 
 
 class Reconnector:
-    """Runs in one task; the attributes can be read at any time."""
+    """Runs in one task. The attributes can be read at any time."""
 
     def __init__(
         self, uri: str, token: Token, options: Options, calls: CallTable, tls: ssl.SSLContext | None = None
@@ -34,11 +34,11 @@ class Reconnector:
         """Prepare a connection; `run` establishes it.
 
         Args:
-            uri: As `address` returns it.
-            token: The bearer token, or a function that returns a fresh one for each attempt.
+            uri: The WebSocket URL, from `address`.
+            token: The bearer token, or a function that returns a fresh token for each attempt.
             options: Timeouts and delays.
-            calls: Is notified of established and lost connections.
-            tls: As for `dial`.
+            calls: The table to notify of established and lost connections.
+            tls: The same as for `dial`.
         """
         self.state = ConnectionState.CONNECTING
         self.welcome: Welcome | None = None  # of the latest connection
@@ -51,8 +51,8 @@ class Reconnector:
         self._calls = calls
         self._connection: GatewayConnection | None = None
         self._changed = asyncio.Event()
-        self._final: HawseError | None = None  # the error that closed it for good
-        self.problem: str | None = None  # why the latest attempt failed, or the connection was lost
+        self._final: HawseError | None = None  # the error that closed it permanently
+        self.problem: str | None = None  # why the latest attempt failed or the connection was lost
 
     @property
     def rtt(self) -> float | None:
@@ -60,7 +60,9 @@ class Reconnector:
         return self._connection.rtt if self._connection else None
 
     async def run(self) -> None:
-        """Connect and reconnect until `close`, a refusal, or the end of the permitted time without a connection."""
+        """Connect and reconnect until `close` is called, the server refuses, or the permitted time without a
+        connection is over.
+        """
         options = self._options
         backoff = Backoff(base=options.backoff_base, cap=options.backoff_cap, dice=options.dice)
         down_since = options.clock()
@@ -93,7 +95,7 @@ class Reconnector:
             self.close()
 
     def close(self) -> None:
-        """Settle all calls. The caller cancels the task that runs `run` as well."""
+        """Settle all calls. The caller also cancels the task of `run`."""
         self._close(ClientClosedError("the client was closed"))
 
     async def connected(self) -> None:

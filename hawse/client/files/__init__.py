@@ -1,1 +1,1 @@
-"""File methods, and transfers between local files and the sandbox. They know no connection."""
+"""File methods, and transfers between local files and the sandbox. They are independent of the connection."""

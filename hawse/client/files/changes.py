@@ -1,4 +1,4 @@
-"""Changes to files without a transfer: the part of `Files` that edits, moves, copies and deletes."""
+"""Changes to files without a transfer: the part of `Files` that edits, moves, copies and deletes files."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ def wire_path(path: PathLike) -> str:
 
 
 class FileChanges(SandboxPart):
-    """Makes, edits, renames, copies and deletes files: what `Files` inherits."""
+    """A base class of `Files`, which creates, edits, renames, copies and deletes files."""
 
     def __init__(
         self,
@@ -51,21 +51,21 @@ class FileChanges(SandboxPart):
 
         Args:
             path: The file.
-            old: The text to replace, which has to occur exactly once.
-            new: The text in its place.
+            old: The text to replace. It must occur exactly once, unless `all` is true.
+            new: The replacement.
             all: Whether to replace every occurrence of `old`.
             edits: Replacements, applied in order, instead of `old` and `new`.
-            patch: A unified diff of this file, in place of `old` and `new`.
-            if_version: The version that the file must have, as `stat` and `write` return it.
+            patch: A unified diff of this file, instead of `old` and `new`.
+            if_version: The version that the file must have, as returned by `stat` and `write`.
 
         Returns:
-            The size and version of the file, and how many places were `replaced`.
+            The size and version of the file, and how many texts or hunks were `replaced`.
 
         Raises:
-            ValueError: Not exactly one of `old` with `new`, `edits` and `patch` is given.
-            HawseError: `conflict` if a text does not occur, or several times without `all` (`details`: `edit`,
-                `found`), if a hunk has no single place (`hunk`, `found`), or if the file has changed; `too_large`
-                beyond 16 MiB.
+            ValueError: Exactly one of `old` with `new`, `edits` and `patch` is required.
+            HawseError: `conflict` if a text does not occur, or occurs several times without `all` (`details`: `edit`,
+                `found`), if a hunk does not match exactly one position (`hunk`, `found`), or if the file has changed;
+                `too_large` if the file exceeds 16 MiB.
         """
         if (old is None) != (new is None) or sum(given is not None for given in (old, edits, patch)) != 1:
             raise ValueError("exactly one of old with new, edits, and patch is required")
@@ -87,21 +87,22 @@ class FileChanges(SandboxPart):
     ) -> FileExtractResult:
         """Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
 
-        Nothing is written outside `to`. If the caller is cancelled, the extraction ends; extracted files remain.
+        Nothing is written outside `to`. If the caller is cancelled, the extraction stops and the extracted files
+        remain.
 
         Args:
             archive: The file.
             to: The directory, which is created if it is missing.
-            overwrite: Whether existing files are replaced; otherwise one is a `conflict`.
+            overwrite: Whether to replace existing files; otherwise, an existing file raises `conflict`.
             strip: Number of leading components to remove from each name.
-            max_entries: Maximum number of entries; more are `too_large`.
-            max_bytes: Maximum number of unpacked bytes; more are `too_large`.
+            max_entries: Maximum number of entries; an archive with more raises `too_large`.
+            max_bytes: Maximum size of the extracted files in bytes; if it is exceeded, `too_large` is raised.
             on_progress: Called a few times per second.
 
         Raises:
-            HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for a
-                damaged or encrypted archive, `interrupted` for a lost connection, `unavailable` for zstd if the sandbox
-                lacks it, `too_large`, `no_space`.
+            HawseError: `permission_denied` if an entry leaves `to` (`details`: `entry`), `invalid_params` if the
+                archive is damaged or encrypted, `interrupted` if the connection is lost, `unavailable` if the sandbox
+                lacks zstd, `too_large`, `no_space`.
         """
         params = FileExtract(
             **self._target(archive),
@@ -123,7 +124,7 @@ class FileChanges(SandboxPart):
 
         Args:
             path: The directory.
-            parents: Whether to create missing directories above, and to accept an existing one.
+            parents: Whether to create missing parent directories, and to accept an existing directory.
             mode: Its permission bits.
         """
         return (await self._request(api.FileMkdir(**self._target(path), parents=parents, mode=mode))).created
@@ -138,7 +139,7 @@ class FileChanges(SandboxPart):
         Args:
             path: A file, a directory or a symlink.
             mtime_ns: Nanoseconds since 1970.
-            follow: Whether to follow a symlink rather than change its own time.
+            follow: Whether to follow a symlink rather than change the symlink's own time.
         """
         await self._request(api.FileUtime(**self._target(path), mtime_ns=mtime_ns, follow=follow))
 
@@ -146,14 +147,16 @@ class FileChanges(SandboxPart):
         """Create a symlink.
 
         Args:
-            path: Where.
-            target: The path that it points to, stored unchanged.
-            overwrite: Whether an existing file or symlink is replaced; otherwise it is a `conflict`.
+            path: The path of the symlink.
+            target: The path that the symlink points to. It is stored unchanged.
+            overwrite: Whether to replace an existing file or symlink; otherwise, it raises `conflict`.
         """
         await self._request(api.FileSymlink(**self._target(path), target=wire_path(target), overwrite=overwrite))
 
     async def delete(self, path: PathLike, *, recursive: bool = False) -> int:
-        """Delete a file or a symlink, or with `recursive` a directory; return the number of files and directories."""
+        """Delete a file, a symlink or, with `recursive`, a directory. Returns the number of deleted files and
+        directories.
+        """
         return (await self._request(api.FileDelete(**self._target(path), recursive=recursive))).deleted
 
     async def rename(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
@@ -167,13 +170,13 @@ class FileChanges(SandboxPart):
     async def copy(
         self, path: PathLike, to: PathLike, *, recursive: bool = False, overwrite: bool = False
     ) -> api.FileCopyResult:
-        """Copy a file or directory, which appears at `to` when it is complete; return the numbers of copied entries.
+        """Copy a file or directory, and return statistics. The copy appears at `to` when it is complete.
 
         Modes, times and symlinks are kept.
 
         Args:
             path: The file or directory.
-            to: Where.
+            to: The path of the copy.
             recursive: Required for a directory.
             overwrite: Whether to replace an existing file.
         """

@@ -20,24 +20,24 @@ from hawse.client.files.tree import OnFailure
 from hawse.client.files.tree_transfer import TreeResult, TreeTransfer
 from hawse.holes import has_holes
 
-UNNAMED = "-"  # represents an input stream that the call names
-LIMIT = 256 << 20  # bytes that `read` keeps: for more, use `open_read`
+UNNAMED = "-"  # placeholder; the call sets the id of its input stream
+LIMIT = 256 << 20  # maximum bytes that `read` returns; for more, use `open_read`
 
 
 class Files(FileLooking):
-    """The files of a sandbox. A relative path starts in its workspace, or in `root` if this handle has one.
+    """The files of a sandbox. Relative paths start in its workspace, or in `root` if this handle has one.
 
-    The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also for a path
-    that leaves the root), `conflict` (the target exists, the file has changed), `no_space`, `too_large`,
-    `invalid_params`, `io_error`; and the error that closed the client.
+    The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also if a path
+        leaves the root), `conflict` (if the target exists or the file has changed), `no_space`, `too_large`,
+        `invalid_params`, `io_error`, and the error that closed the client.
     """
 
     def within(self, root: PathLike) -> "Files":
-        """Return the same handle for paths that cannot leave the directory `root`, neither by `..` nor by a symlink."""
+        """Return a handle whose paths cannot leave the directory `root`, neither through `..` nor through a symlink."""
         return Files(self._calls, self._sandbox, window=self._window, root=root, session=self._session)
 
     def in_session(self, session: str) -> "Files":
-        """Return the same handle for paths that start in the directory that a session is in at each call.
+        """Return a handle whose relative paths start in a session's current directory, as of each call.
 
         Args:
             session: The id of the session. If it has ended, calls raise `exited`.
@@ -54,8 +54,8 @@ class Files(FileLooking):
         Args:
             path: The file.
             offset: The offset of the first byte.
-            length: The number of bytes; None means to the end.
-            version: Only of this version; any other is a `conflict`.
+            length: The number of bytes; None reads to the end.
+            version: The required version; another version raises `conflict`.
         """
         params = api.FileRead(**self._target(path), offset=offset, length=length, version=version)
         return FileReader(self._calls, ReadCall(params, sandbox=self._sandbox, window=self._window))
@@ -71,15 +71,17 @@ class Files(FileLooking):
         mtime_ns: int | None = None,
         sparse: bool = False,
     ) -> FileWriter:
-        """Stream into a file, which is replaced when the `async with` block ends; after an error the old one remains.
+        """Stream into a file. The file is replaced when the `async with` block ends; after an error, the old file
+        remains.
 
         Args:
             path: The file.
             mode: Permission bits; None keeps the existing file's.
             parents: Whether to create missing directories.
-            if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
-            offset: Write in place from this offset, instead of replacing the file; a shorter file is a `conflict`.
-                Written bytes remain after an error. With 0 the file need not exist.
+            if_version: The version that the file must have at the end, or "" if it must not exist; otherwise `conflict`
+                is raised.
+            offset: Write in place from this offset instead of replacing the file. A shorter file raises `conflict`.
+                Written bytes remain after an error. With 0, the file need not exist.
             mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the current time.
             sparse: Whether to turn blocks of zeros into holes.
         """
@@ -96,7 +98,7 @@ class Files(FileLooking):
         return FileWriter(self._calls, WriteCall(params, sandbox=self._sandbox))
 
     async def read(self, path: PathLike, *, max_size: int = LIMIT) -> bytes:
-        """Return a file's content, all of one version. Raises `too_large` beyond `max_size` bytes."""
+        """Return a file's content, all of the same version. Raises `too_large` if it exceeds `max_size` bytes."""
         content = bytearray()
         async with self.open_read(path) as file:
             size = file.info.size
@@ -122,16 +124,17 @@ class Files(FileLooking):
             data: The content, as bytes or as an async iterable of bytes.
             mode: Permission bits; None keeps the existing file's.
             parents: Whether to create missing directories.
-            if_version: The version that the file must have, as `stat` and `write` return it; "": it must not exist.
+            if_version: The version that the file must have, as returned by `stat` and `write`, or "" if it must not
+                exist.
 
         Raises:
             HawseError: `conflict` if the file has another version than `if_version`.
-            TypeError: `data` is a str, which `write_text` encodes, or is not bytes. Nothing is changed.
+            TypeError: `data` is not bytes. For a str, use `write_text`. Nothing is changed.
         """
         if isinstance(data, str):
             raise TypeError("data is a str: use write_text, or encode it")
         if not isinstance(data, AsyncIterable):
-            data = memoryview(data)  # before directories are created
+            data = memoryview(data)  # checked before directories are created
         async with self.open_write(path, mode=mode, parents=parents, if_version=if_version) as file:
             if isinstance(data, AsyncIterable):
                 async for chunk in data:
@@ -141,7 +144,9 @@ class Files(FileLooking):
         return file.result
 
     async def read_text(self, path: PathLike, *, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """Return a file's text. Raises `UnicodeDecodeError` for invalid `encoding`, unless `errors` permits it."""
+        """Return a file's text. Raises `UnicodeDecodeError` if it is not valid in `encoding`, unless `errors`
+        permits that.
+        """
         return (await self.read(path)).decode(encoding, errors)
 
     async def write_text(
@@ -154,7 +159,7 @@ class Files(FileLooking):
         parents: bool = True,
         if_version: str | None = None,
     ) -> api.FileTransferResult:
-        """Replace a file with text: see `write`."""
+        """Replace a file with text. See `write`."""
         return await self.write(path, text.encode(encoding), mode=mode, parents=parents, if_version=if_version)
 
     async def upload(
@@ -167,16 +172,16 @@ class Files(FileLooking):
         resume: bool = False,
         progress: Progress | None = None,
     ) -> api.FileTransferResult:
-        """Send a local file. After a lost connection it continues with what had not arrived.
+        """Send a local file. After a lost connection, the upload continues with the bytes that have not arrived.
 
-        With `resume`, received bytes remain beside the file as `.hawse-….part` if the connection is lost for good or
-        the caller ends: the next upload of the same, unchanged local file to the same path continues after them. An
-        upload removes other parts for this path that are older than a day. A new file then belongs to the user of the
-        sandbox; a symlink or a special file at `remote` is written without `resume`.
+        With `resume`, received bytes remain beside the file as `.hawse-….part` if the connection is lost permanently or
+        the program ends. The next upload of the same, unchanged local file to the same path continues after them. Each
+        upload removes other parts for this path that are older than a day. A new file belongs to the user of the
+        sandbox. `resume` has no effect if `remote` is a symlink or a special file.
 
         Args:
             local: The file to send.
-            remote: The file in the sandbox, which is replaced when it has arrived completely.
+            remote: The file in the sandbox, which is replaced when all bytes have arrived.
             mode: Permission bits; None keeps the existing file's.
             preserve: Whether to preserve the mode, the time and the holes of the local file.
             resume: Whether another call can continue this one.
@@ -184,7 +189,7 @@ class Files(FileLooking):
 
         Raises:
             OSError: The local file cannot be read.
-            HawseError: `conflict` if the local file is changed during an upload with `resume`.
+            HawseError: `conflict` if the local file changes during an upload with `resume`.
         """
         path = Path(os.fsdecode(local))
         if resume:
@@ -212,10 +217,10 @@ class Files(FileLooking):
     async def download(
         self, remote: PathLike, local: PathLike, *, preserve: bool = False, progress: Progress | None = None
     ) -> int:
-        """Fetch a file; return its size. The local file appears when it is complete.
+        """Download a file and return its size. The local file appears when the download is complete.
 
-        After a failure, the received bytes remain beside it as `.hawse-….part`: the next download of the same version
-        continues after them.
+        After a failure, the received bytes remain beside the local file as `.hawse-….part`, and the next download of
+        the same version continues after them.
 
         Args:
             remote: The file in the sandbox.
@@ -250,8 +255,8 @@ class Files(FileLooking):
             local: The directory to send.
             remote: The directory in the sandbox, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Called with a path below `local` and the exception if it cannot be copied; the rest is copied.
-                None raises the exception.
+            on_error: Called with each path below `local` that cannot be copied, and the exception. Other paths are
+                copied. None raises the exception.
 
         Raises:
             OSError: A local file cannot be read.
@@ -268,7 +273,7 @@ class Files(FileLooking):
         progress: Progress | None = None,
         on_error: OnFailure | None = None,
     ) -> TreeResult:
-        """Fetch a directory with its content, or a file: see `upload_tree`.
+        """Download a directory with its content, or a file. See `upload_tree`.
 
         Nothing is written through a symlink below `local`.
 
@@ -276,8 +281,8 @@ class Files(FileLooking):
             remote: The directory in the sandbox.
             local: The local directory, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Called with a path below `remote` and the exception if it cannot be copied; the rest is copied.
-                None raises the exception.
+            on_error: Called with each path below `remote` that cannot be copied, and the exception. Other paths are
+                copied. None raises the exception.
 
         Raises:
             OSError: A local file cannot be written.
@@ -296,7 +301,7 @@ class Files(FileLooking):
         include: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
     ) -> AsyncIterator[bytes]:
-        """Iterate over the bytes of an archive, which is created while it is read. Symlinks are preserved.
+        """Iterate over the bytes of an archive that is created on the fly. Symlinks are preserved.
 
         It cannot be resumed: a lost connection raises `interrupted`.
 

@@ -23,10 +23,11 @@ else:
 
 SPARSE: Final = hasattr(os, "pwrite")  # not on Windows
 FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-Progress = Callable[[int, int], object]  # bytes so far, bytes in all
+Progress = Callable[[int, int], object]  # takes the number of bytes so far and the total number
 CHUNK = 1 << 20  # bytes read from the local disk at a time
-VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # of a file in a sandbox, in the name of its part
-# Permission bits of a received file: programs of a sandbox must not get the rights of this machine's user.
+VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # represents a file in a sandbox in the name of its part
+# Permission bits of a received file. Without set-user-ID, programs from a sandbox cannot get another user's rights
+# here.
 MODE: Final = 0o777
 
 
@@ -37,7 +38,7 @@ async def upload(
 
     Args:
         local: The file.
-        open_write: Opens the file in the sandbox, for the state of the local one.
+        open_write: Opens the file in the sandbox for the given `stat` result of the local file.
         progress: Called after each chunk.
 
     Raises:
@@ -66,10 +67,10 @@ async def download(
     *,
     preserve: bool = False,
 ) -> int:
-    """Fetch a file; return its size.
+    """Download a file and return its size.
 
     After a failure, the received bytes remain beside `local`, and the next download continues after them. Parts of
-    other versions, which no download continues, are removed.
+    other versions are removed, except parts of downloads in progress.
 
     Args:
         info: The version of the file to fetch.
@@ -79,7 +80,7 @@ async def download(
         preserve: Whether to preserve the mode, the time and the holes of the remote file.
 
     Raises:
-        OSError: The local file cannot be written; EBUSY: another download to it is in progress.
+        OSError: The local file cannot be written. The number is EBUSY if another download to this file is in progress.
     """
     part = local.with_name(f"{_prefix(local)}{info.version}.part")
     fd = await asyncio.to_thread(_open_part, part, local)
@@ -104,7 +105,7 @@ async def download(
 
 
 def steps(advance: Callable[[int], object]) -> Progress:
-    """Return a `Progress` that reports to `advance` how far it has come since its last call."""
+    """Return a `Progress` that passes the number of bytes since its previous call to `advance`."""
     before = 0
 
     def report(done: int, whole: int) -> None:
@@ -116,7 +117,7 @@ def steps(advance: Callable[[int], object]) -> Progress:
 
 
 def digest(text: str) -> str:
-    """Return 16 characters that stand for a name or a version in the name of a part, however long it is."""
+    """Return a digest of 16 characters that represents a name or a version in the name of a part."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -135,26 +136,26 @@ def _write(fd: int, data: bytes, at: int) -> None:
 def _replace(part: Path, local: Path) -> None:
     try:
         os.replace(part, local)
-    except OSError:  # such as a directory in its place: no download could continue
+    except OSError:  # such as a directory with the name of the part; no download can continue it
         os.unlink(part)
         raise
 
 
 def _open_part(part: Path, local: Path) -> int:
-    """Open a part to append to it, for this download alone. A symlink of its name is not followed."""
+    """Open a part for appending, and lock it for this download. Symlinks are not followed."""
     fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_APPEND | FLAGS, 0o666)
     try:
         _lock(fd)
     except OSError as error:
         os.close(fd)
-        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLOCK):  # the last two on Windows
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLOCK):  # also on Windows
             raise
         raise OSError(errno.EBUSY, "another download to this file is in progress", str(local)) from error
     return fd
 
 
 def _lock(fd: int) -> None:
-    """Lock a file for this process until it is closed. Raises `OSError` if another one has locked it."""
+    """Lock a file for this process until it is closed. Raises `OSError` if another process has locked it."""
     if sys.platform == "win32":
         msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
     else:
@@ -167,11 +168,11 @@ def _set_mode(fd: int, mode: int) -> None:
 
 
 def _remove_old_parts(local: Path) -> None:
-    """Remove the parts of earlier versions, except parts that a download is writing."""
+    """Remove the parts of earlier versions, except parts of downloads in progress."""
     old = re.compile(rf"{re.escape(_prefix(local))}{VERSION}\.part")
     with os.scandir(local.parent) as entries:
         found = [entry.path for entry in entries if old.fullmatch(entry.name)]
     for path in found:
         with suppress(OSError):
-            os.close(_open_part(Path(path), local))  # raises if it is in use
+            os.close(_open_part(Path(path), local))  # raises if the part is in use
             os.unlink(path)

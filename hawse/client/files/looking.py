@@ -1,4 +1,4 @@
-"""Queries about files that neither read nor change them: the part of `Files` that lists and searches."""
+"""Queries about files: the part of `Files` that describes, lists and searches files."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Sequence
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from hawse.wire import HawseError
 
 
 class FileListing(AsyncIterator[api.FileEntry]):
-    """The result of `files.list`: iterate over it with `async for`, or await it to get a list."""
+    """The result of `files.list`. Iterate over it with `async for`, or await it to get a list."""
 
     def __init__(self, entries: AsyncGenerator[api.FileEntry]) -> None:
         self._entries = entries
@@ -35,20 +35,20 @@ class FileListing(AsyncIterator[api.FileEntry]):
 
 
 class FileLooking(FileChanges):
-    """Describes files, lists directories and searches: what `Files` inherits."""
+    """A base class of `Files`, which describes files, lists directories and searches."""
 
     async def stat(self, path: PathLike, *, follow: bool = True, detect: bool = False) -> api.FileStatResult:
         """Describe the file at `path`.
 
         Args:
             path: The file or directory.
-            follow: Whether a symlink is followed rather than described.
-            detect: Whether the start of a file is read, for `mime` and `binary` of the result.
+            follow: Whether to follow a symlink rather than describe it.
+            detect: Whether to read the start of a file, for `mime` and `binary` of the result.
         """
         return _local(await self._request(api.FileStat(**self._target(path), follow=follow, detect=detect)))
 
     async def exists(self, path: PathLike, *, follow: bool = True) -> bool:
-        """Return whether `path` exists. A dangling symlink does not, unless not `follow`."""
+        """Return whether `path` exists. A dangling symlink only exists if `follow` is false."""
         return (await self._request(api.FileExists(**self._target(path), follow=follow))).exists
 
     def list(
@@ -62,18 +62,18 @@ class FileLooking(FileChanges):
         exclude: Sequence[str] | None = None,
         on_error: Callable[[api.FileFailure], object] | None = None,
     ) -> "FileListing":
-        """List a directory, in the order of the disk.
+        """List a directory, in no particular order.
 
         `async for entry in files.list()` needs the same memory for any directory; `await files.list()` returns a list.
 
         Args:
             path: The directory. The paths of entries are relative to it.
             recursive: Whether to descend. Symlinks are not followed.
-            depth: The number of levels to descend at most.
+            depth: The maximum number of levels to descend.
             hidden: Whether to include names that start with a dot.
-            include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
+            include: Globs of included files: `*.py` matches names at any depth, `src/**/*.py` matches paths.
             exclude: Globs of excluded files.
-            on_error: Is called for entries that cannot be read, and the iteration continues; None raises an error.
+            on_error: Called for entries that cannot be read; the iteration continues. None raises the error.
         """
         params = api.FileList(
             **self._target(path),
@@ -110,20 +110,20 @@ class FileLooking(FileChanges):
         limit: int = 1000,
         on_error: Callable[[api.FileFailure], object] | None = None,
     ) -> AsyncIterator[api.SearchMatch]:
-        """Iterate over the lines that match `pattern`; without a pattern, over the files that the globs select.
+        """Iterate over the lines that match `pattern` or, without a pattern, over the files that the globs select.
 
         Paths are relative to `path`. Binary files are skipped.
 
         Args:
             pattern: A regular expression in RE2's syntax.
             path: The directory to search.
-            literal: Whether `pattern` is text, not a regular expression.
+            literal: Whether `pattern` is plain text rather than a regular expression.
             ignore_case: Whether case is ignored.
-            words: Texts that the path of a file must all contain, in any order; case is ignored. None means any path.
+            words: Texts that a file's path must all contain, in any order and ignoring case. None accepts any path.
             hidden: Whether to include names that start with a dot.
-            include: Globs, as for `list`.
+            include: Globs of included files, as for `list`.
             exclude: Globs of excluded files.
-            limit: The number of matches at most.
+            limit: The maximum number of matches.
             on_error: As for `list`.
 
         Raises:
@@ -155,7 +155,7 @@ E = TypeVar("E", bound=api.FileEntry)
 
 
 def _local(entry: E) -> E:
-    """The same entry, with paths as Python has them."""
+    """Return the entry with decoded paths."""
     target = None if entry.target is None else from_text(entry.target)
     return msgspec.structs.replace(entry, path=from_text(entry.path), target=target)
 

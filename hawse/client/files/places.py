@@ -1,7 +1,7 @@
-"""The two ends of a directory transfer: a path on this machine, and a path in a sandbox.
+"""The source or target of a directory transfer: a path on this machine or in a sandbox.
 
-Nothing is written through a symlink on this machine, since a sandbox could name a file below a symlink that leads
-elsewhere.
+On this machine, nothing is written through a symlink. Otherwise, a sandbox could list a file below a symlink and so
+write outside the target.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from hawse.client.files.tree import Link, OnFailure, Tree, TreeEntry
 if TYPE_CHECKING:
     from hawse.client.files.files import Files
 
-Advance = Callable[[int], object]  # takes the bytes that were copied since the last call
+Advance = Callable[[int], object]  # takes the number of bytes copied since the last call
 
-RESUMED_FROM: Final = 4 << 20  # bytes; a smaller file is sent again as quickly as its part is examined
-WRITABLE: Final = 0o700  # mode of a directory while it is filled
-LOCAL_MODE: Final = 0o3777  # bits of a received directory on this machine: without set-user-ID
+RESUMED_FROM: Final = 4 << 20  # bytes; sending a smaller file again takes no longer than examining its part
+WRITABLE: Final = 0o700  # mode of a directory while files are copied to it
+LOCAL_MODE: Final = 0o3777  # permission bits of a received directory, without set-user-ID
 
 
 class LocalPlace:
@@ -50,7 +50,7 @@ class LocalPlace:
         await asyncio.to_thread(self._finish, entry)
 
     def below(self, path: str) -> Path:
-        """Return the place of a path below this one.
+        """Return the place for a path below this place.
 
         Raises:
             PermissionDeniedError: A parent directory is a symlink.
@@ -123,7 +123,7 @@ class RemotePlace:
             await self.files.utime(place, entry.mtime_ns)
 
     def below(self, path: str) -> str:
-        """Return the place of a path below this one."""
+        """Return the place for a path below this place."""
         return str(PurePosixPath(self.path) / path) if path else self.path
 
 
@@ -134,10 +134,10 @@ async def copy_file(source: Place, target: Place, entry: TreeEntry, advance: Adv
     """Copy one file with its mode and its time.
 
     Args:
-        source: Its place; at least one of the two places is in a sandbox.
-        target: The place of the copy.
+        source: Where the file is. At least one of source and target is in a sandbox.
+        target: Where to copy it.
         entry: The file.
-        advance: Called with the number of copied bytes.
+        advance: Called with the number of bytes copied since the previous call.
 
     Raises:
         OSError: The local file cannot be read or written.

@@ -1,9 +1,9 @@
-"""An upload that another process can continue: into a part beside the file, which replaces it when it is complete.
+"""An upload that another process can continue. It writes to a part beside the file; when complete, the part replaces
+the file.
 
-The name of the part is derived from the remote name and the local file (device, inode, size, time of its last change),
-so that the part of another version is never continued. A part remains only if another upload can continue it: not after
-an error that would occur again. The next upload removes parts of the same remote name that were not written to for a
-day.
+The name of the part is derived from the remote name and the local file (device, inode, size, time of the last change),
+so an upload never continues the part of another version. A part is kept unless the error would occur again. The next
+upload removes parts of the same remote name that have not been written for a day.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from hawse.client.files.files import Files
 
 STALE: Final = 86_400.0  # seconds without a change until the part of an earlier upload is removed
-# Errors that make a part useless: the file system or the file's directory refuses it.
+# Errors that make a part useless because the file system or the directory refuses it.
 LASTING: Final = frozenset(
     {"no_space", "too_large", "permission_denied", "is_directory", "not_directory", "conflict", "invalid_params"}
 )
-CHECKED: Final = 64 << 10  # bytes before the end of a part to compare, since a crash can leave zeros there
+CHECKED: Final = 64 << 10  # bytes at the end of a part to compare, because a crash can leave zeros there
 
 
 def _read_at(file: BinaryIO, size: int, offset: int) -> bytes:
-    """Read a part of a file without moving its position."""
+    """Read bytes at an offset without moving the file position."""
     position = file.tell()
     try:
         file.seek(offset)
@@ -50,14 +50,14 @@ class ResumableUpload:
         Args:
             files: The files of the sandbox.
             local: The file to send.
-            remote: The file in the sandbox: a regular file, or none.
+            remote: The file in the sandbox. If it exists, it must be a regular file.
         """
         self._files = files
         self._local = local
         self._remote = os.fsdecode(remote)
 
     async def run(self, mode: int | None, progress: Progress | None, *, preserve: bool = False) -> FileTransferResult:
-        """Send the missing bytes, and replace the file. For the arguments and errors see `Files.upload`."""
+        """Send the missing bytes, and replace the file. Arguments and errors are the same as for `Files.upload`."""
         file = await asyncio.to_thread(open, self._local, "rb")
         try:
             status = os.fstat(file.fileno())
@@ -88,13 +88,15 @@ class ResumableUpload:
         return FileTransferResult(bytes=sent, version=(await self._files.stat(self._remote)).version or "")
 
     async def _remove(self, part: str) -> None:
-        with suppress(HawseError):  # the caller gets the error of the upload
+        with suppress(HawseError):  # the caller gets the error of the upload instead
             await self._files.delete(part)
 
     async def _remove_stale(self, part: str) -> None:
-        """Remove old parts of other versions. Their age is measured by `part`, with the clock of the sandbox."""
+        """Remove old parts of other versions. Their age is relative to the time of `part`, which the sandbox's clock
+        has set.
+        """
         parent, name = os.path.split(part)
-        with suppress(HawseError):  # a directory that cannot be read: the upload itself has succeeded
+        with suppress(HawseError):  # the directory cannot be read, but the upload itself has succeeded
             now = (await self._files.stat(part)).mtime
             others = self._files.list(parent or ".", include=[f"{self._prefix()}*.part"])
             old = [each.path for each in [each async for each in others] if each.mtime < now - STALE]
@@ -111,7 +113,7 @@ class ResumableUpload:
         return f".hawse-{digest(os.path.basename(self._remote))}-"
 
     async def _arrived(self, file: BinaryIO, part: str, size: int) -> int:
-        """Return how many bytes of the file are in the part already."""
+        """Return how many bytes of the file the part contains."""
         try:
             arrived = (await self._files.stat(part, follow=False)).size
         except NotFoundError:

@@ -1,4 +1,4 @@
-"""File transfers: reads resume by offset and version, writes by the offset that the server has applied."""
+"""File transfers. Reads resume by offset and version; writes resume at the offset that the server has applied."""
 
 from types import TracebackType
 
@@ -19,14 +19,14 @@ LANE = "file"
 
 
 class ReadCall(ClientCall):
-    """`file.read` or `recording.read`. A repeat asks for the rest of the same content."""
+    """A call of `file.read` or `recording.read`. A repeated call requests the rest of the same content."""
 
     def __init__(self, params: FileRead | RecordingRead, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)
         self.info: FileOpened | None = None  # since `opened`
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._read = params
-        self._start = params.offset or 0  # where the present channel started
+        self._start = params.offset or 0  # the offset where the current channel started
         self._cursor = OffsetCursor(self._start)
         self._end = None if params.length is None else self._start + params.length
 
@@ -45,7 +45,7 @@ class ReadCall(ClientCall):
         self.spend(event_cost(event))
 
     def _opened(self, opened: FileOpened) -> None:
-        if isinstance(self._read, FileRead):  # a recording only grows: any later version continues an earlier one
+        if isinstance(self._read, FileRead):  # a recording only grows, so each later version continues the earlier ones
             if self._read.version not in (None, opened.version):
                 raise ConflictError("the file was changed while it was read", admitted="yes")
             self._read = msgspec.structs.replace(self._read, version=opened.version)
@@ -69,7 +69,9 @@ class ReadCall(ClientCall):
 
 
 class WriteCall(ClientCall):
-    """`file.write`. Thanks to its key, a repeat joins the upload, which waits for it, or gets its outcome."""
+    """A call of `file.write`. With its key, a repeated call continues the upload, which waits for it, or gets its
+    outcome.
+    """
 
     def __init__(self, params: FileWrite, *, sandbox: str) -> None:
         """Prepare a call; the `input` of `params` is replaced."""
@@ -97,8 +99,8 @@ class WriteCall(ClientCall):
 class FileReader(ByteStreamHandle[ReadCall]):
     """`async with box.files.open_read(path) as file:` — `file.info`, then `async for chunk in file`, or `file.lines()`.
 
-    Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` for another version. Iterating
-    raises `conflict` if the file has changed when a lost connection is resumed.
+    Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` if the file has another version.
+    After a lost connection, iterating raises `conflict` if the file has changed.
     """
 
     @property
@@ -136,7 +138,7 @@ class FileWriter:
         return self._result
 
     async def write(self, data: BytesLike) -> None:
-        """Append bytes. Waits while the disk is slower. Raises the server's error: `no_space`, `not_found`, …"""
+        """Append bytes. Waits while the disk is slow. Raises the server's error: `no_space`, `not_found`, …"""
         if not self._entered:
             raise RuntimeError("this FileWriter is not open: use it in `async with` before it is written to")
         await self._call.input_stream.write(data)
@@ -151,5 +153,5 @@ class FileWriter:
         finally:
             unfinished = self._call.sent and not self._call.settled
             self._calls.abandon(self._call)
-            if unfinished:  # without this the upload would wait for a repeat of the call
+            if unfinished:  # otherwise, the upload would wait for a repeated call
                 self._calls.post(ClientCall(FileCancel(key=self._call.key or ""), sandbox=self._call.sandbox))

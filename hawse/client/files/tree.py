@@ -1,4 +1,4 @@
-"""The directory tree of a transfer: the files, directories and symlinks of one side, without their content."""
+"""The directory tree to transfer: files, directories and symlinks without their content."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MODE: Final = 0o7777  # of a file or directory
 
-OnFailure = Callable[[str, Exception], object]  # is called with a path below the source, and why it was not copied
+OnFailure = Callable[[str, Exception], object]  # takes a path below the source, and why it was not copied
 
 
 class TreeEntry(NamedTuple):
@@ -26,7 +26,7 @@ class TreeEntry(NamedTuple):
 
     Attributes:
         path: Its path below the source; "" is the source itself.
-        size: Bytes of a file.
+        size: Size of a file in bytes.
         mode: Permission bits.
         mtime_ns: Time of the last modification, in nanoseconds since 1970; None if unknown.
         sparse: Whether a file has holes.
@@ -65,7 +65,7 @@ class Tree:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """The total size of the files in bytes."""
         return sum(each.size for each in self.files)
 
 
@@ -73,7 +73,7 @@ def local_tree(source: Path, on_failure: OnFailure) -> Tree:
     """Return the tree at a local path.
 
     Args:
-        source: A file or a directory, or a symlink to one.
+        source: A file, a directory, or a symlink to either.
         on_failure: Called for entries below that cannot be read.
 
     Raises:
@@ -130,11 +130,11 @@ async def remote_tree(files: "Files", source: str, on_failure: OnFailure) -> Tre
 
     Args:
         files: The files of the sandbox.
-        source: A file or a directory, or a symlink to one.
+        source: A file, a directory, or a symlink to either.
         on_failure: Called for entries below that cannot be read.
 
     Raises:
-        HawseError: `source` cannot be read; `permission_denied` if the sandbox names a file outside of it.
+        HawseError: `source` cannot be read; `permission_denied` if the sandbox lists a file outside of it.
     """
     tree = Tree()
     info = await files.stat(source)

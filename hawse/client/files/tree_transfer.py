@@ -15,8 +15,8 @@ from hawse.wire import HawseError
 
 T = TypeVar("T")
 
-AT_ONCE: Final = 8  # files: enough to hide the round trips of small ones
-# Errors of one path: the rest can be copied. After others nothing can, such as on a full disk or without a gateway.
+AT_ONCE: Final = 8  # concurrent files; enough to hide the round trips of small files
+# Errors of a single path, after which the rest can be copied. Other errors, such as a full disk, end the transfer.
 OF_A_PATH: Final = frozenset(
     {
         "not_found",
@@ -38,7 +38,7 @@ class TreeResult:
 
     Attributes:
         files: Number of files.
-        bytes: Their total size.
+        bytes: Total size of the files.
         links: Number of symlinks.
         skipped: The paths of FIFOs, sockets and devices, which are skipped.
         failed: The paths that could not be copied.
@@ -67,11 +67,11 @@ class TreeTransfer:
 
         Args:
             source: The directory to copy.
-            target: The destination. At least one of the two places is in a sandbox.
-            progress: Called with the bytes so far, and the bytes in all.
-            on_error: Called with a path below `source` and the exception if it cannot be copied; None raises the
+            target: The destination. At least one of source and target is in a sandbox.
+            progress: Called with the number of bytes so far and the total number.
+            on_error: Called with each path below `source` that cannot be copied, and the exception. None raises the
                 exception.
-            into: Whether `target` keeps its mode and its time if it exists.
+            into: Whether `target`, if it exists, keeps its mode and time.
         """
         self.result = TreeResult()
         self._source = source
@@ -80,10 +80,10 @@ class TreeTransfer:
         self._on_error = on_error
         self._into = into
         self._copied = self._whole = 0  # bytes
-        self._created: set[str] = set()  # the directories that did not exist
+        self._created: set[str] = set()  # directories that did not exist before
 
     async def run(self) -> TreeResult:
-        """Copy: the directories, then the files and the symlinks, and in the end the modes and times of directories.
+        """Copy the directories, then the files and symlinks, and finally the modes and times of the directories.
 
         Raises:
             OSError: A local file cannot be read or written.
@@ -126,7 +126,9 @@ class TreeTransfer:
             self._progress(self._copied, self._whole)
 
     async def _each(self, entries: Iterable[TreeEntry] | Iterable[Link], work: Callable[[T], Awaitable[None]]) -> None:
-        """Await `work` for each entry, a few at a time. An error of one is reported, and the others continue."""
+        """Await `work` for each entry, a few at a time. Errors of single entries are reported, and the other entries
+        continue.
+        """
         rest: Iterator[T] = iter(entries)  # type: ignore[arg-type]
 
         async def worker() -> None:
