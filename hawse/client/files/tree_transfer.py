@@ -16,7 +16,7 @@ from hawse.wire import HawseError
 T = TypeVar("T")
 
 AT_ONCE: Final = 8  # concurrent files; enough to hide the round trips of small files
-# Errors of a single path, after which the rest can be copied. Other errors, such as a full disk, end the transfer.
+# Errors of a single path; the rest can be copied. Other errors, such as a full disk, end the transfer.
 OF_A_PATH: Final = frozenset(
     {
         "not_found",
