@@ -1,12 +1,12 @@
-"""The interface of a sandbox provider: how sandboxes are created, started, observed, and verified to have ended.
+"""The interface of a sandbox provider, which creates, starts, observes and ends sandboxes.
 
-All methods are coroutines, so that a provider can ask a Docker daemon or a cluster's API. Providers decide nothing:
-`hawse_gateway.sandboxes` decides when a sandbox is started or stopped, writes that to the store first, and never calls
-two changing methods for one unit at the same time (docs/decisions/0075).
+All methods are coroutines, so that a provider can call a Docker daemon or a cluster's API. Providers make no decisions:
+`hawse_gateway.sandboxes` decides when to start or stop a sandbox, records the decision in the store first, and never
+calls two methods that change the same unit at the same time (docs/decisions/0075).
 
-A *unit* is a provider's form of a sandbox: a directory and a process, or a volume and a container. Its name has 1 to 64
-letters, digits, `_`, `.` or `-`, starting with a letter or digit. A *runtime id* identifies one start of a unit. The
-provider attaches it to everything it starts, in order to tell starts apart later.
+A *unit* is a provider's implementation of a sandbox: a directory and a process, or a volume and a container. Its name
+has 1 to 64 letters, digits, `_`, `.` or `-`, starting with a letter or digit. A *runtime id* identifies one start of a
+unit. The provider attaches it to everything that it starts, so that starts can be distinguished later.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -26,7 +26,7 @@ MACHINE: Final = "machine:"  # prefix of a `MachineAddress` as text
 
 
 class TcpAddress(NamedTuple):
-    """The address of a runtime that listens on TCP."""
+    """The TCP address of a runtime."""
 
     host: str
     port: int
@@ -36,7 +36,7 @@ class TcpAddress(NamedTuple):
 
 
 class MachineAddress(NamedTuple):
-    """The address of a runtime whose machine is connected to this gateway: the name of its unit."""
+    """The address of a runtime on a connected machine: the name of its unit."""
 
     unit: str
 
@@ -49,11 +49,11 @@ class Endpoint:
     """The address where a sandbox's runtime accepts links.
 
     Attributes:
-        address: The path of a Unix socket, a TCP address, or a machine that is connected.
-        token: The token sent in `hello`. None if access to the address is sufficient protection.
-        uid: The user whose process must listen on the Unix socket. None: any user.
+        address: The path of a Unix socket, a TCP address, or a connected machine.
+        token: The token for `hello`. None if access to the address is sufficient authentication.
+        uid: The user whose process must listen on the Unix socket. None means any user.
         certificate: The required certificate of the server at the TCP address, in PEM. None disables TLS.
-        runtime: The id of a runtime that chose it itself. None: the id passed to `start`.
+        runtime: The id of a runtime that chooses its own id. None means the id passed to `start`.
     """
 
     address: Path | TcpAddress | MachineAddress
@@ -70,17 +70,19 @@ class Capabilities:
     Attributes:
         provider: Its name in `--provider` and in `sandbox.create`.
         isolation: The isolation of new sandboxes.
-        isolation_reason: Why the isolation is not stronger. None if it is this provider's strongest.
+        isolation_reason: The reason why the isolation is not stronger. None if it is this provider's strongest
+            isolation.
         images: Whether `SandboxSpec.image` is supported.
-        networks: The supported values of `SandboxSpec.network`; the first is the default.
-        installable: How to install missing software for other networks, by network.
-        refused: Why other networks are not supported, by network.
+        networks: The supported values of `SandboxSpec.network`. The first value is the default.
+        installable: For each network that needs missing software, how to install it.
+        refused: For each other unsupported network, the reason.
         limits: The names of the enforced fields of `SandboxLimits`.
-        enforcement: The enforcement for a sandbox without special requests.
+        enforcement: The enforcement for a sandbox with default settings.
         pause: Whether `pause` and `resume` are supported.
-        start_timeout: The maximum seconds of a start.
-        remote: Whether sandboxes use the memory and the disk of other machines.
-        joined: Whether its sandboxes are machines that connect themselves: a new one waits for its machine.
+        start_timeout: The maximum duration of a start, in seconds.
+        remote: Whether sandboxes use the memory and disk of other machines.
+        joined: Whether its sandboxes are machines that connect to the gateway. A new sandbox then waits for its
+            machine.
     """
 
     provider: str
@@ -105,15 +107,15 @@ class Capabilities:
 
 
 class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The specification of a sandbox. It is stored before the unit is created, so every field must be valid JSON.
+    """The specification of a sandbox. It is stored before the unit is created, so all fields must be JSON-serializable.
 
     Attributes:
-        image: The image with the sandbox's files. None: the provider's default.
-        image_command: Whether to start the image's command in it.
+        image: The image with the sandbox's files. None means the provider's default.
+        image_command: Whether to start the image's command in the sandbox.
         env: The environment of all programs in the sandbox.
-        network: What the sandbox can connect to. None: the provider's default.
+        network: The network that the sandbox can connect to. None means the provider's default.
         limits: The resource limits.
-        egress: The policy of a filtered network. None: nothing is let through.
+        egress: The policy of a filtered network. None blocks all requests.
     """
 
     image: str | None = None
@@ -130,15 +132,15 @@ class Observation:
 
     Attributes:
         unit: Its name.
-        state: `absent`: nothing of it exists. `stopped`: its files exist, but nothing of it runs. `running`: its
-            runtime accepts links. `paused`: its processes are suspended by `pause`. `frozen`: its runtime exists but
-            does not proceed, for example after SIGSTOP. `unreachable`: something of it runs, but no runtime accepts
-            links: it is starting, ending, or has lost its socket.
-        runtime: The id of the start that the running processes belong to. None if nothing runs, or if it is unknown.
-        endpoint: Its runtime's address. None unless it is `running` or `frozen`.
-        isolation: Its isolation. None if unknown.
-        keeps: Whether it has files that outlive its processes.
-        reason: An explanation of the state for people, if needed.
+        state: `absent`: the unit does not exist. `stopped`: its files exist, but no processes. `running`: its runtime
+            accepts links. `paused`: its processes are suspended by `pause`. `frozen`: its runtime exists but makes no
+            progress, for example after SIGSTOP. `unreachable`: processes exist, but no runtime accepts links, because
+            the unit is starting, ending, or has lost its socket.
+        runtime: The runtime id of the running processes. None if no process runs or the id is unknown.
+        endpoint: The runtime's address. None unless the state is `running` or `frozen`.
+        isolation: The unit's isolation. None if unknown.
+        keeps: Whether the unit has files that outlive its processes.
+        reason: A human-readable explanation of the state, or None.
     """
 
     unit: str
@@ -151,18 +153,18 @@ class Observation:
 
     @property
     def gone(self) -> bool:
-        """Whether nothing of the unit is verified to run."""
+        """Whether it is verified that nothing of the unit runs."""
         return self.state in ("absent", "stopped")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MountPlace:
-    """The place for mounting file systems in a running unit.
+    """The information for mounting file systems in a running unit.
 
     Attributes:
-        pid: A process of this machine in the programs' mount namespace.
+        pid: A process of this machine in the mount namespace of the unit's programs.
         user: The user and group of the programs, in their user namespace.
-        workspace: The directory of the user's files, as the programs see it.
+        workspace: The path of the user's files in the programs' mount namespace.
     """
 
     pid: int
@@ -176,8 +178,8 @@ class Progress:
 
     Attributes:
         phase: The current phase: `creating`, `pulling`, `starting`, `connecting`.
-        message: Details for people, such as the layer being downloaded.
-        done: The completed part, 0 to 1. None if unknown.
+        message: Human-readable details, such as the layer being downloaded.
+        done: The completed fraction, 0 to 1. None if unknown.
     """
 
     phase: str
@@ -189,7 +191,7 @@ Report = Callable[[Progress], None]
 
 
 class ProviderError(Exception):
-    """The provider cannot be used with these settings. The message explains what to change."""
+    """The provider cannot be used with these settings. The message states what to change."""
 
 
 class ImageStore(Protocol):
@@ -200,54 +202,54 @@ class ImageStore(Protocol):
         ...
 
     async def pull(self, image: str, report: Report) -> ImageInfo:
-        """Pull an image, including a newer version of an existing one, and return it.
+        """Pull an image, or a newer version of an existing image, and return it.
 
         Args:
             image: Its name with a tag or digest. The default tag is `latest`.
             report: Called with the progress.
 
         Raises:
-            HawseError: `invalid_params` if it does not exist or access is denied.
+            HawseError: `invalid_params` if the image does not exist or access is denied.
         """
         ...
 
     async def remove(self, image: str) -> None:
-        """Remove a name of an image. Raises `HawseError` (`not_found`; `conflict` if a sandbox uses it)."""
+        """Remove a name of an image. Raises `HawseError` (`not_found`; `conflict` if a sandbox uses the image)."""
         ...
 
 
 class Egress(Protocol):
-    """The proxies of filtered networks of a provider."""
+    """The proxies of a provider's filtered networks."""
 
     @property
     def follower(self) -> EgressFollower:
-        """The follower of the proxies, which runs as part of the provider's `run`."""
+        """The follower of the proxies. The provider's `run` runs it."""
         ...
 
     def want(self, policies: Mapping[str, EgressPolicy]) -> None:
-        """Set the policies of running units' proxies, by unit. The proxies receive them soon."""
+        """Set the policies for the proxies of running units, by unit. `run` sends them to the proxies."""
         ...
 
     async def apply(self, unit: str, policy: EgressPolicy) -> None:
-        """Apply a policy to a unit's proxy, if it has one. Raises `HawseError` `unavailable`."""
+        """Apply a policy to a unit's proxy, if it has one. Raises `HawseError` (`unavailable`)."""
         ...
 
     async def status(self, unit: str) -> Status | None:
-        """Return the status of a unit's proxy, or None if it has none."""
+        """Return the status of a unit's proxy, or None without a proxy."""
         ...
 
     def watch(self, unit: str, *, allowed: bool) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-        """Yield the decisions of a unit's proxy until it ends; return at once if there is none.
+        """Yield the decisions of a unit's proxy until the proxy ends. Yield nothing without a proxy.
 
         Args:
             unit: The unit.
-            allowed: Whether to report forwarded requests, too.
+            allowed: Whether to include forwarded requests.
         """
         ...
 
 
 class Provider(Protocol):
-    """Creates, finds and removes units. Methods may be called concurrently for different units."""
+    """Creates, finds and removes units. Methods can be called concurrently for different units."""
 
     @property
     def images(self) -> ImageStore | None:
@@ -260,15 +262,15 @@ class Provider(Protocol):
         ...
 
     async def run(self) -> None:
-        """Follow changes until cancelled. A provider that only answers returns at once."""
+        """Run background tasks until cancelled. Return immediately if the provider has none."""
         ...
 
     async def capabilities(self) -> Capabilities: ...
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
-        """Create the lasting parts of a unit: directories, volumes, the image. Nothing is started.
+        """Create the persistent parts of a unit, such as directories, volumes and the image, without starting it.
 
-        It may be repeated after a failure, so existing parts are not an error.
+        The call can be repeated after a failure, so existing parts are not an error.
 
         Args:
             unit: The name of the unit.
@@ -276,20 +278,20 @@ class Provider(Protocol):
             report: Called with the progress.
 
         Raises:
-            HawseError: `invalid_params` if the specification cannot be fulfilled, for example if the image does not
-                exist; otherwise `unavailable`.
+            HawseError: `invalid_params` if the provider cannot meet the specification, for example if the image does
+                not exist; otherwise `unavailable`.
         """
         ...
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
-        """Start a runtime, and return once it accepts links. Nothing of the unit is running when this is called.
+        """Start a runtime, and return when it accepts links. The caller ensures that the unit is not running.
 
-        After a failure or cancellation, remaining processes may be left to `stop`.
+        After a failure or cancellation, processes can remain until `stop` is called.
 
         Args:
             unit: The name of a unit created with `create`.
-            spec: The specification; `env` may differ from the one passed to `create`.
-            runtime: The runtime id of this start, passed to the runtime as `--id`.
+            spec: The specification. `env` can differ from the value passed to `create`.
+            runtime: The runtime id of this start. The runtime gets it as `--id`.
             report: Called with the progress.
 
         Raises:
@@ -298,21 +300,21 @@ class Provider(Protocol):
         ...
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
-        """End all processes of the unit. Return once all of them are verified to have ended.
+        """End all processes of the unit, and return when it is verified that all have ended.
 
-        A unit that is not running or does not exist is not an error.
+        It is not an error if the unit is not running or does not exist.
 
         Args:
             unit: The name of the unit.
-            runtime: Only end the start with this runtime id. None: any.
+            runtime: Only end the start with this runtime id. None ends any start.
 
         Raises:
-            HawseError: `unavailable` if something of it is still running.
+            HawseError: `unavailable` if a process may still be running.
         """
         ...
 
     async def delete(self, unit: str) -> None:
-        """Stop the unit and remove its files. Does nothing if it does not exist. Raises the same errors as `stop`."""
+        """Stop the unit and remove its files. Has no effect if it does not exist. Raises the same errors as `stop`."""
         ...
 
     async def pause(self, unit: str) -> None:
@@ -324,11 +326,12 @@ class Provider(Protocol):
         ...
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
-        """Return the state of one unit, without starting it.
+        """Return the state of a unit.
 
         Args:
             unit: The name of the unit.
-            runtime: The start expected to run. A provider that remembers another one checks again.
+            runtime: The runtime id that the caller expects. If a cached state has a different id, the provider updates
+                it.
 
         Raises:
             HawseError: `unavailable` if the state is unknown.
@@ -344,13 +347,13 @@ class Provider(Protocol):
         ...
 
     async def mount_place(self, unit: str) -> MountPlace:
-        """Return the place for mounting file systems in a running unit.
+        """Return the information for mounting file systems in a running unit.
 
         Raises:
-            HawseError: `unavailable` if it is not running, or if the provider does not support mounts.
+            HawseError: `unavailable` if the unit is not running or the provider does not support mounts.
         """
         ...
 
     async def close(self) -> None:
-        """Release this process's resources. Units keep running."""
+        """Release the resources of this process. Units keep running."""
         ...

@@ -1,7 +1,7 @@
-"""Compile the runtime's modules, unless the installation has done it.
+"""Compiles the runtime's modules, unless they were compiled at installation.
 
-In an isolated sandbox, the modules are read-only. Without bytecode, each start would compile them again, which takes
-longer than the rest of the start.
+In an isolated sandbox, the modules are read-only. Without bytecode, each start would compile them, which takes longer
+than the rest of the start.
 """
 
 import importlib.util
@@ -17,13 +17,13 @@ log = logging.getLogger(__name__)
 
 PACKAGES: Final = ("hawse", "hawse_runtime")
 TIMEOUT: Final = 60.0  # s
-# The import also compiles modules of other packages that the runtime needs.
+# The import also compiles the modules of other packages.
 PROGRAM: Final = "import compileall, sys; import hawse_runtime.__main__; compileall.compile_dir(sys.argv[1], quiet=2)"
 
 
 @cache  # once per gateway
 def compile_runtime() -> None:
-    """Compile missing or outdated bytecode in a separate process. Blocks; failures are only logged."""
+    """Compile missing or outdated bytecode in a separate process. Blocks. Failures are only logged."""
     for name in PACKAGES:
         spec = importlib.util.find_spec(name)
         for place in (spec and spec.submodule_search_locations) or ():

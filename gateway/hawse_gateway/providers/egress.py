@@ -1,4 +1,4 @@
-"""Manages the proxy processes of sandboxes: starts them before the runtime, finds, replaces and ends them."""
+"""Manages the proxy processes of sandboxes: starts them before the runtime, finds, restarts and ends them."""
 
 import asyncio
 import fcntl
@@ -33,24 +33,24 @@ T = TypeVar("T")
 
 INSTALL: Final = "pip install 'hawse[egress]'"
 PROXY: Final = (sys.executable, "-I", "-m", "hawse_gateway.egress.proxy_process")
-USER: Final = host_user.FIRST - 1  # of all proxies, if the gateway is the superuser: no sandbox uses it
+USER: Final = host_user.FIRST - 1  # the user of all proxies if the gateway runs as root; no sandbox uses it
 START_TIMEOUT: Final = 20.0  # s
 END_GRACE: Final = 2.0  # s from SIGTERM to SIGKILL
 KILL_TIMEOUT: Final = 5.0  # s
 LOG_NAME: Final = "proxy.log"
-LOG_MAX: Final = 2000  # bytes of it repeated in an error
-AT_ONCE: Final = 4  # proxies restarted or changed at once
-# A proxy's limits, where cgroups are available. It is not in its sandbox's cgroup, where programs could take all the
-# memory and get it killed.
-MEMORY: Final = 512 << 20  # bytes: 40 MB, and about 500 KB for each of 256 connections
+LOG_MAX: Final = 2000  # bytes of the log quoted in an error
+AT_ONCE: Final = 4  # number of proxies restarted or changed concurrently
+# The limits of a proxy if cgroups are available. The proxy is not in its sandbox's cgroup, where programs could use all
+# the memory and get the proxy killed.
+MEMORY: Final = 512 << 20  # bytes: 40 MB plus about 500 KB for each of 256 connections
 CPUS: Final = 1.0
 THREADS: Final = 64
 CGROUPS_NAME: Final = "cgroups"
-VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR")  # passed to the proxy
+VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR")  # descriptor passed to the proxy
 
 
 def is_available() -> bool:
-    """Return whether the proxy's packages are installed."""
+    """Return whether the packages required by the proxy are installed."""
     return importlib.util.find_spec("cryptography") is not None
 
 
@@ -64,14 +64,14 @@ class EgressProcesses:
     """Starts and ends proxies, and changes their policies.
 
     Attributes:
-        follower: Follows their refusals, while `run` is running.
+        follower: Follows the refusals of the proxies while `run` runs.
 
     Args:
         settings: The operator's settings.
         state: The state directory.
-        tree: Where proxies' cgroups can be created. If None, only their address space is limited.
-        user: The user who can hand over listening sockets to all proxies, unless each sandbox has its own.
-        on_refusal: Called with the unit and each refusal. Must not raise. None ignores refusals.
+        tree: Where to create the proxies' cgroups. If None, only their address space is limited.
+        user: The user that hands over listening sockets to all proxies. None if each sandbox has its own user.
+        on_refusal: Called with the unit and a refusal for each refusal. Must not raise. None ignores refusals.
     """
 
     def __init__(
@@ -89,19 +89,19 @@ class EgressProcesses:
         self._tree = tree
         self._user = user
         self._wanted: dict[str, EgressPolicy] = {}
-        self._applied: dict[str, tuple[RuntimeProcess, EgressPolicy]] = {}  # sent policies, by unit
+        self._applied: dict[str, tuple[RuntimeProcess, EgressPolicy]] = {}  # policies that were sent, by unit
         self._changing = KeyedLocks()
         self._running: list[SandboxPaths] = []
         self._noted = asyncio.Event()
-        self._children: dict[Path, subprocess.Popen[bytes]] = {}  # started here; kept in order to reap them
+        self._children: dict[Path, subprocess.Popen[bytes]] = {}  # processes started here, which must be reaped
 
     async def start(self, paths: SandboxPaths, policy: EgressPolicy, others: Iterable[SandboxPaths] = ()) -> None:
-        """Start the proxy of a sandbox. The runtime must be started afterwards.
+        """Start the proxy of a sandbox. The caller starts the runtime afterwards.
 
         Args:
             paths: The sandbox.
-            policy: Its rules and secrets.
-            others: The other sandboxes, which have other users.
+            policy: The policy of the network.
+            others: All other sandboxes, whose users must not be reused.
 
         Raises:
             HawseError: `unavailable`.
@@ -112,22 +112,22 @@ class EgressProcesses:
             raise HawseError("unavailable", f"cannot start the egress proxy: {error}") from error
 
     def note_running(self, running: list[SandboxPaths]) -> None:
-        """Set the running sandboxes: `run` soon checks whether their proxies are running."""
+        """Set the running sandboxes, so that `run` checks their proxies."""
         self._running = running
         self._noted.set()
 
     def want(self, policies: Mapping[str, EgressPolicy]) -> None:
-        """Set the policies of running units' proxies: `run` soon checks whether they have them.
+        """Set the policies for the proxies of running units, so that `run` sends them.
 
         Args:
-            policies: By unit.
+            policies: The policies by unit.
         """
         self._wanted = dict(policies)
         self._applied = {unit: known for unit, known in self._applied.items() if unit in policies}
         self._noted.set()
 
     async def run(self) -> None:
-        """Follow proxies, restart those that have ended, and send them their policies.
+        """Follow the proxies, restart proxies that have ended, and send policies, until cancelled.
 
         It runs until cancelled.
         """
@@ -140,7 +140,7 @@ class EgressProcesses:
                 await self._each(list(self._wanted.items()), self._keep)
 
     async def apply(self, unit: str, policy: EgressPolicy) -> None:
-        """Apply a policy to a unit's proxy. Does nothing if there is no proxy.
+        """Apply a policy to a unit's proxy. Has no effect without a proxy.
 
         Raises:
             HawseError: `unavailable`, or `invalid_params` if the unit's name is invalid.
@@ -152,7 +152,7 @@ class EgressProcesses:
                 return
             try:
                 terms = await asyncio.to_thread(self._terms, policy)
-                await asyncio.to_thread(_write_policy, paths, policy)  # first, so that a restarted proxy has it
+                await asyncio.to_thread(_write_policy, paths, policy)  # first, so that a restarted proxy gets it
                 try:
                     await control.change(paths.egress / CONTROL_NAME, terms)
                 except (OSError, msgspec.MsgspecError) as error:
@@ -166,21 +166,21 @@ class EgressProcesses:
                 self._applied[unit] = (process, policy)
 
     async def status(self, unit: str) -> control.Status | None:
-        """Return the status of a unit's proxy, or None if there is none. Raises the same errors as `apply`."""
+        """Return the status of a unit's proxy, or None without a proxy. Raises the same errors as `apply`."""
         try:
             return await control.status(self._paths(unit).egress / CONTROL_NAME)
         except (OSError, msgspec.MsgspecError):
             return None
 
     async def watch(self, unit: str, *, allowed: bool) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-        """Yield the decisions of a unit's proxy until it ends; return at once if there is none.
+        """Yield the decisions of a unit's proxy until the proxy ends. Yield nothing without a proxy.
 
         Args:
             unit: The unit.
-            allowed: Whether to report forwarded requests, too.
+            allowed: Whether to include forwarded requests.
 
         Raises:
-            HawseError: The same as `apply`.
+            HawseError: See `apply`.
         """
         try:
             async with aclosing(control.watch(self._paths(unit).egress / CONTROL_NAME, allowed=allowed)) as requests:
@@ -190,7 +190,7 @@ class EgressProcesses:
             return
 
     async def _each(self, found: Iterable[T], work: Callable[[T], Awaitable[None]]) -> None:
-        """Call `work` for each item, for some at the same time."""
+        """Call `work` for each item, with a limited number of concurrent calls."""
         left = iter(found)
 
         async def some() -> None:
@@ -202,7 +202,7 @@ class EgressProcesses:
                 tasks.create_task(some(), name="egress proxies")
 
     async def _keep(self, wanted: tuple[str, EgressPolicy]) -> None:
-        """Send a policy, unless the proxy has it. A failure is logged and retried later."""
+        """Send a policy unless the proxy has it. Failures are logged and retried later."""
         unit, policy = wanted
         try:
             process = await asyncio.to_thread(self._process_of, self._paths(unit))
@@ -212,14 +212,14 @@ class EgressProcesses:
             log.error("! cannot change the egress proxy of %s: %s", unit, error)
 
     def _paths(self, unit: str) -> SandboxPaths:
-        """Return the paths of a unit. Raises `HawseError` `invalid_params`."""
+        """Return the paths of a unit. Raises `HawseError` (`invalid_params`)."""
         try:
             return self._state.sandbox(unit)
         except ValueError as error:
             raise HawseError("invalid_params", str(error), details={"path": "$.id"}) from None
 
     async def revive(self, paths: SandboxPaths) -> None:
-        """Restart the proxy of a running sandbox if it has ended. A failure is logged and retried later."""
+        """Restart the proxy of a running sandbox if it has ended. Failures are logged and retried later."""
         try:
             if await asyncio.to_thread(lambda: self._process_of(paths) is not None or not _policy(paths).exists()):
                 return
@@ -230,7 +230,7 @@ class EgressProcesses:
             log.error("! cannot restart the egress proxy of %s: %s", paths.home.name, error)
 
     async def end(self, paths: SandboxPaths) -> None:
-        """End the proxy of a sandbox. Raises `HawseError` `unavailable` if it does not end."""
+        """End the proxy of a sandbox. Raises `HawseError` (`unavailable`) if it does not end."""
         process = RuntimeProcess.load(_process(paths))
         if process is not None and not await process.end(grace=END_GRACE, timeout=KILL_TIMEOUT):
             raise HawseError("unavailable", f"the egress proxy (pid {process.pid}) did not end")
@@ -244,7 +244,7 @@ class EgressProcesses:
             path.unlink(missing_ok=True)
 
     def variables(self) -> frozenset[str]:
-        """Return the names of the gateway's variables that hold secrets. No runtime gets them."""
+        """Return the names of the gateway's environment variables with secrets. They must not be passed to runtimes."""
         return frozenset(each.env for each in self._settings.secrets.values() if each.env is not None)
 
     def authority(self, paths: SandboxPaths) -> str:
@@ -252,19 +252,19 @@ class EgressProcesses:
         return (paths.egress / CERTIFICATE_NAME).read_text("ascii")
 
     def _process_of(self, paths: SandboxPaths) -> RuntimeProcess | None:
-        """Return the process of a running proxy. Blocks."""
+        """Return the process of a sandbox's proxy, or None if it is not running. Blocks."""
         if (child := self._children.get(paths.home)) is not None:
             child.poll()
         process = RuntimeProcess.load(_process(paths))
         return process if process is not None and process.alive else None
 
     def _start(self, paths: SandboxPaths, policy: EgressPolicy, others: Iterable[Path]) -> None:
-        """Start the process, and wait until it is ready. Blocks. Raises `OSError`, `ValueError`, `HawseError`."""
+        """Start the proxy process, and wait until it is ready. Blocks. Raises `OSError`, `ValueError`, `HawseError`."""
         paths.egress.mkdir(mode=0o700, exist_ok=True)
         limits = SandboxLimits(memory=MEMORY, cpus=CPUS, processes=THREADS)
         with _exclusive(paths.egress / "starting"):
             if self._process_of(paths) is not None:
-                return  # another gateway has started it
+                return  # another gateway has started the proxy
             if (child := self._children.pop(paths.home, None)) is not None:
                 child.poll()
             _write_policy(paths, policy)
@@ -309,11 +309,11 @@ class EgressProcesses:
 
 
 def _popen(plan: EgressPlan, paths: SandboxPaths) -> subprocess.Popen[bytes]:
-    """Start a proxy with its plan in a file in memory, and without the gateway's variables."""
+    """Start a proxy. Pass the plan in an in-memory file, and do not pass the gateway's environment."""
     fd = os.memfd_create("plan")
     with open(fd, "wb+") as stdin, (paths.egress / LOG_NAME).open("wb") as output:
         stdin.write(msgspec.json.encode(plan))
-        stdin.seek(0)  # also writes the buffered data
+        stdin.seek(0)  # flushes the file as well
         return subprocess.Popen(
             PROXY,
             stdin=stdin,
@@ -333,7 +333,7 @@ def _wait_until_ready(child: subprocess.Popen[bytes], paths: SandboxPaths) -> No
         readable = select.poll()
         readable.register(pipe, select.POLLIN)
         if not readable.poll(START_TIMEOUT * 1000):
-            raise OSError(f"it was not ready within {START_TIMEOUT:g} s")
+            raise OSError(f"the proxy was not ready within {START_TIMEOUT:g} s")
         if pipe.read(len(READY)) != READY:
             with (paths.egress / LOG_NAME).open("rb") as file:
                 raise OSError(file.read(LOG_MAX).decode(errors="replace").strip() or "it has ended")
@@ -341,7 +341,7 @@ def _wait_until_ready(child: subprocess.Popen[bytes], paths: SandboxPaths) -> No
 
 @contextmanager
 def _exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock for starting a proxy, exclusive among all gateways."""
+    """Hold the lock for starting a proxy, which excludes other gateways."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -351,12 +351,12 @@ def _exclusive(path: Path) -> Iterator[None]:
 
 
 def _policy(paths: SandboxPaths) -> Path:
-    """Return the file with the policy of the latest start, for a later gateway that restarts the proxy."""
+    """Return the path of the stored policy. A later gateway needs it to restart the proxy."""
     return paths.egress / "policy.json"
 
 
 def _write_policy(paths: SandboxPaths, policy: EgressPolicy) -> None:
-    """Replace the file as a whole: it is unchanged if the disk is full. Raises `OSError`."""
+    """Replace a file atomically, so that it is unchanged if the disk is full. Raises `OSError`."""
     new = paths.egress / "policy.new"
     new.write_bytes(msgspec.json.encode(policy))
     new.replace(_policy(paths))

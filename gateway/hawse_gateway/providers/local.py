@@ -1,7 +1,7 @@
-"""The default provider: sandboxes on this machine, each with one runtime process that outlives the gateway.
+"""The default provider: sandboxes on this machine. Each has a runtime process that outlives the gateway.
 
-A unit is a directory below the state directory, and a runtime process: in bubblewrap if that works, otherwise as a
-plain process. The directory contains everything a later gateway needs to find the process again.
+A unit is a directory below the state directory and a runtime process, which runs in bubblewrap if possible. The
+directory contains the information that a later gateway needs to find the process.
 """
 
 import asyncio
@@ -34,14 +34,14 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
 log = logging.getLogger(__name__)
 
 START_TIMEOUT: Final = 9.0  # s for a runtime to accept connections
-PREPARATION: Final = 51.0  # s of a start before that
-POLL: Final = 0.1  # s between checks of the socket of a runtime that does not report readiness
-REMOVERS: Final = 2  # threads that remove files: more would only compete for the disk
-STOP_GRACE: Final = 10.0  # s from SIGTERM to SIGKILL: the runtime first ends everything in the sandbox
+PREPARATION: Final = 51.0  # s for the steps of a start before that
+POLL: Final = 0.1  # s between checks of the socket, for a runtime that does not report readiness
+REMOVERS: Final = 2  # threads that remove files; more threads would only compete for the disk
+STOP_GRACE: Final = 10.0  # s from SIGTERM to SIGKILL, since the runtime first ends all programs in the sandbox
 KILL_TIMEOUT: Final = 5.0  # s for the kernel to end a killed process
-LOG_MAX: Final = 1 << 20  # bytes of a runtime's log before the next start truncates it
-LOG_TAIL: Final = 2000  # bytes of a runtime's log repeated in the gateway's log when the runtime did not start
-RUNTIME: Final = (sys.executable, "-I", "-m", "hawse_runtime")  # isolated: Python imports nothing from the workspace
+LOG_MAX: Final = 1 << 20  # bytes of a runtime's log above which the next start truncates it
+LOG_TAIL: Final = 2000  # bytes of a failed runtime's log that are copied to the gateway's log
+RUNTIME: Final = (sys.executable, "-I", "-m", "hawse_runtime")  # -I: no imports from the workspace
 
 
 class LocalProvider:
@@ -50,13 +50,13 @@ class LocalProvider:
     Args:
         state: The state directory.
         isolation: The isolation of new runtimes.
-        isolation_reason: Why it is not stronger.
+        isolation_reason: The reason why the isolation is not stronger.
         system_calls: Whether the system calls of programs are filtered.
-        network: The default network of sandboxes. Without isolation, it is the host's.
+        network: The default network of sandboxes. Without isolation, sandboxes use the host's network.
         runtime: The runtime's program and first arguments.
-        removals: Runs the removal of deleted sandboxes' files. None: in `REMOVERS` separate threads. In the loop's
-            default executor, six large workspaces would delay all starts.
-        egress: The operator's settings for filtered networks. None: no secrets, and public addresses only.
+        removals: The executor that removes the files of deleted sandboxes. None creates `REMOVERS` threads. In the
+            loop's default executor, a few large removals would delay all starts.
+        egress: The operator's settings for filtered networks. None means no secrets and only public addresses.
     """
 
     images: None = None  # a sandbox uses the files of the machine
@@ -83,10 +83,10 @@ class LocalProvider:
         self._fixed_size = isolation == "bubblewrap" and disk_image.find_mount() is not None
         self.egress = EgressProcesses(egress or EgressSettings(), state, self._cgroups, on_refusal=on_refusal)
         self._runtime, self._removals = list(runtime), removals or ThreadPoolExecutor(REMOVERS, "remove")
-        self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept in order to reap them
+        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes started here, which must be reaped
 
     async def run(self) -> None:
-        """Follow the proxies of filtered networks, and restart those that have ended."""
+        """Follow the proxies of filtered networks, and restart proxies that have ended."""
         if self._isolation == "bubblewrap" and is_available():
             await self.egress.run()
 
@@ -185,7 +185,7 @@ class LocalProvider:
         return MountPlace(pid=process.pid, user=outer.UID, workspace=outer.WORKSPACE)
 
     async def close(self) -> None:
-        """Start no more removals. Runtimes outlive the gateway."""
+        """Start no further removals of files. Runtimes keep running."""
         self._removals.shutdown(wait=False)
 
     # ---- state
@@ -205,7 +205,7 @@ class LocalProvider:
         )
 
     def _paths(self, unit: str) -> SandboxPaths:
-        """Return the paths of a unit. Raises `HawseError` `invalid_params`."""
+        """Return the paths of a unit. Raises `HawseError` (`invalid_params`)."""
         try:
             return self._state.sandbox(unit)
         except ValueError as error:
@@ -236,18 +236,18 @@ class LocalProvider:
     def _spawn(
         self, unit: str, paths: SandboxPaths, spec: SandboxSpec, runtime: str, ready: ReadyPipe
     ) -> subprocess.Popen[bytes]:
-        """Start a runtime in a new session with its own log. Its identification is written first.
+        """Start a runtime in a new session, with its own log. The runtime id is stored first.
 
         Args:
             unit: The name of the unit.
             paths: Its files.
             spec: The specification.
             runtime: The runtime id.
-            ready: The pipe on which the runtime reports that it accepts links.
+            ready: The pipe where the runtime reports that it accepts links.
         """
         self._reap(unit)
         if paths.disk.exists() and not self._fixed_size:
-            raise StateError("limiting the size of its workspace requires the superuser and bubblewrap")
+            raise StateError("limiting the size of the workspace requires root and bubblewrap")
         hidden = self.egress.variables()
         identity = ["--sandbox", unit, "--id", runtime]
         paths.isolation.write_text(self._isolation)
@@ -269,16 +269,16 @@ class LocalProvider:
                     child = _popen(prepared.argv, paths, hidden, (*prepared.fds, fd))
         self._children[unit] = child
         if (process := RuntimeProcess.of_pid(child.pid)) is not None:
-            process.save(paths.process)  # until its runtime listens: a later gateway must find it
+            process.save(paths.process)  # recorded until the runtime listens, so that a later gateway can find it
         return child
 
     # ---- ending
 
     async def _end(self, unit: str, paths: SandboxPaths, grace: float) -> None:
-        """End the runtime and verify it. Bubblewrap's first process ends with the runtime, and its namespace with it.
+        """End the runtime, and verify that all processes have ended. With bubblewrap, they end with the runtime.
 
-        Without isolation, the programs of a killed runtime keep running. They are found by the mark in their
-        environment.
+        Without isolation, the programs of a killed runtime keep running. A variable in their environment identifies
+        them.
 
         Raises:
             HawseError: `unavailable`.
@@ -291,7 +291,8 @@ class LocalProvider:
                 raise HawseError("unavailable", f"the sandbox (pid {child.pid}) did not end") from None
             self._reap(unit)
         if accepts_connections(paths.socket):
-            # A gateway killed during the start has recorded bubblewrap, which may end before the runtime.
+            # If a gateway is killed during a start, it has recorded bubblewrap's process, which can end before the
+            # runtime.
             await _end_runtime(paths, grace)
             if not await refuses_connections(paths.socket, KILL_TIMEOUT):
                 raise HawseError("unavailable", "another process accepts connections on the runtime's socket")
@@ -316,12 +317,12 @@ class LocalProvider:
 def _popen(
     argv: list[str], paths: SandboxPaths, hidden: Container[str], fds: tuple[int, ...] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start a process with the sandbox's log as its output, and without the gateway's secrets.
+    """Start a process whose output goes to the sandbox's log. The gateway's secrets are removed from its environment.
 
     Args:
         argv: The command.
         paths: The sandbox.
-        hidden: Names of additional variables to remove from its environment.
+        hidden: Names of additional variables to remove from the environment.
         fds: The inherited descriptors.
     """
     keep = paths.log.exists() and paths.log.stat().st_size <= LOG_MAX
@@ -341,7 +342,7 @@ def _popen(
 
 
 def _running(paths: SandboxPaths) -> RuntimeProcess | None:
-    """Return the runtime's process: the one recorded at its start, or the one that listens on its socket."""
+    """Return the runtime's process: the process that listens on the socket, or the process recorded at the start."""
     recorded = RuntimeProcess.load(paths.process)
     if recorded is not None and recorded.alive:
         return recorded
@@ -360,7 +361,7 @@ async def _wait_until_it_accepts(
     while not accepts_connections(paths.socket):
         code = child.poll()
         if code is not None:
-            # The log may contain any program output, so it is for the operator, not for the caller.
+            # The log can contain output of programs, so only the operator sees it, not the caller.
             log.error("! the runtime of unit %s ended: %s", unit, _tail(paths.log), extra={"sandbox": unit})
             raise HawseError("unavailable", f"the runtime ended with exit code {code}: see the gateway's log")
         await ready.wait(POLL)
@@ -373,7 +374,7 @@ def _tail(path: Path) -> str:
 
 
 def _remove(home: Path) -> None:
-    """Remove a sandbox's directory. It is moved away first, so that a failure leaves no partial sandbox."""
+    """Remove a sandbox's directory. It is renamed first, so that a failure leaves no partial sandbox."""
     doomed = home.with_name(f".deleted-{secrets.token_hex(8)}")
     try:
         home.rename(doomed)
@@ -383,7 +384,7 @@ def _remove(home: Path) -> None:
 
 
 def _read_runtime(paths: SandboxPaths) -> str | None:
-    """Return the runtime id of the last start not verified to have ended, if any."""
+    """Return the runtime id of the last start whose end was not verified, or None."""
     try:
         return paths.runtime.read_text() or None
     except OSError:
@@ -391,7 +392,7 @@ def _read_runtime(paths: SandboxPaths) -> str | None:
 
 
 def _read_isolation(paths: SandboxPaths) -> Isolation | None:
-    """Return the isolation of the running runtime, or None if it was not recorded."""
+    """Return the isolation of the running runtime, or None if the isolation was not recorded."""
     try:
         text = paths.isolation.read_text()
     except OSError:

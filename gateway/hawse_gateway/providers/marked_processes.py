@@ -1,6 +1,6 @@
-"""Ends processes that a runtime has started, found by a mark in their environments.
+"""Ends the processes that a runtime has started, identified by a variable in their environments.
 
-Without isolation, the programs of a killed runtime keep running, and no namespace ends them.
+Without isolation, the programs of a killed runtime keep running, because there is no namespace that ends with it.
 """
 
 import os
@@ -10,13 +10,13 @@ import time
 from contextlib import suppress
 from typing import Final
 
-RUNTIME_MARK: Final = "HAWSE_RUNTIME"  # the environment variable, whose value is the runtime id
-ROUNDS: Final = 10  # a found process may have started others after /proc was read
-EXEC_PAUSE: Final = 0.02  # s before the last check: during exec(2), a process briefly shows no environment
+RUNTIME_MARK: Final = "HAWSE_RUNTIME"  # the environment variable with the runtime id
+ROUNDS: Final = 10  # repeated because a process can have started others after /proc was read
+EXEC_PAUSE: Final = 0.02  # s before the last check, because a process has no environment for a moment during exec(2)
 
 
 def find_marked(runtime: str) -> list[int]:
-    """Return the pids of all processes with a runtime's mark, as far as this user can read their environments."""
+    """Return the pids of all processes with a runtime's mark whose environment this user can read."""
     mark = f"{RUNTIME_MARK}={runtime}".encode()
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
@@ -31,7 +31,7 @@ def end_marked(runtime: str, timeout: float) -> list[int]:
 
     Args:
         runtime: The runtime id.
-        timeout: Seconds to wait for the processes killed in one round.
+        timeout: Seconds to wait for killed processes in each round.
 
     Returns:
         The pids of processes that have not ended.
@@ -40,7 +40,7 @@ def end_marked(runtime: str, timeout: float) -> list[int]:
     for _ in range(ROUNDS):
         found = find_marked(runtime)
         if not found:
-            select.select([], [], [], EXEC_PAUSE)  # time.sleep() fails with some tools that change the date
+            select.select([], [], [], EXEC_PAUSE)  # time.sleep() fails with some tools that fake the time
             found = find_marked(runtime)
         if not found or not _kill(found, timeout):
             break
@@ -48,7 +48,7 @@ def end_marked(runtime: str, timeout: float) -> list[int]:
 
 
 def _kill(pids: list[int], timeout: float) -> bool:
-    """Send SIGKILL and wait. Returns whether all have ended."""
+    """Send SIGKILL to processes, and wait. Return whether all have ended."""
     fds = []
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""TLS connections to a server with a known certificate, such as a runtime on another machine."""
+"""TLS for connections to a server with a known certificate, such as a runtime on another machine."""
 
 import ssl
 
@@ -7,7 +7,7 @@ def pinned_context(certificate: str) -> ssl.SSLContext:
     """Return a client context that trusts exactly one certificate.
 
     Args:
-        certificate: The certificate, in PEM. Host names are not checked: it identifies one server, wherever it is.
+        certificate: The certificate, in PEM. It identifies one server at any address, so host names are not checked.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3

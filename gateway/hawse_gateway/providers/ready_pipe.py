@@ -1,4 +1,4 @@
-"""A pipe where a runtime reports that it accepts links, so that the gateway does not have to poll often."""
+"""A pipe where a runtime reports that it accepts links, which avoids frequent polling."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from types import TracebackType
 
 
 class ReadyPipe:
-    """Use it in `with`. The started process inherits the other end, and writes a byte to it."""
+    """A context manager for the pipe. The started process inherits the write end and writes one byte."""
 
     def __init__(self) -> None:
         """Create the pipe. Raises `OSError`."""
@@ -30,9 +30,9 @@ class ReadyPipe:
 
     @contextmanager
     def lent(self) -> Iterator[int]:
-        """Yield the other end. It is closed afterwards, when a process has inherited it.
+        """Yield the write end for a new process to inherit, and close it afterwards.
 
-        For the thread that starts the process. It may continue after the task that waits for it was cancelled.
+        Called in the thread that starts the process, which can continue after its waiting task was cancelled.
 
         Raises:
             OSError: The pipe has been closed.
@@ -47,9 +47,9 @@ class ReadyPipe:
                 os.close(self._theirs)
 
     async def wait(self, seconds: float) -> None:
-        """Wait at most `seconds` until the byte arrives, or every process that inherited the pipe has ended.
+        """Wait at most `seconds` until the byte arrives or all processes that inherited the pipe have ended.
 
-        This is reported once: a further call waits for all of `seconds`.
+        Each event is reported once. Further calls wait for the full time.
         """
         if self._written:
             await asyncio.sleep(seconds)

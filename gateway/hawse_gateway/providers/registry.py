@@ -1,4 +1,4 @@
-"""Providers by their name in `--provider`. A new provider is one more entry in `FACTORIES`."""
+"""Creates providers by their name in `--provider`. To add a provider, add an entry to `FACTORIES`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,17 +27,17 @@ class ProviderOptions:
         state: The state directory, for data that must survive the gateway.
         isolation: The isolation requested by the user.
         network: The default network of isolated sandboxes.
-        quota: Bytes that the API can leave in a workspace. None: unlimited.
+        quota: The maximum bytes in a workspace that are written through the API. None means unlimited.
         log_format: The format of the runtimes' logs.
-        image: The default image of sandboxes. None: the provider's default.
-        oci_runtime: The Docker Engine's name for the OCI runtime. None: its default.
-        max_contexts: The maximum number of code contexts per language in a sandbox. None: unlimited.
-        max_terminals: The maximum number of running terminals created by each user in a sandbox. None: unlimited.
-        code_pool: Executors kept ready for code contexts (`hawse.code_pool`).
-        kubernetes: The file with the settings of the Kubernetes provider, if given.
+        image: The default image of sandboxes. None means the provider's default.
+        oci_runtime: The Docker Engine's name for the OCI runtime. None means its default.
+        max_contexts: The maximum number of code contexts per language in a sandbox. None means unlimited.
+        max_terminals: The maximum number of running terminals per user in a sandbox. None means unlimited.
+        code_pool: Code executors to keep ready (`hawse.code_pool`).
+        kubernetes: The file with the settings of the Kubernetes provider, or None.
         egress: The operator's settings for filtered networks.
-        start_timeout: The maximum seconds until a runtime accepts connections. None: the provider's default.
-        on_refusal: Called with the unit and each refusal of its filtered network. None ignores them.
+        start_timeout: The maximum seconds until a runtime accepts connections. None means the provider's default.
+        on_refusal: Called with the unit and a refusal for each refusal of a proxy. None ignores refusals.
     """
 
     state: StateDirectory
@@ -77,7 +77,7 @@ def local(options: ProviderOptions) -> Provider:
 
 
 def docker(options: ProviderOptions) -> Provider:
-    """Create the Docker provider, and build this version's bundle if necessary.
+    """Create the Docker provider, and build the bundle of this version if it is missing.
 
     Raises:
         ProviderError: aiodocker is not installed, or the bundle cannot be built.
@@ -107,7 +107,7 @@ def docker(options: ProviderOptions) -> Provider:
 
 
 def kubernetes(options: ProviderOptions) -> Provider:
-    """Create the Kubernetes provider. Raises `ProviderError` without lightkube, or if its settings are unusable."""
+    """Create the Kubernetes provider. Raises `ProviderError` without lightkube or with unusable settings."""
     try:
         from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
         from hawse_gateway.providers.kubernetes.settings import read_settings
@@ -126,7 +126,7 @@ def kubernetes(options: ProviderOptions) -> Provider:
 
 
 def runtime_arguments(options: ProviderOptions) -> list[str]:
-    """Return the arguments passed to all runtimes."""
+    """Return the arguments for all runtimes."""
     quota = [] if options.quota is None else ["--quota", str(options.quota)]
     contexts = [] if options.max_contexts is None else ["--max-contexts", str(options.max_contexts)]
     terminals = [] if options.max_terminals is None else ["--terminals-of-each", str(options.max_terminals)]
@@ -142,11 +142,11 @@ FACTORIES: Final[Mapping[str, Callable[[ProviderOptions], Provider]]] = {
 
 
 def create_provider(name: str, options: ProviderOptions) -> Provider:
-    """Return the provider named in `--provider`.
+    """Create the provider named in `--provider`.
 
     Raises:
         ProviderError: The name is unknown.
-        StateError: The options are not usable on this machine.
+        StateError: The options cannot be used on this machine.
     """
     factory = FACTORIES.get(name)
     if factory is None:
@@ -155,16 +155,16 @@ def create_provider(name: str, options: ProviderOptions) -> Provider:
 
 
 def create_providers(name: str, options: ProviderOptions, *, alone: bool) -> dict[str, Provider]:
-    """Return the provider named in `--provider`, and the one for joining machines, by name.
+    """Create the provider named in `--provider` and the provider of joined machines. Return them by name.
 
     Args:
         name: The value of `--provider`.
         options: The options passed to the factories.
-        alone: Whether no other gateway uses the store. A machine is connected to one gateway, and unreachable for
-            others. If False, there is no provider for machines.
+        alone: Whether no other gateway uses the store. If False, there is no provider of joined machines, because other
+            gateways could not reach a machine.
 
     Raises:
-        ProviderError, StateError: The same as `create_provider`.
+        ProviderError, StateError: See `create_provider`.
     """
     providers = {name: create_provider(name, options)}
     return providers | {JOINED: JoinedProvider()} if alone else providers

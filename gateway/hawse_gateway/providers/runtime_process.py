@@ -1,6 +1,6 @@
-"""The process of a local runtime: found again by a later gateway, and verifiably ended.
+"""The process of a local runtime: a later gateway can find it and verify that it has ended.
 
-The kernel reuses pids; together with the boot and the start time, a pid identifies one process forever.
+The kernel reuses pids. In combination with the boot and the start time, a pid uniquely identifies a process.
 """
 
 import asyncio
@@ -15,19 +15,19 @@ from typing import Final, NamedTuple
 from hawse.link.sockets import accepts_connections, socket_address
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
-STATE_FIELD, START_FIELD = 0, 19  # in /proc/PID/stat, counted after the name: proc(5), fields 3 and 22
-DEAD: Final = "ZX"  # states of an ended process
-POLL: Final = 0.05  # s between checks of a socket whose processes are ending
-STOPPED: Final = "Tt"  # states of a process that does not proceed: SIGSTOP, or a debugger
+STATE_FIELD, START_FIELD = 0, 19  # fields in /proc/PID/stat, counted after the name: fields 3 and 22 in proc(5)
+DEAD: Final = "ZX"  # states of a process that has ended
+POLL: Final = 0.05  # s between checks of a socket whose process is ending
+STOPPED: Final = "Tt"  # states of a process that is stopped by SIGSTOP or a debugger
 
 
 class RuntimeProcess(NamedTuple):
-    """One process of this machine.
+    """A process of this machine.
 
     Attributes:
         pid: Its pid in the gateway's pid namespace.
-        started: When it started, in clock ticks since boot.
-        boot: The id of that boot.
+        started: The start time, in clock ticks since boot.
+        boot: The id of the boot.
     """
 
     pid: int
@@ -36,13 +36,13 @@ class RuntimeProcess(NamedTuple):
 
     @classmethod
     def of_pid(cls, pid: int) -> "RuntimeProcess | None":
-        """Return the process that currently has this pid, or None."""
+        """Return the process with this pid, or None."""
         stat = _stat(pid)
         return None if stat is None else cls(pid, stat[START_FIELD], BOOT_ID.read_text().strip())
 
     @classmethod
     def listening_on(cls, path: Path) -> "RuntimeProcess | None":
-        """Return the process listening on a Unix socket (SO_PEERCRED, unix(7)), or None if it does not respond."""
+        """Return the process that listens on a Unix socket (SO_PEERCRED, unix(7)), or None if it does not respond."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.setblocking(False)
             try:
@@ -56,7 +56,7 @@ class RuntimeProcess(NamedTuple):
 
     @classmethod
     def load(cls, path: Path) -> "RuntimeProcess | None":
-        """Read a process written by `save`. Return None if it is missing or invalid."""
+        """Read a process from a file written by `save`. Return None if the file is missing or invalid."""
         try:
             pid, started, boot = path.read_text().split()
             return cls(int(pid), started, boot)
@@ -64,7 +64,7 @@ class RuntimeProcess(NamedTuple):
             return None
 
     def save(self, path: Path) -> None:
-        """Write it to a file atomically: another gateway can read the file at any time. Raises `OSError`."""
+        """Write the process to a file atomically, because other gateways can read it at any time. Raises `OSError`."""
         new = path.with_name(f"{path.name}.new")
         new.write_text(" ".join(map(str, self)))
         new.replace(path)
@@ -76,12 +76,12 @@ class RuntimeProcess(NamedTuple):
 
     @property
     def frozen(self) -> bool:
-        """Whether it is alive but stopped by a signal or a debugger."""
+        """Whether the process is stopped by a signal or a debugger."""
         stat = _stat(self.pid)
         return stat is not None and stat[STATE_FIELD] in STOPPED and self.alive
 
     async def end(self, *, grace: float, timeout: float) -> bool:
-        """End the process with SIGTERM, then SIGKILL if necessary.
+        """End the process with SIGTERM, and then with SIGKILL if necessary.
 
         Args:
             grace: Seconds from SIGTERM to SIGKILL.
@@ -95,9 +95,9 @@ class RuntimeProcess(NamedTuple):
         except ProcessLookupError:
             return True
         try:
-            if not self.alive:  # the pid was reused: from here on, the descriptor refers to the compared process
+            if not self.alive:  # the pid was reused, otherwise pidfd refers to this process
                 return True
-            # A stopped process only handles SIGTERM once it continues.
+            # A stopped process handles SIGTERM only after SIGCONT.
             return await _signal(pidfd, grace, signal.SIGTERM, signal.SIGCONT) or await _signal(
                 pidfd, timeout, signal.SIGKILL
             )
@@ -106,10 +106,11 @@ class RuntimeProcess(NamedTuple):
 
 
 async def refuses_connections(path: Path, seconds: float) -> bool:
-    """Wait for the first process of a namespace, which also holds the runtime's socket and ends after it.
+    """Wait until no process accepts connections on a runtime's socket.
 
     Returns:
-        Whether nothing accepts connections any longer within `seconds`.
+        Whether that was so within `seconds`. The first process of a sandbox holds the socket and ends after the
+        runtime.
     """
     deadline = asyncio.get_running_loop().time() + seconds
     while accepts_connections(path):
@@ -120,7 +121,7 @@ async def refuses_connections(path: Path, seconds: float) -> bool:
 
 
 async def _signal(pidfd: int, seconds: float, *signals: signal.Signals) -> bool:
-    """Send the signals and wait for the process to end. Return whether it ended within `seconds`."""
+    """Send signals, and wait for the process to end. Return whether it ended within `seconds`."""
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     with suppress(ProcessLookupError):
@@ -138,7 +139,7 @@ async def _signal(pidfd: int, seconds: float, *signals: signal.Signals) -> bool:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """Return the fields of /proc/PID/stat after the process's name, which may itself contain spaces."""
+    """Return the fields of /proc/PID/stat after the name of the process, which can contain spaces."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:

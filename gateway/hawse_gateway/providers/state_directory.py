@@ -1,4 +1,4 @@
-"""The state directory: everything that a restarted gateway needs. Mode 0700, since it contains the token.
+"""The state directory, with all data that a restarted gateway needs. It has mode 0700, because it contains the token.
 
 token                       the owner's token; mode 0600, created on first use
 sandboxes/ID/workspace/     the sandbox's files
@@ -32,7 +32,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 class StateError(Exception):
-    """The state directory is unusable. The message explains what to change."""
+    """The state directory is unusable. The message states what to change."""
 
 
 class SandboxPaths:
@@ -74,7 +74,7 @@ class StateDirectory:
             raise StateError(f"--state {self.root}: {error.strerror}") from error
 
     def token(self, name: str = "token") -> str:
-        """Return the token in the file `name`. On first use, it is created with a random token."""
+        """Return the token in the file `name`. The first call creates a random token."""
         path = self.root / name
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -89,7 +89,7 @@ class StateDirectory:
         return token
 
     def identity(self, name: str) -> str:
-        """Return the id in the file `name`: 8 hexadecimal digits, created on first use. It is not secret."""
+        """Return the id in the file `name`, 8 hexadecimal digits. The first call creates it. It is not secret."""
         path = self.root / name
         if not path.exists():
             new = path.with_name(f".{name}-{secrets.token_hex(4)}")
@@ -97,7 +97,7 @@ class StateDirectory:
             try:
                 os.link(new, path)
             except FileExistsError:
-                pass  # another gateway has created it
+                pass  # another gateway has created the file
             finally:
                 new.unlink()
         return path.read_text("ascii").strip()
@@ -109,7 +109,7 @@ class StateDirectory:
         return SandboxPaths(self.root / "sandboxes" / sandbox)
 
     def sandboxes(self) -> list[str]:
-        """Return the ids of the sandboxes with a directory, sorted."""
+        """Return the sorted ids of all sandboxes that have a directory."""
         try:
             return sorted(name for name in os.listdir(self.root / "sandboxes") if _ID.fullmatch(name))
         except FileNotFoundError:

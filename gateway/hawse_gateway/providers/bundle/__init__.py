@@ -1,1 +1,1 @@
-"""A directory that lets the runtime start in any Linux image: how it is built and run, and an image of it."""
+"""The bundle: a directory that contains everything to run the runtime in any Linux image."""

@@ -1,18 +1,16 @@
-"""Build a directory that lets the runtime start in any Linux image, even without Python or a C library.
+"""Builds the bundle: a directory to run the runtime in any Linux image, even without Python or a C library.
 
 ld            the dynamic linker of this machine's interpreter, run with the paths of `lib` and of the interpreter
-lib/          the shared libraries of everything below
-python/       the interpreter and its standard library, whose modules are in `lib/python3XX.zip`
-site/         hawse_runtime, and the packages that it and the kernel of code contexts import
-site.zip      the pure Python packages, hawse among them
-bin/setpriv   starts programs as another user
-start.py      runs a module with these directories as the module path
-install.py    copies the bundle from an image of it
+lib/          the shared libraries of all programs and extensions below python/       the interpreter and its standard
+library, whose modules are in `lib/python3XX.zip` site/         hawse_runtime, and the packages imported by the runtime
+and the kernel of code contexts site.zip      pure Python packages, including hawse bin/setpriv   starts programs as
+another user start.py      runs a module with these directories as the module path install.py    copies the bundle from
+an image of it
 
-Modules are compiled; the standard library and `site` are included without source. Fewer files are copied into a pod
-faster, so everything that can be imported from an archive is in one (zipimport). The directory is mounted read-only
-into containers. Its name is a hash of its sources, so a change of the interpreter, a package or the runtime creates
-another one.
+Modules are compiled. The standard library and `site` are included without source. Copying many files into a pod is
+slow, so everything that can be imported from an archive (zipimport) is in one. The directory is mounted read-only into
+containers. Its name is a hash of its sources, so a different interpreter, package or runtime results in a different
+bundle.
 """
 
 import compileall
@@ -37,7 +35,7 @@ from hawse_gateway.providers.bundle import install, start
 
 SCRIPTS: Final = (Path(start.__file__), Path(install.__file__))
 OUR_PACKAGES: Final = ("hawse", "hawse_runtime")
-# Prints the files of all modules that the runtime imports, one per line.
+# A program that prints the files of all modules imported by the runtime, one per line.
 IMPORTED: Final = """
 import importlib, pkgutil, sys
 sys.path[:0] = sys.argv[1:]
@@ -48,48 +46,48 @@ for module in pkgutil.walk_packages(hawse_runtime.__path__, "hawse_runtime."):
 for module in list(sys.modules.values()):
     print(getattr(module, "__file__", None) or "")
 """
-# The kernel of code contexts and its client, with their requirements except: a debugger, completion of code that has
-# not run (jedi and its type stubs), terminal drawing, and packages only needed for PyPy.
+# The packages of the kernel for code contexts and its client. NOT_REQUIRED lists the excluded requirements: a debugger,
+# static completion (jedi and its type stubs), terminal drawing, and packages for PyPy.
 KERNEL: Final = ("ipykernel", "jupyter_client", "pyzmq", "uvloop")
-LOADED_LATER: Final = ("backports.zstd",)  # by the runtime, on first use
+LOADED_LATER: Final = ("backports.zstd",)  # modules that the runtime imports on first use
 NOT_REQUIRED: Final = frozenset(("cffi", "debugpy", "jedi", "parso", "prompt_toolkit", "wcwidth"))
-# Parts of the standard library that neither the runtime nor code in a kernel without a display needs.
+# Parts of the standard library that are needed neither by the runtime nor by user code without a display.
 UNUSED: Final = frozenset(
     "__pycache__ distutils dist-packages ensurepip idlelib lib2to3 pydoc_data site-packages test tests tkinter"
     " turtledemo venv".split()
 )
 UNUSED_EXTENSIONS: Final = ("_test", "_tkinter", "_xxtest", "_ctypes_test", "xxlimited", "_dbm", "_gdbm")
-# Files of packages that are only needed to build them, or by type checkers.
+# Files of packages that are only needed for building or type checking.
 SOURCES: Final = (".a", ".c", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
 TESTS: Final = ("test", "tests")
 MODULES: Final = (".py", ".pyc")
-TIME_ZONES: Final = "tzdata"  # its files are read in a way that archives support (importlib.resources)
-# Kept next to the standard library's archive: extensions, and files that the interpreter locates it by.
+TIME_ZONES: Final = "tzdata"  # its data files can be read from an archive (importlib.resources)
+# Files kept outside the standard library's archive: extensions, and files that the interpreter uses to locate it.
 KEPT: Final = ("lib-dynload", "os.pyc")
-# Modules whose source is read as a file: text for a kernel, and the reference for comparing screens.
+# Modules whose source is read as a file: text for a kernel, and the reference implementation of screens.
 READ: Final = ("ipykernel_setup.py", "_cdef.py", "_ffi.py")
-PT_INTERP: Final = 3  # elf(5): the segment with the path of the dynamic linker
+PT_INTERP: Final = 3  # type of the segment with the path of the dynamic linker (elf(5))
 IMPORT_TIMEOUT: Final = 60.0  # s
 
 
 class BundleError(Exception):
-    """The bundle cannot be built on this machine. The message names what is missing."""
+    """The bundle cannot be built on this machine. The message states what is missing."""
 
 
 def ensure_bundle(bundles: Path) -> Path:
-    """Return the running version's bundle, and build it if it is missing. Blocks.
+    """Return the bundle of the running version. Build it if it is missing. Blocks.
 
     Args:
-        bundles: The directory of bundles, which is created if missing.
+        bundles: The directory of bundles. It is created if missing.
 
     Raises:
-        BundleError: It cannot be built on this machine.
+        BundleError: The bundle cannot be built on this machine.
     """
     python = Path(os.path.realpath(sys.executable))
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise BundleError("setpriv (of util-linux) is not installed")
-    setpriv = os.path.realpath(setpriv)  # resolved, so that the bundle does not depend on symbolic links in PATH
+    setpriv = os.path.realpath(setpriv)  # resolves symbolic links, so that the bundle does not depend on links in PATH
     try:
         packages = sorted(_packages())
         bundle = bundles / _key(
@@ -104,7 +102,7 @@ def ensure_bundle(bundles: Path) -> Path:
             try:
                 unfinished.rename(bundle)
             except OSError:
-                if not bundle.is_dir():  # otherwise another process has built it
+                if not bundle.is_dir():  # an existing directory was built by another process
                     raise
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -114,7 +112,7 @@ def ensure_bundle(bundles: Path) -> Path:
 
 
 def command(mounted: str) -> list[str]:
-    """Return the command that runs a bundle's module. Append the module and its arguments.
+    """Return the command that runs a module of the bundle. The caller appends the module and its arguments.
 
     Args:
         mounted: The path of the bundle in the container.
@@ -128,15 +126,15 @@ def install_command(mounted: str, target: str, *, what: Literal["copy", "wait"] 
     Args:
         mounted: The path of the bundle in the container.
         target: The directory to copy its files into.
-        what: `wait` for a command that only waits until SIGTERM. It exits with 1 if no other process copies the bundle
-            within a minute.
+        what: `copy`, or `wait` for a command that waits until SIGTERM and exits with 1 if no other process starts
+            copying the bundle within a minute.
     """
     python = [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8"]
     return [*python, f"{mounted}/install.py", what, target]
 
 
 def linked(mounted: str) -> list[str]:
-    """Return the start of a command that uses a bundle's dynamic linker. Append the path of the program."""
+    """Return the prefix of a command that uses the bundle's dynamic linker. Append the path of the program."""
     return [f"{mounted}/ld", "--inhibit-cache", "--library-path", f"{mounted}/lib"]
 
 
@@ -177,7 +175,7 @@ def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) 
     for path in (bundle / "site").rglob("*.py"):
         if path.with_suffix(".pyc").exists() and path.name not in READ:
             path.unlink()
-    for directory, _, names in os.walk(bundle):  # readable by every user, regardless of the umask
+    for directory, _, names in os.walk(bundle):  # make the bundle readable by all users, regardless of the umask
         os.chmod(directory, 0o755)
         for name in names:
             file = Path(directory, name)
@@ -185,7 +183,7 @@ def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) 
 
 
 def _only_modules(path: Path) -> bool:
-    """Return whether a package can be imported from an archive, because it needs no other files by path."""
+    """Return whether a package can be imported from an archive, which excludes packages that open files by path."""
     if path.suffix == ".dist-info" or not path.is_dir():
         return False
     return path.name == TIME_ZONES or all(
@@ -194,7 +192,7 @@ def _only_modules(path: Path) -> bool:
 
 
 def _archive(target: Path, root: Path, paths: Iterable[Path]) -> None:
-    """Move files and directories below `root` into an archive for importing modules."""
+    """Move files and directories below `root` into an archive that modules can be imported from."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for path in sorted(paths):
             for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
@@ -205,7 +203,7 @@ def _archive(target: Path, root: Path, paths: Iterable[Path]) -> None:
 
 
 def _ours(package: str) -> Path:
-    """Return the directory of one of our packages. In a checkout, each has a separate folder."""
+    """Return the directory of a hawse package. In a checkout, each package is in a separate directory."""
     spec = importlib.util.find_spec(package)
     assert spec is not None
     assert spec.origin is not None
@@ -233,7 +231,7 @@ def _unused_of(standard: Path) -> Callable[[str, list[str]], list[str]]:
 
 
 def _packages() -> Iterator[Path]:
-    """Find the third-party packages that the runtime imports: directories and modules directly in site-packages."""
+    """Return the third-party packages that the runtime imports: top-level directories and modules in site-packages."""
     imported = subprocess.run(
         [sys.executable, "-I", "-c", IMPORTED, *{str(_ours(package).parent) for package in OUR_PACKAGES}],
         check=True,
@@ -252,12 +250,12 @@ def _packages() -> Iterator[Path]:
         if path.name in (*OUR_PACKAGES, "_distutils_hack", "_virtualenv.py"):
             continue
         yield path
-        if (libraries := path.with_name(f"{path.name}.libs")).is_dir():  # where wheels put their shared libraries
+        if (libraries := path.with_name(f"{path.name}.libs")).is_dir():  # where wheels put shared libraries
             yield libraries
 
 
 def _required(names: Iterable[str]) -> set[Path]:
-    """Return the files in site-packages of distributions and all their requirements, as far as installed."""
+    """Return the files of distributions and all their installed requirements in site-packages."""
     found: set[Path] = set()
     seen = set(NOT_REQUIRED)
     waiting = list(names)
@@ -269,7 +267,7 @@ def _required(names: Iterable[str]) -> set[Path]:
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            continue  # for another system, or this machine has no kernel: code contexts are then unavailable
+            continue  # it is for another system, or this machine has no kernel and code contexts are unavailable
         place = Path(os.path.abspath(str(distribution.locate_file(""))))
         tops = {file.parts[0] for file in distribution.files or ()}
         found |= {place / top for top in tops if top not in ("..", "__pycache__")}
@@ -280,7 +278,7 @@ def _required(names: Iterable[str]) -> set[Path]:
 
 
 def _linker(program: Path) -> Path:
-    """Return the dynamic linker named in an ELF program (elf(5)). Raises `BundleError`."""
+    """Return the path of the dynamic linker in an ELF program (elf(5)). Raises `BundleError`."""
     data = program.read_bytes()
     if data[:4] != b"\x7fELF" or data[4] != 2 or data[5] != 1:
         raise BundleError(f"{program} is not a 64-bit little-endian ELF program")
@@ -294,7 +292,7 @@ def _linker(program: Path) -> Path:
 
 
 def _libraries(linker: Path, programs: Iterable[Path]) -> set[Path]:
-    """Return the shared libraries that programs and extensions are linked with."""
+    """Return the shared libraries used by programs and extensions."""
     found: set[Path] = set()
     for program in programs:
         listed = subprocess.run([linker, "--list", program], capture_output=True, text=True, check=False)
@@ -306,7 +304,7 @@ def _libraries(linker: Path, programs: Iterable[Path]) -> set[Path]:
 
 
 def _strip(bundle: Path) -> None:
-    """Remove debug symbols if binutils is installed: the bundle then has about 75 MB instead of 100."""
+    """Remove debug symbols if binutils is installed, which reduces the bundle from about 100 MB to 75 MB."""
     if (strip := shutil.which("strip")) is None:
         return
     for path in _files(bundle):
@@ -315,7 +313,7 @@ def _strip(bundle: Path) -> None:
 
 
 def _key(files: Iterable[Path], trees: Iterable[Path]) -> str:
-    """Return a hash of the files' names, sizes and times."""
+    """Return a hash of the names, sizes and times of files."""
     digest = hashlib.sha256(sys.version.encode())
     for path in (*files, *(path for tree in trees for path in _files(tree))):
         status = path.stat()

@@ -1,7 +1,7 @@
-"""The bundle's image: an OCI archive, as accepted by registries and container engines.
+"""Writes an image of the bundle: an OCI archive for registries and container engines.
 
-It has one layer with the bundle at `/hawse/bundle`, and no command. The same bundle gives the same archive, byte for
-byte. The format is described at https://github.com/opencontainers/image-spec, `image-layout.md`.
+The image has one layer with the bundle at `/hawse/bundle`, and no command. The archive is reproducible byte for byte.
+Format: https://github.com/opencontainers/image-spec, `image-layout.md`.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 BUNDLE: Final = "hawse/bundle"  # in the image
-MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}  # names used by Linux and by images
+MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}  # architecture names in images, by the names used by Linux
 MEDIA: Final = "application/vnd.oci.image"
 
 
@@ -23,7 +23,7 @@ def write_image(bundle: Path, target: IO[bytes], name: str) -> None:
 
     Args:
         bundle: The directory of the bundle.
-        target: Receives the archive, about 80 MB.
+        target: The file to write the archive to. It has about 80 MB.
         name: The name of the image, with a tag.
 
     Raises:
@@ -63,7 +63,7 @@ def write_image(bundle: Path, target: IO[bytes], name: str) -> None:
 
 
 def _write_layer(bundle: Path, layer: IO[bytes]) -> None:
-    """Write the bundle's files, owned by the superuser and without times."""
+    """Write the bundle's files, owned by root and without times."""
 
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = entry.mtime = 0
@@ -76,7 +76,7 @@ def _write_layer(bundle: Path, layer: IO[bytes]) -> None:
 
 
 def _digest(file: IO[bytes]) -> tuple[str, int]:
-    """Return the digest and size of a file, and rewind it."""
+    """Return the digest and size of a file, and rewind the file."""
     file.seek(0)
     digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any file that can be read
     size = file.tell()

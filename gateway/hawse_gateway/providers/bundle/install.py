@@ -1,18 +1,19 @@
-"""Copy the bundle from an image into a directory. Like start.py, this file is copied into the bundle.
+"""Copies the bundle from an image into a directory. Like start.py, this file is part of the bundle.
 
-A pod uses its user's image, so a container with the bundle's image copies the bundle into a volume of the pod.
+The sandbox's container uses the user's image. A second container of the pod, with the bundle's image, therefore copies
+the bundle into a volume.
 
-install.py copy TARGET    copies it
-install.py wait TARGET    exits on SIGTERM, or with code 1 if `copy` has not started within a minute
+install.py copy TARGET    copies the bundle install.py wait TARGET    exits on SIGTERM, or with code 1 if `copy` has not
+started within a minute
 
-`wait` keeps running after the copy, because a pod with an exited container is never ready. It would then go unnoticed
-if its node were lost, which changes the pod's readiness and nothing else.
+`wait` keeps running after the copy, because a pod with an exited container is never ready. The readiness must reflect
+the state of the node: if a node is lost, only the readiness of its pods changes.
 """
 
 import os
 import sys
 
-LOCK = ".installing"  # in the target; locked by `copy` until its process ends
+LOCK = ".installing"  # file in the target, which `copy` locks until its process ends
 LIMIT = 60.0  # s
 POLL = 0.02  # s
 
@@ -36,12 +37,12 @@ def copy(bundle: str, target: str) -> None:
 
     lock = os.path.join(target, LOCK)
     unlocked = f"{lock}.new"
-    file = os.open(unlocked, os.O_CREAT | os.O_RDWR, 0o600)  # the kernel closes it when the process ends
+    file = os.open(unlocked, os.O_CREAT | os.O_RDWR, 0o600)  # closed by the kernel when the process ends
     fcntl.flock(file, fcntl.LOCK_EX)
     os.rename(unlocked, lock)
     for directory, _, names in os.walk(bundle):
         copied = os.path.join(target, os.path.relpath(directory, bundle))
-        os.makedirs(copied, exist_ok=True)  # the directory itself belongs to another user
+        os.makedirs(copied, exist_ok=True)  # the target itself belongs to another user
         for name in names:
             shutil.copy(os.path.join(directory, name), copied)
 
@@ -51,7 +52,7 @@ def wait(target: str) -> None:
     import signal
     import time
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # process 1 of a container ignores the signal otherwise
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # process 1 of a container needs a handler
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         try:

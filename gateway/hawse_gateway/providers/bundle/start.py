@@ -1,7 +1,7 @@
-"""Run a module of the bundle: `start.py MODULE ARGUMENTS…`. It is copied into the bundle and imports none of our code.
+"""Runs a module of the bundle: `start.py MODULE ARGUMENTS…`. This file is part of the bundle and imports no hawse code.
 
-The interpreter is started with `-S`, and with `-I` for the runtime, so that modules are only found in the bundle's
-directories, whatever the image contains. Kernels are started without `-I`: user code may set PYTHONPATH.
+The interpreter is started with `-S`, and with `-I` for the runtime. Modules are therefore only imported from the
+bundle, regardless of the image. Kernels are started without `-I`, so that users can set PYTHONPATH.
 """
 
 import os

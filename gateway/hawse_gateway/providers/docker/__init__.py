@@ -1,4 +1,4 @@
-"""Sandboxes in containers of a Docker Engine: container settings, the engine and its images, the provider.
+"""Sandboxes in containers of a Docker Engine.
 
-Any Linux image works: the runtime includes its own interpreter, libraries and dynamic linker.
+Any Linux image can be used, because the runtime includes its own interpreter, libraries and dynamic linker.
 """

@@ -1,4 +1,4 @@
-"""The settings of sandboxes' containers: hardened by default, and the same for every image."""
+"""The settings of containers. They are hardened by default and do not depend on the image."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,41 +25,41 @@ PRIVATE: Final = "/hawse/private"
 WORKSPACE: Final = "/workspace"
 SOCKET_NAME: Final = "runtime.sock"
 
-RUNTIME_USER: Final = 990  # of the runtime, if the gateway is the superuser; images use low numbers and those from 1000
-PROGRAMS_USER: Final = 1000  # of the programs: the usual user in images
-GVISOR: Final = "runsc"  # in the OCI runtime's name; gVisor reports every peer of a host's socket as the program itself
+RUNTIME_USER: Final = 990  # the runtime's user if the gateway runs as root; images use low ids and ids from 1000
+PROGRAMS_USER: Final = 1000  # the programs' user, which is the usual user in images
+GVISOR: Final = "runsc"  # part of the OCI runtime's name; with gVisor, peer credentials on a host's socket are wrong
 IMAGE_PROCESS: Final = "image"  # the id of the process that runs the image's command
-PROCESSES: Final = 512  # processes and threads, unless the sandbox sets a limit
+PROCESSES: Final = 512  # default limit of processes and threads
 MEMORY: Final = 2 << 30  # bytes
-TMP_SIZE: Final = "512m"  # also counts as memory of the container
+TMP_SIZE: Final = "512m"  # counts toward the container's memory
 RUN_SIZE: Final = "16m"
-# For the init, and for the runtime until it is ready; programs have none.
+# Capabilities for init, and for the runtime until it is ready. Programs have none.
 CAPABILITIES: Final = ("CHOWN", "SETGID", "SETUID")
 LOG: Final = {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "2"}}  # of the runtime
-# The engine's `none` is a network namespace with a loopback interface only, which matches `private`. Our `none` has no
-# interface at all, which the engine does not support. `filtered` has a proxy on the loopback interface.
+# The engine's `none` is a network namespace with only a loopback interface, like hawse's `private`. The engine does not
+# support hawse's `none`, which has no interface at all. `filtered` has a proxy on the loopback interface.
 NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "filtered": "none", "host": "host"}
-# Where programs of a filtered network find trusted certificates: the variables name the first path; programs that read
-# no variable use one of the others, depending on the distribution. The engine creates paths missing in an image.
+# Paths of trusted certificates in a filtered network. The environment variables contain the first path. Programs that
+# ignore the variables use one of the other paths, depending on the distribution. The engine creates missing paths.
 TRUSTED: Final = (
     CERTIFICATES,
     SYSTEM_CERTIFICATES,  # Debian, Alpine, Arch
     "/etc/ssl/cert.pem",  # Alpine, OpenSSL of Debian
-    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora and its relatives
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora and derived distributions
     "/etc/ssl/ca-bundle.pem",  # openSUSE
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnitPlace:
-    """The location of a unit.
+    """The names and paths of a unit.
 
     Attributes:
         gateway: The state directory's id, used in labels and names.
         unit: The name of the unit.
         bundle: The directory of the bundle, as seen by the engine.
-        sockets: The directory of the unit's socket, as seen by the engine.
-        user: The runtime's user, who owns `sockets`.
+        sockets: The directory for the unit's socket, as seen by the engine.
+        user: The runtime's user, which owns `sockets`.
     """
 
     gateway: str
@@ -70,12 +70,12 @@ class UnitPlace:
 
     @property
     def workspace(self) -> str:
-        """The name of the volume with the sandbox's files."""
+        """The name of the volume for the sandbox's files."""
         return f"hawse-{self.gateway}-{self.unit}-workspace"
 
     @property
     def private(self) -> str:
-        """The name of the volume with the runtime's own files."""
+        """The name of the volume for the runtime's own files."""
         return f"hawse-{self.gateway}-{self.unit}-private"
 
     @property
@@ -83,7 +83,7 @@ class UnitPlace:
         return {GATEWAY_LABEL: self.gateway, UNIT_LABEL: self.unit}
 
     def volume(self, name: str) -> dict[str, Any]:
-        """Return the settings of one of the unit's volumes."""
+        """Return the settings of a volume of the unit."""
         return {"Name": name, "Labels": self.labels}
 
 
@@ -93,12 +93,12 @@ class ContainerStart:
 
     Attributes:
         image: The image.
-        network: The network of its programs.
+        network: The network of the programs.
         runtime: The runtime id.
-        token: The token the runtime expects in `hello`.
-        arguments: Additional arguments of the runtime.
-        certificates: A file with the certificates trusted in a filtered network, as seen by the engine.
-        oci_runtime: The engine's name for the OCI runtime, such as `runsc`. None: its default.
+        token: The token that the runtime expects in `hello`.
+        arguments: Additional arguments for the runtime.
+        certificates: The file with the trusted certificates for a filtered network, as seen by the engine.
+        oci_runtime: The engine's name for the OCI runtime, such as `runsc`. None means its default.
     """
 
     image: str
@@ -119,7 +119,7 @@ def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[s
         start: The start.
     """
     programs = PROGRAMS_USER if place.user != PROGRAMS_USER else PROGRAMS_USER + 1
-    # The sandbox's variables are not included: the runtime gets them, and their changes, from the gateway.
+    # The sandbox's variables are not included, because the gateway sends them and their changes to the runtime.
     environment = {"HOME": WORKSPACE, "USER": "user", "HAWSE_RUNTIME_TOKEN": start.token}
     where = ["--socket", f"{SOCKETS}/{SOCKET_NAME}", "--private", PRIVATE, "--workspace", WORKSPACE]
     wrapper = json.dumps([*bundle.linked(BUNDLE), f"{BUNDLE}/bin/setpriv"])
@@ -138,10 +138,10 @@ def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[s
         "Env": [f"{name}={value}" for name, value in environment.items()],
         "Entrypoint": bundle.command(BUNDLE),
         "Cmd": ["hawse_runtime", *where, *who, "--sandbox", place.unit, "--id", start.runtime, *start.arguments],
-        "User": "0:0",  # the runtime changes it, see runtime/hawse_runtime/posix/two_users.py
+        "User": "0:0",  # the runtime switches users, see runtime/hawse_runtime/posix/two_users.py
         "WorkingDir": "/",
         "Hostname": "hawse",
-        "Healthcheck": {"Test": ["NONE"]},  # the image's check is for its own program
+        "Healthcheck": {"Test": ["NONE"]},  # the image's health check is for the image's own program
         "StopSignal": "SIGTERM",
         "HostConfig": {
             "CapDrop": ["ALL"],
@@ -175,11 +175,11 @@ def _bound(source: Path, target: str, *, read_only: bool = False) -> dict[str, A
 
 
 def image_command(image: Mapping[str, Any], spec: SandboxSpec) -> list[str]:
-    """Return the runtime's arguments that start the image's command as the process `image`.
+    """Return the arguments that make the runtime start the image's command as the process `image`.
 
     Args:
         image: The engine's description of the image.
-        spec: The specification; the command gets its variables.
+        spec: The specification, whose variables are passed to the command.
 
     Raises:
         HawseError: `invalid_params` if the image has no command.
@@ -197,7 +197,7 @@ def _limits(limits: SandboxLimits) -> dict[str, Any]:
     memory = MEMORY if limits.memory is None else limits.memory
     settings: dict[str, Any] = {
         "Memory": memory,
-        "MemorySwap": memory,  # the sum of memory and swap: no swap
+        "MemorySwap": memory,  # memory plus swap, so there is no swap
         "PidsLimit": PROCESSES if limits.processes is None else limits.processes,
     }
     if limits.cpus is not None:

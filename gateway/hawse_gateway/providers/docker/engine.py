@@ -1,4 +1,4 @@
-"""The connection to a Docker Engine: lookups by label, and the translation of its errors."""
+"""A client of a Docker Engine, with lookups by label and translated errors."""
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -12,16 +12,16 @@ from aiodocker.volumes import DockerVolume
 
 from hawse.wire import HawseError
 
-REQUEST_TIMEOUT: Final = 30.0  # s for the engine to respond; methods for images and `stop` wait longer
+REQUEST_TIMEOUT: Final = 30.0  # s for the engine to respond; image methods and `stop` have other limits
 NOT_FOUND: Final = 404
-IN_PROGRESS: Final = 409  # another change of the container is in progress, or its state has changed
+IN_PROGRESS: Final = 409  # the container is being changed, or its state has changed
 
 
 class Engine:
     """A Docker Engine. Methods raise `HawseError` (`unavailable`) for all errors of the engine."""
 
     def __init__(self, address: str | None = None) -> None:
-        """Create it without connecting.
+        """Create the client without connecting.
 
         Args:
             address: An address such as `unix:///run/docker.sock`. Default: the docker command's.
@@ -31,7 +31,7 @@ class Engine:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[aiodocker.Docker]:
-        """Use the API. Errors within the `async with` block become `unavailable`."""
+        """Yield the API client. Errors in the `async with` block are converted to `unavailable`."""
         try:
             if self._client is None:
                 timeout = aiohttp.ClientTimeout(total=REQUEST_TIMEOUT)
@@ -62,14 +62,14 @@ class Engine:
             return listed["Volumes"] or []
 
     async def create_volume(self, settings: Mapping[str, Any]) -> None:
-        """Create a volume, unless it exists."""
+        """Create a volume unless it exists."""
         async with self.client() as client:
             await _volumes(client).create(settings)
 
     async def remove_container(self, container: DockerContainer, grace: int) -> bool:
-        """Stop a container and remove it. Return False if the engine refuses because it is changing the container.
+        """Stop and remove a container. Return False if the engine refuses because it is changing the container.
 
-        The engine may still list a container that it no longer finds: this is also False.
+        Also return False if the engine does not find the container, because it can still be listed.
 
         Args:
             container: A container returned by `containers`.
@@ -90,7 +90,7 @@ class Engine:
         return True
 
     async def remove_volume(self, name: str) -> None:
-        """Remove a volume. Does nothing if it does not exist."""
+        """Remove a volume. Has no effect if the volume does not exist."""
         async with self.client() as client:
             with _ignored(NOT_FOUND):
                 volume: Any = DockerVolume(client, name)  # type: ignore[no-untyped-call]
@@ -103,7 +103,7 @@ class Engine:
 
 
 def _volumes(client: aiodocker.Docker) -> Any:
-    """Return the volumes API: this part of aiodocker has no types."""
+    """Return the volumes API. This part of aiodocker has no type annotations."""
     return client.volumes
 
 
@@ -113,7 +113,7 @@ def _filters(labels: Mapping[str, str]) -> dict[str, list[str]]:
 
 @contextmanager
 def _ignored(*codes: int) -> Iterator[None]:
-    """Ignore these error codes of the engine."""
+    """Ignore errors with these status codes of the engine."""
     try:
         yield
     except aiodocker.DockerError as error:

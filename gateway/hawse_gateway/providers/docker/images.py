@@ -11,7 +11,7 @@ from hawse.wire import HawseError
 from hawse_gateway.providers.base import Progress, Report
 from hawse_gateway.providers.docker.engine import IN_PROGRESS, NOT_FOUND, Engine
 
-PULL_TIMEOUT: Final = 1800.0  # s, for the largest image over a slow network
+PULL_TIMEOUT: Final = 1800.0  # s, enough for a large image over a slow network
 
 
 class Images:
@@ -31,7 +31,7 @@ class Images:
             return True
 
     async def inspect(self, image: str) -> Mapping[str, Any]:
-        """Return the engine's description of an image. Raises `HawseError` (`not_found`) if it is missing."""
+        """Return the engine's description of an image. Raises `HawseError` (`not_found`) if the image is missing."""
         async with self._engine.client() as client:
             with _refused(NOT_FOUND, "not_found", f"image {image} not found"):
                 return await client.images.inspect(image)
@@ -44,7 +44,7 @@ class Images:
         return sorted((_info(each, float(each["Created"])) for each in named), key=lambda info: info.names)
 
     async def remove(self, image: str) -> None:
-        """Remove a name of an image. Raises `HawseError` (`not_found`; `conflict` if a container uses it)."""
+        """Remove a name of an image. Raises `HawseError` (`not_found`; `conflict` if a container uses the image)."""
         async with self._engine.client() as client:
             with (
                 _refused(NOT_FOUND, "not_found", f"image {image} not found"),
@@ -60,14 +60,13 @@ class Images:
             report: Called with the progress.
 
         Raises:
-            HawseError: `invalid_params` if it does not exist or access is denied; otherwise `unavailable`.
+            HawseError: `invalid_params` if the image does not exist or access is denied; otherwise `unavailable`.
         """
         if not await self.exists(image):
             await self.pull(image, report)
 
     async def pull(self, image: str, report: Report) -> ImageInfo:
-        """Pull an image, including a newer version of an existing one. Arguments and errors are the same as for
-        `ensure`."""
+        """Pull an image, or a newer version of an existing image. See `ensure` for arguments and errors."""
         report(Progress(phase="pulling", message=image, done=0.0))
         layers: dict[str, float] = {}
         async with self._engine.client() as client:
@@ -77,7 +76,7 @@ class Images:
                     done = sum(layers.values()) / len(layers) if layers else 0.0
                     report(Progress(phase="pulling", message=f"{image}: {status.get('status', '')}", done=done))
             except aiodocker.DockerError as error:
-                if error.status in (0, NOT_FOUND):  # 0: the registry's response within the stream
+                if error.status in (0, NOT_FOUND):  # status 0 is a registry's error within the stream
                     message = f"cannot pull image {image}: {error.message}"
                     raise HawseError("invalid_params", message, details={"path": "$.image"}) from error
                 raise
@@ -85,7 +84,7 @@ class Images:
 
 
 def _note(layers: dict[str, float], status: dict[str, Any]) -> None:
-    """Record the progress of a layer, 0 to 1: half for the download, half for unpacking."""
+    """Record the progress of a layer, 0 to 1. The download and the unpacking count half each."""
     layer, text = status.get("id"), status.get("status")
     if layer is None or text is None:
         return
@@ -111,7 +110,7 @@ def _info(image: Mapping[str, Any], created: float | None = None) -> ImageInfo:
 
 @contextmanager
 def _refused(status: int, code: str, message: str) -> Iterator[None]:
-    """Raise `HawseError` with this code if the engine responds with this status."""
+    """Raise `HawseError` with `code` if the engine responds with `status`."""
     try:
         yield
     except aiodocker.DockerError as error:

@@ -1,7 +1,7 @@
-"""The Docker provider: a sandbox is a container, a volume with its files, and a volume for its runtime.
+"""The Docker provider: a sandbox is a container, a volume for its files, and a volume for its runtime.
 
-A container only exists while its sandbox runs: `start` creates it, and `stop` removes it. Objects that belong to this
-state directory are found by their labels.
+A container only exists while its sandbox runs: `start` creates it, and `stop` removes it. Labels identify the objects
+of this state directory.
 """
 
 import asyncio
@@ -34,17 +34,17 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
 log = logging.getLogger(__name__)
 
 START_TIMEOUT: Final = 30.0  # s for a runtime to accept connections
-PREPARATION: Final = 30.0  # s of a start before that
-POLL_MIN: Final = 0.01  # s between connection attempts: the creation of a mounted socket is not an event
+PREPARATION: Final = 30.0  # s for the steps of a start before that
+POLL_MIN: Final = 0.01  # s between connection attempts, because the creation of a mounted socket causes no event
 POLL_MAX: Final = 0.1
 STOP_GRACE: Final = 10  # s from SIGTERM to SIGKILL
-# Seconds after each attempt to remove a container that the engine has refused: a cancelled start continues there, and
-# there is no event for when the removal will be accepted. 19 s in all, for a busy machine.
+# Seconds before each retry to remove a container. The engine refuses the removal while it completes a cancelled start,
+# and it sends no event afterwards. The total of 19 s is sufficient on a busy machine.
 REMOVAL_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 3.2, 3.2, 3.2, 3.2)
-LOG_LINES: Final = 20  # of a runtime that did not start, repeated in the gateway's log
+LOG_LINES: Final = 20  # lines of a failed runtime's log that are copied to the gateway's log
 DEFAULT_IMAGE: Final = "debian:bookworm-slim"
-GATEWAY_ID: Final = "docker-gateway"  # the file in the state directory with the id used in labels
-# The engine's reported capabilities, by the field of SandboxLimits.
+GATEWAY_ID: Final = "docker-gateway"  # the file in the state directory that contains the id for labels
+# The capability reported by the engine for each field of SandboxLimits.
 ENFORCED: Final = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "processes": "PidsLimit"}
 
 
@@ -71,15 +71,16 @@ class DockerProvider:
         Args:
             state: The state directory. The engine must see it at the same path.
             bundle: The directory with the runtime. The engine must see it at the same path.
-            engine: The engine's address, such as `unix:///run/docker.sock`. Default: the docker command's.
+            engine: The engine's address, such as `unix:///run/docker.sock`. Default: the address used by the docker
+                command.
             network: The default network of sandboxes.
-            image: The default image of sandboxes. None: DEFAULT_IMAGE.
+            image: The default image of sandboxes. None means DEFAULT_IMAGE.
             oci_runtime: The engine's name for the OCI runtime, such as `runsc`. None: its default.
-            arguments: Additional arguments of runtimes.
+            arguments: Additional arguments for runtimes.
             grace: Seconds from SIGTERM to SIGKILL.
-            egress: The operator's settings for filtered networks. None: no secrets, and public addresses only.
-            start_timeout: Seconds for a runtime to accept connections. None: START_TIMEOUT.
-            on_refusal: Called with the unit and each refusal of its proxy. None ignores them.
+            egress: The operator's settings for filtered networks. None means no secrets and only public addresses.
+            start_timeout: Seconds for a runtime to accept connections. None means START_TIMEOUT.
+            on_refusal: Called with the unit and a refusal for each refusal of a proxy. None ignores refusals.
         """
         self._state = state
         self._engine = Engine(engine)
@@ -98,7 +99,7 @@ class DockerProvider:
         )
 
     async def run(self) -> None:
-        """Follow the proxies of filtered networks, and restart those that have ended."""
+        """Follow the proxies of filtered networks, and restart proxies that have ended."""
         if is_available():
             await self.egress.run()
 
@@ -181,10 +182,11 @@ class DockerProvider:
         except _EndedError as error:
             reason = f"the runtime ended with exit code {error}: see the gateway's log"
         else:
-            return Endpoint(socket, token)  # its directory belongs to the runtime's user: no program can listen there
+            # Programs cannot listen there, because the directory belongs to the runtime's user.
+            return Endpoint(socket, token)
         async with self._engine.client():
             lines = await created.log(stdout=True, stderr=True, tail=LOG_LINES)
-        # The log may contain any program output, so it is for the operator, not for the caller.
+        # The log can contain output of programs, so only the operator sees it, not the caller.
         log.error("! the runtime of unit %s: %s", unit, "".join(lines).strip(), extra={"sandbox": unit})
         raise HawseError("unavailable", reason)
 
@@ -227,7 +229,7 @@ class DockerProvider:
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         containers = await self._engine.containers(self._labels(unit))
-        # If there is a container, its volumes are not looked up: each call of a sandbox may wait for this result.
+        # Volumes are only looked up if there is no container, because calls of a sandbox can wait for this result.
         exists = bool(containers or await self._engine.volumes(self._labels(unit)))
         return self._observation(unit, containers, exists=exists)
 
@@ -244,7 +246,7 @@ class DockerProvider:
 
     async def mount_place(self, unit: str) -> MountPlace:
         if os.getuid() != 0:
-            raise HawseError("unavailable", "mounts in containers need a gateway run by the superuser", retryable=False)
+            raise HawseError("unavailable", "mounts in containers need a gateway that runs as root", retryable=False)
         if container.GVISOR in (self._oci or ""):
             raise HawseError(
                 "unavailable", "gVisor does not support mounts, because it has its own kernel", retryable=False
@@ -265,7 +267,7 @@ class DockerProvider:
         return {GATEWAY_LABEL: self._gateway, UNIT_LABEL: unit}
 
     def _paths(self, unit: str) -> SandboxPaths:
-        """Return the paths of a unit. Raises `HawseError` `invalid_params`."""
+        """Return the paths of a unit. Raises `HawseError` (`invalid_params`)."""
         try:
             return self._state.sandbox(unit)
         except ValueError as error:
@@ -277,14 +279,13 @@ class DockerProvider:
         )
 
     def _make(self, paths: SandboxPaths) -> None:
-        """Create the directory of the socket, accessible only to the runtime's user and the superuser."""
+        """Create the directory for the socket, which only the runtime's user and root can access."""
         paths.run.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.getuid() != self._user:
             os.chown(paths.run, self._user, self._user)
 
     def _unfiltered(self, information: Mapping[str, Any]) -> str | None:
-        """Return why networks cannot be filtered, or None if they can: a container must hand over a listening
-        socket."""
+        """Return the reason why networks cannot be filtered, or None if they can."""
         if container.GVISOR in (self._oci or information.get("DefaultRuntime") or ""):
             return "gVisor has its own network stack and cannot hand over sockets"
         if information.get("KernelVersion") != os.uname().release:
@@ -292,7 +293,7 @@ class DockerProvider:
         return None
 
     async def _start_proxy(self, unit: str, spec: SandboxSpec) -> Path:
-        """Start the proxy of a filtered network; return the file with the certificates that programs trust."""
+        """Start the proxy of a filtered network. Return the file with the trusted certificates for programs."""
         paths = self._paths(unit)
         if (reason := self._unfiltered(await self._engine.information())) is not None:
             raise HawseError("unavailable", f"the network cannot be filtered: {reason}", retryable=False)
@@ -316,7 +317,7 @@ class DockerProvider:
         return Observation(unit=unit, state="running", runtime=runtime, endpoint=Endpoint(socket), isolation="docker")
 
     async def _wait_until_it_accepts(self, created: DockerContainer, socket: Path) -> None:
-        """Wait for the socket. Raises `_EndedError` with the exit code if the container has ended."""
+        """Wait until the socket accepts connections. Raises `_EndedError` with the exit code if the container ends."""
         delay = POLL_MIN
         while not accepts_connections(socket):
             async with self._engine.client():
@@ -328,7 +329,7 @@ class DockerProvider:
 
 
 def _write_certificates(paths: SandboxPaths, authority: str) -> Path:
-    """Write the certificates that programs trust, readable by all users in the container. Raises `OSError`."""
+    """Write the trusted certificates, readable by all users in the container. Raises `OSError`."""
     file = paths.egress / "trusted.pem"
     with file.open("wb") as output:
         os.fchmod(output.fileno(), 0o644)  # regardless of the umask
@@ -337,9 +338,9 @@ def _write_certificates(paths: SandboxPaths, authority: str) -> Path:
 
 
 def _is_in(id: str, pid: int) -> bool:
-    """Return whether a process of this machine is in a container: the pid may belong to another machine or namespace.
+    """Return whether a pid is a process in a container. It can be a pid of another machine or namespace.
 
-    The engine binds files of the container's directory, such as /etc/hostname (proc_pid_mountinfo(5)).
+    Such a process has mounts from the container's directory, such as /etc/hostname (proc_pid_mountinfo(5)).
     """
     try:
         return id in Path(f"/proc/{pid}/mountinfo").read_text(errors="replace")

@@ -1,1 +1,1 @@
-"""Isolation of local sandboxes besides bubblewrap: separate users, cgroups, and the check that all of it works."""
+"""The isolation of local sandboxes with bubblewrap, separate users and cgroups."""

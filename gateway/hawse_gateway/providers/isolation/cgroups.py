@@ -1,8 +1,8 @@
-"""Limit the total resources of a sandbox's programs with a separate cgroup (cgroups(7)).
+"""Limits the total resources of a sandbox's programs with a cgroup (cgroups(7)).
 
-The runtime is not in it: it must survive when its programs exhaust a resource. With version 1, there is one hierarchy
-per controller, and the runtime's thread that starts programs is moved; with version 2, each program after its start.
-Only the superuser, or a user with a delegated part of the tree, can create cgroups.
+The runtime is not in the cgroup, because it must survive when programs exhaust a resource. Version 1 has one hierarchy
+per controller, and the runtime's thread that starts programs joins the cgroup. With version 2, each program joins it
+after its start. Only root, or a user with a delegated part of the tree, can create cgroups.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from hawse.api.sandboxes import SandboxLimits
 ROOT: Final = Path("/sys/fs/cgroup")
 OWN: Final = Path("/proc/self/cgroup")
 FOLDER: Final = "hawse"  # the parent cgroup of the sandboxes' cgroups
-PERIOD: Final = 100_000  # µs: the period of processor time limits
-POLL: Final = 0.01  # s between attempts to remove a cgroup: there is no event when it becomes empty
-PROCESSES: Final = 4096  # default: more than builds and test suites need, far less than a machine can hold
+PERIOD: Final = 100_000  # period of CPU limits, in µs
+POLL: Final = 0.01  # s between attempts to remove a cgroup
+PROCESSES: Final = 4096  # default limit: sufficient for builds and test suites, and harmless for the machine
 
 Limited = Literal["memory", "processes", "cpus"]
 CONTROLLERS: Final[Mapping[Limited, str]] = {"memory": "memory", "processes": "pids", "cpus": "cpu"}
@@ -30,10 +30,10 @@ CONTROLLERS: Final[Mapping[Limited, str]] = {"memory": "memory", "processes": "p
 
 @dataclass(frozen=True)
 class Tree:
-    """The place where this process can create cgroups.
+    """The part of the cgroup tree where this process can create cgroups.
 
     Attributes:
-        version: The version of the interface.
+        version: The version of cgroups.
         parents: The parent directory of new cgroups, by limited resource.
     """
 
@@ -47,11 +47,10 @@ class Group:
 
     Attributes:
         directories: The directories to remove.
-        tasks: Descriptors of files where the thread that starts programs writes "0" (version 1).
-        processes: Descriptors of files where the pid of each program is written (version 2).
+        tasks: Descriptors of the files to which the thread that starts programs writes "0" (version 1).
+        processes: Descriptors of the files for the pid of each program (version 2).
         limited: The limited resources.
-        kills: A descriptor of the file with the number of programs killed for lack of memory. None if memory is not
-            limited.
+        kills: A descriptor of the file that counts programs killed for lack of memory. None if memory is not limited.
     """
 
     directories: tuple[Path, ...]
@@ -62,10 +61,10 @@ class Group:
 
 
 def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
-    """Return where cgroups can be created, or None if they cannot.
+    """Return the tree where cgroups can be created, or None if they cannot.
 
     Args:
-        root: Where the hierarchies are mounted.
+        root: The directory where the hierarchies are mounted.
         own: The file that lists this process's cgroups.
     """
     try:
@@ -78,7 +77,8 @@ def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
     for limited, controller in CONTROLLERS.items():
         for _, names, path in lines:
             if controller in names.split(","):
-                # In a container, the path may be the host's, while the mounted tree starts at the container's cgroup.
+                # In a container, the path can be relative to the host's root, but the mounted tree starts at the
+                # container's cgroup.
                 places = [root / mount / path.lstrip("/") for mount in (controller, names)]
                 places += [root / mount for mount in (controller, names)]
                 writable = [place for place in places if os.access(place / "tasks", os.W_OK)]
@@ -88,7 +88,7 @@ def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
 
 
 def _find_unified(root: Path, own: str) -> Tree | None:
-    """Return the root of the tree for the superuser, or the highest delegated cgroup for another user."""
+    """Return the root of the tree for root, or the highest delegated cgroup for another user."""
     place = root / own.lstrip("/")
     candidates = [root] if os.getuid() == 0 else [*reversed(place.parents), place]
     for candidate in candidates:
@@ -104,16 +104,16 @@ def _find_unified(root: Path, own: str) -> Tree | None:
 
 @contextmanager
 def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) -> Iterator[Group]:
-    """Create a sandbox's cgroup. The block's end closes its descriptors; the cgroup stays.
+    """Create a sandbox's cgroup. Its descriptors are closed at the end of the `with` block. The cgroup is kept.
 
     Args:
-        tree: Where to create it. If None, nothing is limited.
-        key: Its unique name.
+        tree: Where to create the cgroup. If None, nothing is limited.
+        key: The unique name of the cgroup.
         limits: The sandbox's limits. `processes` has a default.
         record: A file that lists the directories for `remove`.
 
     Raises:
-        OSError: The kernel refused, for example because a limit is too small.
+        OSError: The kernel refused a limit, for example because it is too small.
     """
     if tree is None:
         yield Group((), (), (), ())
@@ -126,7 +126,7 @@ def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) ->
     limited = tuple(name for name in wanted if name in tree.parents)
     places = {name: tree.parents[name] / FOLDER / key for name in limited}
     directories = tuple(dict.fromkeys(places.values()))
-    record.write_text(json.dumps([str(place) for place in directories]))  # first: must be found again
+    record.write_text(json.dumps([str(place) for place in directories]))  # first, so that `remove` finds them
     for place in directories:
         if tree.version == 2:
             _enable(place, [CONTROLLERS[name] for name in limited])
@@ -153,10 +153,10 @@ def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) ->
 
 
 def remove(record: Path) -> None:
-    """Remove the cgroups created by `created`, once nothing runs in them.
+    """Remove the cgroups created by `created`, in which no process may run.
 
     Raises:
-        OSError: A process is still in one of them.
+        OSError: A cgroup contains a process.
     """
     try:
         places = json.loads(record.read_text())
@@ -169,11 +169,11 @@ def remove(record: Path) -> None:
 
 
 async def remove_when_empty(record: Path, timeout: float) -> None:
-    """Remove them as soon as their last process, which has been killed, is gone.
+    """Remove the cgroups as soon as their last process has ended. The caller has killed all processes.
 
     Args:
-        record: The same file as for `remove`.
-        timeout: Seconds until `OSError` is raised if a process is still in one of them.
+        record: The file passed to `created`.
+        timeout: Seconds before `OSError` is raised because a cgroup contains a process.
     """
     deadline = time.monotonic() + timeout
     while True:
@@ -186,7 +186,7 @@ async def remove_when_empty(record: Path, timeout: float) -> None:
 
 
 def _enable(place: Path, controllers: list[str]) -> None:
-    """Enable these controllers for sandboxes' cgroups (version 2). The two parent cgroups contain no processes."""
+    """Enable controllers for the cgroups of sandboxes (version 2). The two parent cgroups contain no processes."""
     parent = place.parent
     parent.mkdir(exist_ok=True)
     for folder in (parent.parent, parent):
@@ -211,7 +211,7 @@ def _limit(version: int, name: Limited, place: Path, value: float) -> None:
 
 
 def _limit_memory(place: Path, value: str) -> None:
-    """Set both limits of version 1. The limit of memory and swap must never be below the limit of memory."""
+    """Set both limits of version 1. The limit of memory plus swap must never be lower than the limit of memory."""
     memory, both = place / "memory.limit_in_bytes", place / "memory.memsw.limit_in_bytes"
     (place / "memory.swappiness").write_text("0")
     if not both.exists():  # the kernel does not account for swap

@@ -1,4 +1,4 @@
-"""Find out which isolation this machine can enforce, by running a program in a sandbox and inspecting it."""
+"""Checks the isolation on this machine by running a program in a sandbox."""
 
 import json
 import os
@@ -22,8 +22,8 @@ class IsolationCheck:
     """The result of the check.
 
     Attributes:
-        reason: Why sandboxes cannot be isolated. None if they can.
-        seccomp: Whether programs have a system-call filter. Some architectures have none.
+        reason: The reason why sandboxes cannot be isolated. None if they can.
+        seccomp: Whether system calls are filtered, which some architectures do not support.
     """
 
     reason: str | None = None
@@ -31,7 +31,7 @@ class IsolationCheck:
 
 
 def check(bwrap: str, network: Network) -> IsolationCheck:
-    """Start a sandbox the way a runtime is started, and a program in its inner sandbox.
+    """Start a sandbox as for a runtime, and a program in its inner sandbox.
 
     Args:
         bwrap: The path of bwrap.
@@ -71,7 +71,7 @@ def check(bwrap: str, network: Network) -> IsolationCheck:
 
 
 def judge(output: str) -> IsolationCheck:
-    """Compare a program's findings with those expected in an isolated sandbox."""
+    """Compare a program's results with the expected results in an isolated sandbox."""
     try:
         found = json.loads(output)
         wrong = [

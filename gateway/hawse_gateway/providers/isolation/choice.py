@@ -1,4 +1,4 @@
-"""Choose the isolation of this machine's sandboxes."""
+"""Chooses the isolation of sandboxes on this machine."""
 
 from typing import Literal, NamedTuple
 
@@ -14,8 +14,8 @@ class ChosenIsolation(NamedTuple):
 
     Attributes:
         isolation: The isolation.
-        reason: Why it is not stronger. None if it is the strongest.
-        system_calls: Whether the system calls of programs are filtered.
+        reason: The reason why it is not stronger. None for the strongest isolation.
+        system_calls: Whether system calls of programs are filtered.
     """
 
     isolation: Isolation
@@ -24,10 +24,10 @@ class ChosenIsolation(NamedTuple):
 
 
 def choose_isolation(requested: RequestedIsolation, network: Network = "private") -> ChosenIsolation:
-    """Determine the isolation that this machine supports.
+    """Choose the isolation from the request and the capabilities of this machine.
 
     Args:
-        requested: The user's request.
+        requested: The requested isolation.
         network: The intended network of sandboxes.
 
     Raises:

@@ -1,7 +1,7 @@
-"""A workspace of fixed size: a file with an ext4 file system.
+"""A workspace of limited size: a file with an ext4 file system.
 
-`launch.py`, which requires the superuser, mounts it in the mount namespace of one start of the sandbox. The kernel
-therefore unmounts it with the sandbox's last process, however that ends, and no other program sees it.
+`launch.py`, running as root, mounts the file in a mount namespace for one start of the sandbox. The kernel therefore
+unmounts it when the sandbox's last process ends, and no other program can see it.
 """
 
 import os
@@ -14,16 +14,16 @@ from typing import Final
 from hawse.wire import HawseError
 from hawse_gateway.providers.state_directory import StateError
 
-SMALLEST: Final = 4 << 20  # bytes: ext4's metadata needs space
+SMALLEST: Final = 4 << 20  # bytes, because ext4's metadata needs space
 MKFS_TIMEOUT: Final = 60.0  # s
-POLL: Final = 0.01  # s between checks of the loop devices: there is no event when the kernel releases one
-SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH may lack the first of these
+POLL: Final = 0.01  # s between checks of the loop devices, because the kernel sends no event when it releases one
+SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # the PATH of a service can lack the first directory
 LOOP_CONTROL: Final = Path("/dev/loop-control")  # loop(4)
 FILE_SYSTEMS: Final = Path("/proc/filesystems")
 
 
 def find_mount() -> str | None:
-    """Return the path of mount(8), or None if workspaces cannot be limited in size on this machine."""
+    """Return the path of mount(8), or None if this machine cannot limit the size of workspaces."""
     if os.getuid() != 0 or not os.access(LOOP_CONTROL, os.R_OK | os.W_OK) or _find_mkfs() is None:
         return None
     if "ext4" not in FILE_SYSTEMS.read_text().split():
@@ -32,11 +32,11 @@ def find_mount() -> str | None:
 
 
 def make(image: Path, size: int) -> None:
-    """Create the file unless it exists. It only uses disk space for written data. Blocks.
+    """Create the file unless it exists. The file is sparse. Blocks.
 
     Raises:
         HawseError: `invalid_params` if the size is too small.
-        StateError: It cannot be created.
+        StateError: The file cannot be created.
     """
     if image.exists():
         return
@@ -64,10 +64,10 @@ def make(image: Path, size: int) -> None:
 
 
 def wait_until_released(image: Path, timeout: float) -> None:
-    """Wait until the kernel has unmounted the file, shortly after the last process has ended. Blocks.
+    """Wait until the kernel has unmounted the file, which happens shortly after the last process ends. Blocks.
 
     Raises:
-        HawseError: `unavailable` if it is still mounted after `timeout` seconds.
+        HawseError: `unavailable` if the file is still mounted after `timeout` seconds.
     """
     deadline = time.monotonic() + timeout
     while _mounted(image):
@@ -90,5 +90,5 @@ def _mounted(image: Path) -> bool:
             if backing.read_text().strip() == path:
                 return True
         except OSError:
-            pass  # it has been released
+            pass  # the device was released
     return False

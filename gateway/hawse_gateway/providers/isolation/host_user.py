@@ -1,4 +1,4 @@
-"""The host user of a sandbox: a separate one if the gateway is the superuser, otherwise the gateway's user."""
+"""The host user of a sandbox: a separate user if the gateway runs as root, otherwise the gateway's user."""
 
 import os
 import secrets
@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-FIRST: Final = 1_879_048_192  # systemd documents the range up to the end of 31 bits as unused by any system
+FIRST: Final = 1_879_048_192  # no system uses the 31-bit ids from here on (systemd's documentation)
 COUNT: Final = 1 << 27
 ATTEMPTS: Final = 100  # random choices; the probability that a choice is taken is (sandboxes / COUNT)
 
 
 def assigned(file: Path) -> int | None:
-    """Return the uid written by `choose`, or None if it is missing or invalid."""
+    """Return the uid stored by `choose`, or None if it is missing or invalid."""
     try:
         uid = int(file.read_text())
     except (OSError, ValueError):
@@ -23,11 +23,11 @@ def assigned(file: Path) -> int | None:
 
 
 def choose(file: Path, others: Iterable[Path]) -> int:
-    """Return a sandbox's uid. It is chosen at the first start and kept in `file`.
+    """Return a sandbox's uid. The first call chooses the uid and stores it in `file`.
 
     Args:
-        file: The file that stores it.
-        others: The files of the other sandboxes.
+        file: The file that stores the uid.
+        others: The corresponding files of other sandboxes.
 
     Raises:
         OSError: The file cannot be written, or no uid is free.
@@ -47,18 +47,18 @@ def choose(file: Path, others: Iterable[Path]) -> int:
 
 
 def of_process(name: str) -> int:
-    """Return the uid of a process outside sandboxes that reads data created in one. No sandbox has this uid.
+    """Return the uid for a process outside sandboxes that processes their data. No sandbox has this uid.
 
     Args:
-        name: The purpose. Different names get different users, as far as there are enough.
+        name: The purpose of the process. Different purposes get different users if enough are available.
     """
     return FIRST + COUNT + zlib.crc32(name.encode()) % COUNT
 
 
 def give(directory: Path, uid: int) -> None:
-    """Give a directory and its contents to `uid`, unless it owns the directory already.
+    """Change the owner of a directory and its contents to `uid`, unless `uid` owns the directory.
 
-    Symbolic links are not followed. Hard links to other owners' files outside cannot be created from inside.
+    Symbolic links are not followed. Programs in the sandbox cannot create hard links to files of other users.
 
     Raises:
         OSError: An owner cannot be changed.
@@ -72,4 +72,4 @@ def give(directory: Path, uid: int) -> None:
                 os.chown(name, uid, uid, dir_fd=fd, follow_symlinks=False)
                 if stat.S_ISREG(found.st_mode) and found.st_mode & (stat.S_ISUID | stat.S_ISGID):
                     os.chmod(name, stat.S_IMODE(found.st_mode) & 0o1777, dir_fd=fd)
-    os.chown(directory, uid, uid, follow_symlinks=False)  # last, because it marks completion
+    os.chown(directory, uid, uid, follow_symlinks=False)  # last, because the directory's owner marks completion

@@ -1,10 +1,10 @@
-"""Run by a gateway of the superuser: becomes another user, then executes bubblewrap.
+"""Switches from root to another user, and then executes bubblewrap. The gateway uses it when it runs as root.
 
-User code must never have the host's uid 0. But the sandbox's files may be below directories that only the superuser can
-enter, such as /root. They are therefore bound to an accessible place, in a separate mount namespace, before the user
-changes (docs/decisions/0086).
+User code must never have the host's uid 0, but the sandbox's files can be below directories that only root can enter,
+such as /root. They are therefore bind-mounted to an accessible path, in a separate mount namespace, before switching
+the user (docs/decisions/0086).
 
-It runs without the site-packages directory and without this package (`python -I -S launch.py PLAN`), which saves most
+The file runs without site-packages and without importing this package (`python -I -S launch.py PLAN`), which saves most
 of Python's startup time.
 """
 
@@ -15,14 +15,14 @@ import os
 import resource
 import sys
 
-STAGE = "/mnt"  # only covered in the new mount namespace; the directory exists on every Linux (FHS 3.0)
+STAGE = "/mnt"  # mount point in the new mount namespace; the directory exists on every Linux (FHS 3.0)
 CLONE_NEWNS, CLONE_NEWIPC = 0x20000, 0x8000000
-# Limits of System V IPC (proc_sys_kernel(5)). It uses kernel memory that outlives programs, by default without limit:
-# semaphores alone can fill the machine's memory. These limits are sufficient for databases: semaphores per array, in
-# total, operations per call, and arrays; pages and queues.
+# Limits of System V IPC (proc_sys_kernel(5)), which uses kernel memory that outlives programs. The default is
+# unlimited: semaphores alone can fill the machine's memory. These limits are sufficient for databases. `sem`:
+# semaphores per array, semaphores in total, operations per call, and arrays. The others are pages and queues.
 IPC = {"sem": "32000 64000 500 4096", "shmall": "262144", "msgmni": "256"}
 MS_BIND, MS_REC, MS_PRIVATE, MS_NOSUID, MS_NODEV = 0x1000, 0x4000, 0x40000, 0x2, 0x4
-FAILED = 125  # the exit code, as in env(1)
+FAILED = 125  # exit code, as in env(1)
 
 
 def main() -> None:
@@ -40,12 +40,13 @@ def main() -> None:
 
 
 def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
-    """Bind each directory to STAGE/0, STAGE/1 and so on, visible only to this process and its children.
+    """Bind-mount the directories to STAGE/0, STAGE/1 and so on, visible only to this process and its children.
 
     Args:
         sources: The directories.
-        disk: The path of mount(8), a file with a file system, and one of the directories, where it is mounted first.
-        uid: The owner of that file system's root.
+        disk: The path of mount(8), a file with a file system, and the directory in `sources` where it is mounted first.
+            None without such a file.
+        uid: The owner of the root of this file system.
     """
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -61,7 +62,7 @@ def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
     if disk is not None:
         program, image, target = disk
         mount_disk(program, image, target, uid)
-    fds = [os.open(source, os.O_PATH) for source in sources]  # before STAGE covers any of them
+    fds = [os.open(source, os.O_PATH) for source in sources]  # before STAGE covers a source
     mount("tmpfs", STAGE, b"tmpfs", MS_NOSUID | MS_NODEV, b"size=64k,mode=0755")
     for number, fd in enumerate(fds):
         target = f"{STAGE}/{number}"
@@ -71,7 +72,7 @@ def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
 
 
 def bound_ipc() -> None:
-    """Enter a new IPC namespace with limits, which only the superuser can set. Raises `OSError`."""
+    """Enter a new IPC namespace with limits, which only root can set. Raises `OSError`."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWIPC) != 0:
         raise OSError(ctypes.get_errno(), f"unshare: {os.strerror(ctypes.get_errno())}")
@@ -79,13 +80,13 @@ def bound_ipc() -> None:
         try:
             with open(f"/proc/sys/kernel/{name}", "w") as file:
                 file.write(value)
-        except OSError as error:  # in a container, /proc/sys may be read-only
+        except OSError as error:  # in a container, /proc/sys can be read-only
             if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT):
                 raise
 
 
 def mount_disk(program: str, image: str, target: str, uid: int) -> None:
-    """Mount a file with an ext4 file system, using a loop device that is released with the mount.
+    """Mount a file with an ext4 file system. The loop device is released when the file system is unmounted.
 
     Args:
         program: The path of mount(8).
@@ -101,11 +102,11 @@ def mount_disk(program: str, image: str, target: str, uid: int) -> None:
     try:
         os.rmdir(os.path.join(target, "lost+found"))
     except OSError:
-        pass  # it was removed after the first start, or contains files recovered by a repair
+        pass  # the directory is missing, or contains files recovered by fsck
 
 
 def become(uid: int) -> None:
-    """Give up the superuser's identity and, with it, all capabilities."""
+    """Switch from root to `uid`, which drops all capabilities."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)

@@ -1,7 +1,7 @@
-"""Build the command that runs a runtime in bubblewrap (docs/decisions/0085, 0086).
+"""Builds the command that runs a runtime in bubblewrap (docs/decisions/0085, 0086).
 
-The root is minimal: /usr and Python read-only, some files of /etc, new /proc, /dev, /tmp and /run, and of the state
-directory only the workspace and the runtime's own directory. Within this user namespace, the runtime keeps a few
+The root file system is minimal: read-only /usr and Python, some files of /etc, new /proc, /dev, /tmp and /run, and from
+the state directory only the workspace and the runtime's own directory. In this user namespace, the runtime keeps a few
 capabilities to separate user code from itself.
 """
 
@@ -24,21 +24,22 @@ from hawse_gateway.providers.isolation import launch
 
 WORKSPACE: Final = "/workspace"
 PRIVATE: Final = "/run/hawse"
-UID: Final = 1000  # the user inside, independent of its number on the host
+UID: Final = 1000  # the user id inside, regardless of the host's user id
 USER: Final = "user"
 PASSWD: Final = f"root:x:0:0:root:/:/bin/sh\n{USER}:x:{UID}:{UID}:{USER}:{WORKSPACE}:/bin/bash\n".encode()
 GROUP: Final = f"root:x:0:\ntty:x:5:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encode()
-# The sandbox's first process. It ends when the runtime ends, and the kernel then kills all other processes of the
-# namespace; bwrap's own first process would wait for them. A waiting shell also reaps orphans.
+# The sandbox's first process. It ends with the runtime, and the kernel then kills all other processes of the namespace.
+# bwrap's own first process would wait for them instead. The waiting shell also reaps orphans.
 INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
-# The runtime creates the inner sandbox with these before giving them up. They have no effect outside the sandbox.
+# Capabilities that the runtime uses to create the inner sandbox and then drops. They have no effect outside the
+# sandbox.
 CAPABILITIES: Final = ("CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SETPCAP", "CAP_SYS_RESOURCE")
 SHELLS: Final = ("/bin/bash", "/bin/sh")
 MIB: Final = 1 << 20
-# Bytes of each file system in memory; the kernel's default is half of the memory for each.
+# Size of each in-memory file system, in bytes. The kernel's default is half of the memory for each of them.
 TMPFS: Final = {"/run": 16 * MIB, "/tmp": 1024 * MIB, "/var/tmp": 512 * MIB, "/dev/shm": 256 * MIB}
 
-# Files of /etc that programs need to run, look up hosts, and verify certificates; neither shadow nor keys.
+# Files of /etc that programs need to run, look up hosts and verify certificates. They contain no passwords or keys.
 ETC: Final = (
     "alternatives bash.bashrc bash_completion.d ca-certificates ca-certificates.conf debian_version fonts gai.conf "
     "host.conf hosts inputrc issue ld.so.cache ld.so.conf ld.so.conf.d lessfilter locale.alias locale.conf "
@@ -50,20 +51,20 @@ TOP: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 class Sources:
-    """The source paths of bwrap's binds: the original ones or, if `staged`, the places where launch.py binds them.
+    """The source paths of bwrap's binds: original paths, or the paths where launch.py binds them.
 
     Attributes:
-        staged: The directories bound by launch.py, in order.
+        staged: The directories that launch.py has to bind, in order.
         staged_by_launch: Whether launch.py is used.
     """
 
     def __init__(self, *, stage: bool) -> None:
-        """`stage`: whether launch.py is used."""
+        """Create an empty list of sources. `stage` is whether launch.py is used."""
         self.staged: list[str] = []
         self.staged_by_launch = stage
 
     def path(self, source: Path) -> str:
-        """Return the source path for a directory."""
+        """Return the source path of a directory."""
         if not self.staged_by_launch:
             return str(source)
         self.staged.append(str(source))
@@ -72,16 +73,15 @@ class Sources:
 
 @dataclass(frozen=True, kw_only=True)
 class Outer:
-    """The parts of a sandbox for one start.
+    """The parts of a sandbox that are needed for one start.
 
     Attributes:
         workspace: The directory of the user's files, on the host.
         private: The directory of the runtime's own files.
         network: The network of its programs.
-        passwd: The descriptor of a file with `PASSWD`, inherited by bwrap.
+        passwd: The descriptor of a file with `PASSWD`, which bwrap inherits.
         group: The descriptor of a file with `GROUP`.
-        certificates: For a filtered network, descriptors of files with the trusted certificates, as many as
-            `certificate_files` yields.
+        certificates: For a filtered network, the descriptors from `certificate_files`.
     """
 
     workspace: Path
@@ -94,13 +94,13 @@ class Outer:
 
 @dataclass(frozen=True, kw_only=True)
 class HostUser:
-    """The user that the superuser switches to for starting a sandbox; fields of launch.py's plan.
+    """The user for a sandbox that is started by root. The fields are part of launch.py's plan.
 
     Attributes:
         uid: The user and group.
-        processes: The maximum number of this user's processes. None: unlimited.
-        disk: The path of mount(8), the file with the workspace's file system, and the workspace. None if it is a plain
-            directory.
+        processes: The maximum number of this user's processes. None means unlimited.
+        disk: The path of mount(8), the file with the workspace's file system, and the workspace. None if the workspace
+            is a plain directory.
     """
 
     uid: int
@@ -109,19 +109,19 @@ class HostUser:
 
 
 def find() -> str | None:
-    """Return the path of bwrap without symbolic links, since another user may be unable to follow them."""
+    """Return the path of bwrap without symbolic links, because another user may be unable to follow them."""
     path = shutil.which("bwrap")
     return None if path is None else os.path.realpath(path)
 
 
 def command(bwrap: str, outer: Outer, argv: Sequence[str], user: HostUser | None = None) -> list[str]:
-    """Return the command that runs `argv` in the sandbox. All processes inside end with `argv`.
+    """Return the command that runs `argv` in the sandbox. When `argv` ends, all processes in the sandbox end.
 
     Args:
         bwrap: The path of bwrap.
         outer: The parts of the sandbox.
         argv: The program to run inside, with arguments.
-        user: The user that the superuser switches to before running bwrap. None keeps the current user.
+        user: The user to switch to before running bwrap. None keeps the current user.
     """
     sources = Sources(stage=user is not None)
     inside = _bwrap(bwrap, outer, argv, sources)
@@ -132,7 +132,7 @@ def command(bwrap: str, outer: Outer, argv: Sequence[str], user: HostUser | None
 
 
 def _bwrap(bwrap: str, outer: Outer, argv: Sequence[str], sources: Sources) -> list[str]:
-    """Return bwrap's command line. The order matters: later mounts cover earlier ones."""
+    """Return bwrap's command line. The order is significant, because later mounts cover earlier mounts."""
     return [
         bwrap,
         *_namespaces(bwrap, outer.network, ipc=not sources.staged_by_launch),
@@ -151,14 +151,14 @@ def _bwrap(bwrap: str, outer: Outer, argv: Sequence[str], sources: Sources) -> l
 
 @contextmanager
 def user_files() -> Iterator[tuple[int, int]]:
-    """Yield the descriptors of `passwd` and `group` for one sandbox; bwrap reads them to the end."""
+    """Yield descriptors of files with `PASSWD` and `GROUP` for one sandbox. bwrap reads each file once."""
     with _memory_file(PASSWD) as passwd, _memory_file(GROUP) as group:
         yield passwd, group
 
 
 @contextmanager
 def certificate_files(authority: str) -> Iterator[tuple[int, ...]]:
-    """Yield descriptors of files for one sandbox with the system's certificates and `authority`, in PEM."""
+    """Yield descriptors of files for one sandbox. They contain the system's certificates and `authority`, in PEM."""
     content = trusted_certificates(authority)
     with _memory_file(content) as first, _memory_file(content) as second:
         yield (first, second) if Path(SYSTEM_CERTIFICATES).is_file() else (first,)
@@ -182,22 +182,22 @@ def runtime_options(outer: Outer) -> list[str]:
 
 
 def shared_user() -> list[str]:
-    """Return the option for a runtime whose user is shared by all sandboxes, when not started by the superuser."""
+    """Return the option for a runtime that shares its user with other sandboxes, because the gateway is not root."""
     return [] if os.getuid() == 0 else ["--shared-user"]
 
 
 def bound() -> list[Path]:
-    """Return the host's directories that programs can read."""
+    """Return the directories of the host that programs can read."""
     return [Path("/usr"), *(Path("/", name) for name in TOP), *(Path("/etc", name) for name in ETC), *_installed()]
 
 
 def limits_memory_file_systems(bwrap: str) -> bool:
-    """Return whether bwrap can limit the size of file systems in memory (version 0.7 or later)."""
+    """Return whether bwrap can limit the size of in-memory file systems (version 0.7 or later)."""
     return "--size" in _help(bwrap)
 
 
 def _namespaces(bwrap: str, network: Network, *, ipc: bool) -> Iterator[str]:
-    """Yield the options for namespaces. `ipc`: whether bwrap creates the IPC namespace; otherwise launch.py has."""
+    """Yield the options for namespaces. `ipc` is False if launch.py has created the IPC namespace."""
     yield from ("--unshare-user", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
     if ipc:
         yield "--unshare-ipc"
@@ -206,7 +206,7 @@ def _namespaces(bwrap: str, network: Network, *, ipc: bool) -> Iterator[str]:
     yield from ("--uid", str(UID), "--gid", str(UID), "--hostname", "hawse", "--cap-drop", "ALL")
     for capability in CAPABILITIES:
         yield from ("--cap-add", capability)
-    if "--disable-userns" in _help(bwrap):  # version 0.8 or later
+    if "--disable-userns" in _help(bwrap):  # requires version 0.8
         yield "--disable-userns"
 
 
@@ -236,7 +236,9 @@ def _users(outer: Outer) -> Iterator[str]:
 
 
 def _certificates(outer: Outer) -> Iterator[str]:
-    """Bind the trusted certificates where the variables point, and over the system's certificates."""
+    """Yield the options that bind the trusted certificates to the path in the variables and over the system's
+    certificates.
+    """
     for fd, path in zip(outer.certificates, (CERTIFICATES, SYSTEM_CERTIFICATES), strict=False):
         yield from ("--perms", "0644", "--ro-bind-data", str(fd), path)
 
@@ -247,11 +249,11 @@ def _python(sources: Sources) -> Iterator[str]:
 
 
 def _installed() -> list[Path]:
-    """Return the interpreter, its packages, and the packages of a checkout, except those in /usr."""
+    """Return the directories of the interpreter, its packages and a checkout's packages, except directories in /usr."""
     places = [Path(sys.prefix), Path(sys.base_prefix), *_packages()]
     places += [place.resolve() for place in places]
     kept: list[Path] = []
-    for place in sorted(set(places)):  # parents come before their contents
+    for place in sorted(set(places)):  # parent directories come first
         if not any(place.is_relative_to(outer) for outer in (Path("/usr"), *kept)):
             kept.append(place)
     return kept
@@ -265,7 +267,7 @@ def _packages() -> Iterator[Path]:
 
 
 def _environment(network: Network) -> Iterator[str]:
-    shell = next(path for path in SHELLS if path == SHELLS[-1] or os.path.exists(path))  # the first that exists
+    shell = next(path for path in SHELLS if path == SHELLS[-1] or os.path.exists(path))  # the first path that exists
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     values = {"PATH": path, "HOME": WORKSPACE, "LANG": "C.UTF-8", "SHELL": shell, "USER": USER, "LOGNAME": USER}
     if network == "filtered":

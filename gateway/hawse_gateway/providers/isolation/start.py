@@ -1,7 +1,7 @@
-"""Prepare the start of a runtime in bubblewrap: its user, files, socket and secret.
+"""Prepares the start of a runtime in bubblewrap: user, files, socket and secret.
 
-The socket is bound outside the sandbox and inherited. The runtime only listens on it, so its path does not have to
-exist inside, and no program there can replace it.
+The socket is bound outside the sandbox, and the runtime inherits it and listens on it. The path therefore need not
+exist inside, and programs in the sandbox cannot replace the socket.
 """
 
 import hashlib
@@ -23,16 +23,16 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateError
 
 TOKEN_BYTES: Final = 32
 CGROUP_NAME: Final = 32  # hexadecimal digits
-RUNTIME_THREADS: Final = 256  # more than the threads of a runtime and its helper processes
+RUNTIME_THREADS: Final = 256  # upper bound for the threads of a runtime and its helper processes
 
 
 @dataclass(frozen=True)
 class PreparedStart:
-    """How to start a process that becomes the runtime.
+    """The command that starts the runtime.
 
     Attributes:
         argv: The command.
-        fds: The inherited descriptors.
+        fds: The descriptors to inherit.
     """
 
     argv: list[str]
@@ -41,13 +41,13 @@ class PreparedStart:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The properties of a sandbox.
+    """The required properties of a sandbox.
 
     Attributes:
         network: The network of its programs.
         limits: The programs' limits.
-        tree: Where cgroups can be created, if possible.
-        authority: The certificate of the trusted authority, in PEM. None if there is no proxy.
+        tree: Where to create cgroups. None if they cannot be created.
+        authority: The certificate of the proxy's authority, in PEM. None without a proxy.
     """
 
     network: Network
@@ -60,13 +60,13 @@ class Wanted:
 def prepared(
     paths: SandboxPaths, wanted: Wanted, runtime: Sequence[str], others: Sequence[SandboxPaths] = ()
 ) -> Iterator[PreparedStart]:
-    """Yield the start of a runtime. Its descriptors are closed at the end of the block.
+    """Yield the command that starts a runtime. Its descriptors are closed at the end of the `with` block.
 
     Args:
         paths: The sandbox.
-        wanted: The properties of the sandbox.
-        runtime: The runtime's program and arguments, except those about its environment.
-        others: The other sandboxes, which have other users.
+        wanted: The required properties of the sandbox.
+        runtime: The runtime's program and arguments, without the arguments about its environment.
+        others: All other sandboxes, whose users must not be reused.
 
     Raises:
         StateError: bwrap is not installed.
@@ -78,7 +78,7 @@ def prepared(
     user = None
     if os.getuid() == 0:
         uid = host_user.choose(paths.uid, [other.uid for other in others])
-        # Used without a cgroup. The runtime's threads and its helper processes count as well.
+        # The limit per user without a cgroup. It includes the runtime's threads and helper processes.
         count = wanted.limits.processes or cgroups.PROCESSES
         user = HostUser(uid=uid, processes=count + RUNTIME_THREADS, disk=_disk(paths))
     _leave_token(paths)
@@ -112,12 +112,12 @@ def prepared(
 
 
 def cgroup_name(paths: SandboxPaths) -> str:
-    """Return the name of a sandbox's cgroup, which is unique on this machine like the sandbox's directory."""
+    """Return the name of a sandbox's cgroup. It is unique on this machine, like the sandbox's directory."""
     return hashlib.sha256(os.fsencode(paths.home)).hexdigest()[:CGROUP_NAME]
 
 
 def endpoint(paths: SandboxPaths) -> Endpoint:
-    """Return the address of the latest runtime. Without isolation, it has no secret, and any user."""
+    """Return the address of the last started runtime. Without isolation, it has no secret and no required user."""
     try:
         secret = paths.token.read_text()
     except OSError:
@@ -128,27 +128,27 @@ def endpoint(paths: SandboxPaths) -> Endpoint:
 
 @contextmanager
 def bound_socket(path: Path) -> Iterator[int]:
-    """Yield the descriptor of a Unix socket at `path` that only this user can connect to once it listens."""
-    path.unlink(missing_ok=True)  # left over from an earlier start
+    """Yield the descriptor of a Unix socket bound at `path`. Only this user can connect to it."""
+    path.unlink(missing_ok=True)  # an earlier start may have left a socket
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        os.fchmod(listener.fileno(), 0o600)  # the mode of the file that `bind` will create (unix(7))
+        os.fchmod(listener.fileno(), 0o600)  # sets the mode of the file that `bind` creates (unix(7))
         with socket_address(path) as address:
             listener.bind(address)
         yield listener.fileno()
 
 
 def _disk(paths: SandboxPaths) -> tuple[str, str, str] | None:
-    """Return how to mount a workspace of limited size, if it is limited. Raises `StateError`."""
+    """Return the arguments to mount a workspace of limited size, or None for a plain directory. Raises `StateError`."""
     if not paths.disk.exists():
         return None
     mount = disk_image.find_mount()
     if mount is None:
-        raise StateError("the file system of a workspace of fixed size can no longer be mounted on this machine")
+        raise StateError("the file system of a workspace of limited size can no longer be mounted on this machine")
     return mount, str(paths.disk), str(paths.workspace)
 
 
 def _leave_token(paths: SandboxPaths) -> None:
-    """Write a new secret for the runtime, and for later gateways."""
+    """Write a new secret for the runtime and later gateways."""
     secret = secrets.token_urlsafe(TOKEN_BYTES)
     for path in (paths.token, paths.run / "token"):
         path.unlink(missing_ok=True)

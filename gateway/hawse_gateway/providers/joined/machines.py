@@ -1,7 +1,7 @@
-"""The machines connected to this gateway now, each through one WebSocket, and the links through them.
+"""The machines that are connected to this gateway, each through one WebSocket, and their links.
 
-A WebSocket carries at most one link. After the link has ended, the WebSocket is closed and the machine reconnects, so
-bytes of one link can never be read as part of the next.
+A WebSocket carries at most one link. When the link has ended, the WebSocket is closed and the machine reconnects, so
+that bytes of one link are never read as part of the next link.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ log = logging.getLogger(__name__)
 
 L = TypeVar("L", bound=asyncio.Protocol)
 
-QUIT_TIMEOUT: Final = 20.0  # s for a machine to end all processes of the sandbox before it counts as gone
+QUIT_TIMEOUT: Final = 20.0  # s for a machine to end all processes of the sandbox before it is disconnected
 
 
 class MachineSocket(BinarySocket, Protocol):
-    """A machine's WebSocket."""
+    """The WebSocket of a machine."""
 
     def attach(self, receiver: "Machine | None") -> None: ...
 
@@ -29,17 +29,17 @@ class MachineSocket(BinarySocket, Protocol):
 
 
 class Machine:
-    """One connection of a machine: the receiver of its WebSocket.
+    """One connection of a machine. Receives the messages of its WebSocket.
 
     Attributes:
         sandbox: The id of the sandbox.
-        unit: Its unit.
+        unit: The name of the unit.
         runtime: The id of the runtime on the machine.
-        why: Returns why its sandbox ends, for the user of the machine.
-        running: Whether the rows state that this runtime is the sandbox.
-        ended: Set when the WebSocket should be closed, or is closed.
-        left: Why the machine will not reconnect. None if it may.
-        problem: A violation of the protocol, if any.
+        why: Returns the reason why the sandbox ends, for the user of the machine.
+        running: Whether the store records this runtime as the sandbox's runtime.
+        ended: Set when the WebSocket is closed or should be closed.
+        left: The reason why the machine will not reconnect. None if it can reconnect.
+        problem: A protocol error of the machine, or None.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class Machine:
 
     @property
     def free(self) -> bool:
-        """Whether it does not carry a link yet."""
+        """Whether the connection is ready for a link."""
         return self.running and self._transport is None and not self.ended.is_set()
 
     def begin(self, link: L) -> L:
-        """Carry a link from now on, and return it."""
+        """Start carrying a link, and return the link."""
         transport = self._transport = MachineTransport(self._socket, link, self.ended.set)
         link.connection_made(transport)
         return link
@@ -71,7 +71,7 @@ class Machine:
         """Ask the machine to end all processes of the sandbox, and not to reconnect."""
         if not self.ended.is_set():
             self._socket.write(encode_join(Quit(reason=reason)))
-            self._socket.resume_reading()  # the link may have paused it, and the response must be read
+            self._socket.resume_reading()  # the link may have paused reading, but the response must be read
 
     # ---- for the WebSocket
 
@@ -82,7 +82,7 @@ class Machine:
             if isinstance(message, str):
                 if not isinstance(left := parse_machine(message), Leave):
                     raise RemoteProtocolError("a second `join`")
-                self.left = left.reason or "the user has ended it"
+                self.left = left.reason or "the user has ended `hawse join`"
                 self.lost()
             elif self._transport is None:
                 raise RemoteProtocolError("the machine sent a binary message before the gateway did")
@@ -107,14 +107,14 @@ class Machines:
     """The machines of one gateway, by unit.
 
     Attributes:
-        connections: The number of accepted connections since the gateway started.
-        reconnections: How many of them came from a machine that had connected before, with the same runtime.
+        connections: The number of connections since the gateway started.
+        reconnections: The number of these connections that came from a runtime that had connected before.
     """
 
     def __init__(self) -> None:
         self.connections = 0
         self.reconnections = 0
-        self._runtimes: dict[str, str] = {}  # of the last connected machine, by unit, until the unit is deleted
+        self._runtimes: dict[str, str] = {}  # id of the last connected runtime, by unit
         self._machines: dict[str, Machine] = {}
         self._changed = asyncio.Event()
 
@@ -127,7 +127,7 @@ class Machines:
         return list(self._machines.values())
 
     def add(self, machine: Machine) -> None:
-        """Add a machine. An earlier connection of the same runtime, lost unnoticed, is ended.
+        """Add a machine. Ends an earlier connection of the same runtime, whose loss was not noticed.
 
         Raises:
             HawseError: `conflict` if another machine has joined the sandbox.
@@ -144,7 +144,7 @@ class Machines:
         self.notify()
 
     def remove(self, machine: Machine) -> bool:
-        """Remove a machine. Return False if another connection has replaced it."""
+        """Remove a machine. Return False if a newer connection has replaced it."""
         if self._machines.get(machine.unit) is not machine:
             return False
         del self._machines[machine.unit]
@@ -152,24 +152,24 @@ class Machines:
         return True
 
     def forget(self, unit: str) -> None:
-        """Forget a deleted unit."""
+        """Drop the state of a deleted unit."""
         self._runtimes.pop(unit, None)
 
     def notify(self) -> None:
-        """Let waiting links check again which machines are free."""
+        """Wake up links that wait for a machine."""
         self._changed.set()
         self._changed = asyncio.Event()
 
     async def connect(self, unit: str, make: Callable[[], L]) -> L:
-        """Wait until the machine of a unit can carry a link, and return the link. The caller sets a timeout."""
+        """Wait until the machine of a unit can carry a link, and create the link. The caller sets a timeout."""
         while (machine := self._machines.get(unit)) is None or not machine.free:
             await self._changed.wait()
         return machine.begin(make())
 
     async def quit(self, unit: str, reason: str) -> None:
-        """End the sandbox on its machine, if connected, and wait for its confirmation.
+        """End the sandbox on its machine, if the machine is connected, and wait for the confirmation.
 
-        A machine that does not respond within `QUIT_TIMEOUT` is disconnected, and refused when it reconnects.
+        If the machine does not respond within `QUIT_TIMEOUT`, it is disconnected, and refused when it reconnects.
         """
         machine = self._machines.get(unit)
         if machine is None:

@@ -1,7 +1,7 @@
-"""The provider of machines that connect themselves. It starts nothing: a unit runs while its machine is connected.
+"""The provider of machines that connect to the gateway. It starts nothing: a unit runs while its machine is connected.
 
-A disconnected machine counts as running for `GRACE` seconds, so that neither a short network interruption nor a restart
-of the gateway ends anything: calls wait for it in the meantime.
+A disconnected machine counts as running for `GRACE` seconds, and calls wait for it. A short network interruption or a
+restart of the gateway therefore ends nothing.
 """
 
 import time
@@ -29,7 +29,7 @@ class JoinedProvider:
     """The machines of one gateway.
 
     Args:
-        clock: Returns seconds.
+        clock: A monotonic clock, in seconds.
     """
 
     images: None = None
@@ -39,10 +39,10 @@ class JoinedProvider:
         self.machines = Machines()
         self._clock = clock
         self._started = clock()
-        self._seen: dict[str, float] = {}  # when a unit's machine was disconnected
+        self._seen: dict[str, float] = {}  # time of the disconnection, by unit
 
     async def run(self) -> None:
-        """Do nothing: there is nothing to follow."""
+        """Do nothing, since there are no background tasks."""
 
     async def capabilities(self) -> Capabilities:
         return Capabilities(
@@ -54,7 +54,7 @@ class JoinedProvider:
         )
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
-        """Do nothing: everything is on the machine."""
+        """Do nothing, since all files are on the machine."""
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
         machine = self.machines.get(unit)
@@ -64,7 +64,7 @@ class JoinedProvider:
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
         machine = self.machines.get(unit)
-        # A machine that has just connected is not the one to stop.
+        # A machine that has just connected is not the machine to stop.
         if machine is not None and machine.running and runtime in (None, machine.runtime):
             await self.machines.quit(unit, await machine.why(machine.sandbox))
         self._seen.pop(unit, None)
@@ -96,7 +96,7 @@ class JoinedProvider:
         raise HawseError("unavailable", text)
 
     async def close(self) -> None:
-        """Do nothing: no resources are held."""
+        """Do nothing, since no resources are held."""
 
     def disconnected(self, unit: str) -> None:
         """Record that a unit's machine was disconnected."""

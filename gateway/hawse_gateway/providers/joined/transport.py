@@ -1,4 +1,4 @@
-"""A link's byte stream in the binary messages of a WebSocket. To the link, it is a transport like a socket's."""
+"""Carries a link's byte stream in binary WebSocket messages, with the interface of an asyncio transport."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ class BinarySocket(Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether it accepts a message now. Later it calls its receiver's `resume_writing`."""
+        """Whether it can send a message now. If not, it later calls its receiver's `resume_writing`."""
         ...
 
     def write(self, message: bytes) -> None: ...
@@ -21,15 +21,15 @@ class BinarySocket(Protocol):
 
 
 class MachineTransport(asyncio.Transport):
-    """Carries one link. The WebSocket is not reused afterwards: `on_close` closes it."""
+    """Carries one link. `on_close` closes the WebSocket, which is not reused."""
 
     def __init__(self, socket: BinarySocket, protocol: asyncio.Protocol, on_close: Callable[[], None]) -> None:
-        """Create it. The caller must call the protocol's `connection_made`.
+        """Create the transport. The caller must call the protocol's `connection_made`.
 
         Args:
             socket: The WebSocket.
             protocol: The link.
-            on_close: Called once, when the link has closed it.
+            on_close: Called once, when the link has closed the transport.
         """
         super().__init__()
         self._socket = socket
@@ -37,7 +37,7 @@ class MachineTransport(asyncio.Transport):
         self._on_close = on_close
         self._closing = False
         self._lost = False
-        self._paused = False  # whether the link was asked to stop writing
+        self._paused = False  # whether the link was told to pause writing
 
     # ---- for the link
 
@@ -70,7 +70,7 @@ class MachineTransport(asyncio.Transport):
         self._end(None)
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Do nothing: the WebSocket already has a small buffer."""
+        """Do nothing, since the WebSocket has a small buffer."""
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return default
@@ -78,18 +78,18 @@ class MachineTransport(asyncio.Transport):
     # ---- for the WebSocket
 
     def receive(self, data: bytes) -> None:
-        """Pass on a binary message. It is dropped once the link has closed."""
+        """Pass a binary message to the link, or drop it if the link has closed."""
         if not self._closing:
             self._protocol.data_received(data)
 
     def resume_writing(self) -> None:
-        """Let the link write again."""
+        """Let the link resume writing."""
         if self._paused and not self._closing:
             self._paused = False
             self._protocol.resume_writing()
 
     def lost(self) -> None:
-        """End the link: the WebSocket is closed."""
+        """End the link, because the WebSocket is closed."""
         self._end(ConnectionResetError("the machine has disconnected"))
 
     def _end(self, error: Exception | None) -> None:

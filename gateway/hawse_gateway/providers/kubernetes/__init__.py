@@ -1,4 +1,4 @@
-"""Sandboxes in pods of a Kubernetes cluster: the manifests, the cluster's reports, the provider.
+"""Sandboxes in pods of a Kubernetes cluster.
 
-The cluster decides where a pod runs and stores its files. Nothing here schedules anything.
+The cluster schedules the pods and stores their files.
 """

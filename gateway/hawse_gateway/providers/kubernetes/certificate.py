@@ -1,4 +1,4 @@
-"""The certificate of one start of a runtime. The gateway trusts only this one at the pod's address."""
+"""The certificate for one start of a runtime. The gateway trusts only this certificate at the pod's address."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ def make_certificate(name: str) -> RuntimeCertificate:
     """Create a certificate, which takes about 0.2 ms.
 
     Args:
-        name: A display name of 1 to 64 characters.
+        name: The display name, 1 to 64 characters.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     subject = common_name(name)

@@ -1,4 +1,4 @@
-"""The API of a cluster: the objects of one instance, and the translation of the cluster's errors."""
+"""A client of a cluster's API, for the objects of one instance and with translated errors."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,9 +20,9 @@ from hawse_gateway.providers.kubernetes.manifests import Manifest, labels
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 
 REQUEST_TIMEOUT: Final = 20.0  # s for a response
-WATCH_TIMEOUT: Final = 240  # s until the cluster ends a watch, which is then reopened
-PAGE: Final = 500  # objects in a response
-RETRY_AFTER: Final = 10.0  # s, if a quota is exhausted
+WATCH_TIMEOUT: Final = 240  # s before the cluster ends a watch, which is then reopened
+PAGE: Final = 500  # objects per response
+RETRY_AFTER: Final = 10.0  # s before a retry, if a quota is exhausted
 FIELD_MANAGER: Final = "hawse"
 BAD_REQUEST, FORBIDDEN, NOT_FOUND, CONFLICT, GONE, INVALID = 400, 403, 404, 409, 410, 422
 
@@ -40,10 +40,10 @@ class AlreadyExistsError(Exception):
 
 
 class ExactClient(AsyncClient):
-    """A client that checks more than the name when deleting an object."""
+    """A client whose deletions check the identity of an object in addition to its name."""
 
     async def delete_exactly(self, found: Any) -> None:
-        """Start deleting an object that was read. Raises `ApiError` (409) if its name now belongs to another object."""
+        """Start deleting an object. Raises `ApiError` (409) if another object has its name now."""
         request = self._client.prepare_request("delete", type(found), name=name_of(found))
         request.data = DeleteOptions(preconditions=Preconditions(uid=found.metadata.uid))
         answer = await self._client.send(self._client.build_adapter_request(request))  # type: ignore[no-untyped-call]
@@ -51,15 +51,17 @@ class ExactClient(AsyncClient):
 
 
 class Cluster:
-    """One namespace of a cluster. Methods raise `HawseError`: `capacity_exceeded` if a quota is exhausted, otherwise
-    `unavailable`.
+    """One namespace of a cluster. Methods raise `HawseError`.
+
+    The error is `capacity_exceeded` if a quota is exhausted, otherwise `unavailable`.
     """
 
     def __init__(self, settings: KubernetesSettings) -> None:
-        """Read the kubeconfig (KUBECONFIG or ~/.kube/config) or the pod's account, without contacting the cluster.
+        """Load the kubeconfig (KUBECONFIG or ~/.kube/config) or the pod's service account, without contacting the
+        cluster.
 
         Raises:
-            ProviderError: Neither exists, or it is invalid.
+            ProviderError: Neither of them exists, or it is invalid.
         """
         try:
             config = KubeConfig.from_env().get(settings.context)
@@ -83,7 +85,7 @@ class Cluster:
                 raise
 
     async def replace(self, manifest: Manifest) -> Any:
-        """Create an object, or change the existing one of its kind and name."""
+        """Create an object, or update the existing object with its kind and name."""
         with _errors():
             return await self._client.apply(_object(manifest), field_manager=FIELD_MANAGER, force=True)
 
@@ -99,7 +101,7 @@ class Cluster:
             return found
 
     async def delete(self, found: Any) -> None:
-        """Start deleting an object that was read. It may be gone; a later object of the same name is kept."""
+        """Start deleting an object, unless it is gone. A later object with the same name is kept."""
         with _errors():
             try:
                 await self._client.delete_exactly(found)
@@ -108,7 +110,7 @@ class Cluster:
                     raise
 
     async def delete_named(self, kind: type[NamespacedResourceG], name: str) -> None:
-        """Start deleting an object that cannot be read. It may be gone, or an older version's role may forbid it."""
+        """Start deleting an object by name. Ignore that it is gone, or that the role of an older version forbids it."""
         with _errors():
             try:
                 await self._client.delete(kind, name)
@@ -117,9 +119,9 @@ class Cluster:
                     raise
 
     async def warning(self, about: Any) -> str | None:
-        """Return the newest warning of the cluster about an object, for example that its volume cannot be mounted.
+        """Return the cluster's newest warning about an object, for example that its volume cannot be mounted.
 
-        None if there is none, or if it cannot be read, for example with an older version's role.
+        None without a warning, or if warnings cannot be read, for example with the role of an older version.
         """
         fields: Any = {"involvedObject.uid": about.metadata.uid, "type": "Warning"}
         try:
@@ -131,7 +133,7 @@ class Cluster:
         return None if newest is None else newest.message or newest.reason
 
     def objects(self, kind: type[R]) -> "Objects[R]":
-        """The objects of a kind that belong to the instance."""
+        """Return the source of the instance's objects of a kind."""
         return Objects(self._client, kind, self.labels)
 
     async def close(self) -> None:
@@ -175,7 +177,7 @@ def name_of(each: Any) -> str:
 
 
 def _last_seen(event: Event) -> float:
-    """Return when an event was last seen. Only events seen once can lack the first of these fields."""
+    """Return when an event was last seen. Events that were seen only once can lack the first of these fields."""
     time = event.lastTimestamp or event.eventTime or event.firstTimestamp
     return 0.0 if time is None else time.timestamp()
 
@@ -198,13 +200,13 @@ def _errors() -> Iterator[None]:
             BAD_REQUEST,
             FORBIDDEN,
             INVALID,
-        )  # the same request would be refused again
+        )  # a retry would be refused as well
         raise HawseError("unavailable", f"the cluster refused a request: {message}", retryable=again) from error
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__
         raise HawseError("unavailable", f"the cluster cannot be reached: {reason}") from error
-    except ConfigError as error:  # a token that must be read again, or a command that prints one
+    except ConfigError as error:  # loading a token from a file or a command failed
         raise HawseError("unavailable", f"the cluster cannot be reached: {error}") from error
-    except (ValueError, LookupError, TypeError, AttributeError) as error:  # possibly from a proxy in between
+    except (ValueError, LookupError, TypeError, AttributeError) as error:  # the response can come from a proxy
         message = f"unexpected response from the cluster: {type(error).__name__}: {error}"
         raise HawseError("unavailable", message) from error

@@ -1,4 +1,4 @@
-"""The objects of one kind in a cluster: a list kept up to date by a watch.
+"""Keeps a list of the objects of one kind up to date with a watch.
 
 https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 """
@@ -14,22 +14,22 @@ from hawse_gateway.core.cancellation import cancellation_kept
 
 log = logging.getLogger(__name__)
 
-RESYNC: Final = 120.0  # s until everything is listed again: a connection may be lost silently
-RETRY_MIN: Final = 0.1  # s from an error to the next list, doubled each time
+RESYNC: Final = 120.0  # s before all objects are listed again, because the loss of a connection can go unnoticed
+RETRY_MIN: Final = 0.1  # s from an error to the next list, doubled after each error
 RETRY_MAX: Final = 10.0
-STEADY: Final = 10.0  # s that a watch must last for the next error to count as the first one
-REMOVED: Final = 1000  # removed objects that are remembered
+STEADY: Final = 10.0  # s that a watch must last to reset the delay after errors
+REMOVED: Final = 1000  # maximum number of remembered removed objects
 
 O = TypeVar("O")  # noqa: E741
 V = TypeVar("V")
 
 
 class ExpiredError(Exception):
-    """The cluster no longer has the changes since the list (410 Gone)."""
+    """The cluster no longer has the changes since a version (410 Gone)."""
 
 
 class ObjectSource(Protocol[O]):
-    """The objects of one kind in an instance. Both methods raise `HawseError` (`unavailable`)."""
+    """Lists and watches objects of one kind. Both methods raise `HawseError` (`unavailable`)."""
 
     kind: str  # a display name
 
@@ -54,17 +54,17 @@ class Informer(Generic[O]):
     """The objects of one kind, by name. `run` keeps them up to date.
 
     Attributes:
-        objects: The last known objects, even while the cluster is unreachable.
+        objects: The last known objects, which are kept while the cluster is unreachable.
         removed: The last states of recently removed objects.
         listed: Whether the objects have been listed at least once.
-        current: Whether the cluster reports changes. If not, some changes may be missing.
+        current: Whether the watch is open. If not, changes can be missing.
     """
 
     def __init__(self, source: ObjectSource[O], resync: float = RESYNC) -> None:
-        """Do nothing until `run`.
+        """Create an empty list.
 
         Args:
-            source: The objects.
+            source: Lists and watches the objects.
             resync: Seconds between two lists.
         """
         self.objects: dict[str, O] = {}
@@ -79,7 +79,7 @@ class Informer(Generic[O]):
         """List and watch repeatedly until cancelled."""
         delay = RETRY_MIN
         while True:
-            watched: float | None = None  # the time it was opened
+            watched: float | None = None  # the time when the watch was opened
             try:
                 with cancellation_kept():
                     objects, version = await self._source.list()
@@ -93,7 +93,7 @@ class Informer(Generic[O]):
                 delay = RETRY_MIN
                 continue
             except ExpiredError:
-                if watched is not None and time.monotonic() - watched >= STEADY:  # the normal end of a long watch
+                if watched is not None and time.monotonic() - watched >= STEADY:  # a long watch can end like this
                     delay = RETRY_MIN
                     continue
                 log.warning("! %s: the cluster no longer knows the version of the latest list", self._source.kind)
@@ -107,7 +107,9 @@ class Informer(Generic[O]):
             delay = min(2 * delay, RETRY_MAX)
 
     async def until(self, found: Callable[[], V | None]) -> V:
-        """Wait until a function returns a value, and return it. It is called now and after each change."""
+        """Wait until a function returns a value, and return the value. The function is called now and after each
+        change.
+        """
         while True:
             changed = self._changed
             if (value := found()) is not None:
@@ -119,7 +121,7 @@ class Informer(Generic[O]):
         await self._changed.wait()
 
     def _replace(self, objects: dict[str, O]) -> None:
-        """Apply a list: known objects may have been removed or replaced without a report."""
+        """Apply a list. It can lack known objects whose removal was not reported."""
         for name, each in self.objects.items():
             if name not in objects:
                 self._remember(name, each)

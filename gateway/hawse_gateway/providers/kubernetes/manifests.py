@@ -1,4 +1,4 @@
-"""A unit's objects: its pod, secret and claim, and the NetworkPolicies of all units. No I/O.
+"""Builds the objects of a unit (pod, secret and claim) and the NetworkPolicies of all units. No I/O.
 
 The pods comply with the Pod Security Standard `restricted`
 (https://kubernetes.io/docs/concepts/security/pod-security-standards/).
@@ -22,7 +22,7 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 INSTANCE_LABEL: Final = "hawse.dev/instance"
 RUNTIME_LABEL: Final = "hawse.dev/runtime"
 NETWORK_LABEL: Final = "hawse.dev/network"
-UNIT_ANNOTATION: Final = "hawse.dev/unit"  # an annotation, because a label is limited to 63 characters
+UNIT_ANNOTATION: Final = "hawse.dev/unit"  # an annotation, because labels are limited to 63 characters
 CONTAINER: Final = "sandbox"
 INSTALLER: Final = "runtime"
 
@@ -37,17 +37,17 @@ CERTIFICATE: Final = "certificate"
 BUNDLE_SIZE: Final = "256Mi"
 TMP_SIZE: Final = "1Gi"
 GRACE: Final = 10  # s from SIGTERM to SIGKILL
-# A pod's default resource requests: at most its sandbox's limits.
+# The default resource requests of a pod. They are lowered to the sandbox's limits.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
-# Addresses of nodes and clouds with credentials that sandboxes must not reach.
+# Addresses of nodes and clouds that provide credentials, which sandboxes must not reach.
 OF_THE_NODE: Final = {
-    # Link-local; services of clouds for their machines: Alibaba Cloud, Azure, Oracle Cloud
+    # Link-local, and internal services of Alibaba Cloud, Azure and Oracle Cloud
     "0.0.0.0/0": ["169.254.0.0/16", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.0/24"],
-    # Link-local; AWS, Google Cloud
+    # Link-local, AWS and Google Cloud
     "::/0": ["fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128"],
 }
-# The cache of NodeLocal DNSCache, where pods of some clusters resolve names, is also link-local.
+# NodeLocal DNSCache, the resolver of pods in some clusters, has a link-local address.
 NODE_DNS: Final = {
     "to": [{"ipBlock": {"cidr": "169.254.20.10/32"}}],
     "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}],
@@ -82,7 +82,7 @@ class PodStart:
 def object_name(instance: str, unit: str) -> str:
     """Return the name of a unit's objects, a DNS label.
 
-    No two units have the same name, so the cluster itself refuses a second pod of a unit.
+    The name is unique, so that the cluster refuses a second pod of a unit.
     """
     readable = re.sub(r"[^a-z0-9]+", "-", unit.lower()).strip("-")[:24].strip("-")
     digest = hashlib.sha256(f"{instance}\0{unit}".encode()).hexdigest()[:16]
@@ -100,7 +100,7 @@ def labels(instance: str) -> dict[str, str]:
 
 
 def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSettings) -> Manifest:
-    """Return a pod: our defaults, then `settings.pod`, then fields that must not be changed.
+    """Return a pod: default fields, overridden by `settings.pod`, overridden by fields that must not be changed.
 
     Args:
         unit: The unit.
@@ -113,7 +113,7 @@ def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSetti
         "spec": {
             "terminationGracePeriodSeconds": GRACE,
             "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-            # The kubelet starts containers in this order, each after the hook of the previous one.
+            # The kubelet starts containers in this order. Each waits for the hook of the previous container.
             "containers": [{"name": INSTALLER}, {"name": CONTAINER, "resources": {"requests": dict(REQUESTS)}}],
         },
     }
@@ -125,7 +125,7 @@ def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSetti
 
 
 def _within_limits(resources: Manifest) -> Manifest:
-    """Return resources with requests lowered to the limits: the cluster refuses anything else."""
+    """Return resources whose requests are lowered to the limits. The cluster refuses requests above the limits."""
     limits = resources.get("limits", {})
     requests = {
         name: limits[name] if name in limits and _is_more(value, limits[name]) else value
@@ -137,7 +137,7 @@ def _within_limits(resources: Manifest) -> Manifest:
 def _is_more(quantity: Any, other: Any) -> bool:
     try:
         one, two = parse_quantity(str(quantity)), parse_quantity(str(other))
-    except ValueError:  # in the settings: the cluster will report the error
+    except ValueError:  # an invalid value in the settings, which the cluster will report
         return False
     return one is not None and two is not None and one > two
 
@@ -163,7 +163,7 @@ def _required(unit: str, spec: SandboxSpec, start: PodStart, settings: Kubernete
             "annotations": {UNIT_ANNOTATION: unit},
         },
         "spec": {
-            "restartPolicy": "Never",  # the supervisor decides what to start
+            "restartPolicy": "Never",  # the gateway's supervisor restarts sandboxes
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
             "hostNetwork": False,
@@ -204,8 +204,8 @@ def _required(unit: str, spec: SandboxSpec, start: PodStart, settings: Kubernete
 def _installer(settings: KubernetesSettings) -> Manifest:
     """Return the container that provides the runtime.
 
-    It is not an init container, because the kubelet takes a second or two to notice its end. A hook is faster. This
-    container does not end before the pod: see install.py.
+    It is not an init container, because the kubelet notices the end of an init container only after one or two seconds.
+    A hook is faster. The container runs until the pod ends (see install.py).
     """
     return {
         "name": INSTALLER,
@@ -221,7 +221,7 @@ def _installer(settings: KubernetesSettings) -> Manifest:
 def _arguments(unit: str, start: PodStart) -> list[str]:
     where = ["--listen", f"$(HAWSE_POD_IP):{PORT}", "--private", PRIVATE, "--workspace", WORKSPACE]
     python = json.dumps(bundle.command(BUNDLE))
-    # `$(` starts a variable in the arguments of a container; `$$(` is the literal text.
+    # In the arguments of a container, `$(` starts a variable, and `$$(` is an escaped `$(`.
     more = [argument.replace("$(", "$$(") for argument in start.arguments]
     return ["hawse_runtime", *where, "--python", python, "--sandbox", unit, "--id", start.runtime, *more]
 
@@ -237,7 +237,7 @@ def _environment(secret: str) -> list[Manifest]:
 
 
 def secret(unit: str, runtime: str, token: str, made: RuntimeCertificate, settings: KubernetesSettings) -> Manifest:
-    """Return the secret that authenticates gateway and runtime to each other."""
+    """Return the secret that the gateway and the runtime use to authenticate each other."""
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -252,13 +252,13 @@ def secret(unit: str, runtime: str, token: str, made: RuntimeCertificate, settin
 
 
 def owned(manifest: Manifest, pod: str, uid: str) -> Manifest:
-    """Return an object that the cluster deletes together with a pod."""
+    """Return the object with a pod as its owner, so that the cluster deletes both together."""
     owner = {"apiVersion": "v1", "kind": "Pod", "name": pod, "uid": uid}
     return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [owner]}}
 
 
 def claim(unit: str, spec: SandboxSpec, settings: KubernetesSettings) -> Manifest:
-    """Return the claim for the volume with the files of the sandbox and its runtime."""
+    """Return the claim for the volume of the sandbox's and the runtime's files."""
     storage = {} if settings.storage_class is None else {"storageClassName": settings.storage_class}
     return {
         "apiVersion": "v1",
@@ -277,7 +277,9 @@ def claim(unit: str, spec: SandboxSpec, settings: KubernetesSettings) -> Manifes
 
 
 def policies(settings: KubernetesSettings) -> list[Manifest]:
-    """Return the NetworkPolicies: only gateways can connect to sandboxes, and sandboxes only to their network."""
+    """Return the NetworkPolicies: only gateways can connect to sandboxes, and sandboxes can only connect to their
+    network.
+    """
     everywhere = [{"to": [{"ipBlock": {"cidr": cidr, "except": near}} for cidr, near in OF_THE_NODE.items()]}]
     egress: Mapping[Network, list[Manifest]] = {"private": [], "host": [*everywhere, NODE_DNS]}
     return [
@@ -297,7 +299,7 @@ def policies(settings: KubernetesSettings) -> list[Manifest]:
 
 
 def merge(base: Any, over: Any) -> Any:
-    """Return `base` changed by `over`: objects are merged by key, lists of named objects by name, others joined."""
+    """Merge `over` into `base`: objects by key, and lists of named objects by name. Other lists are concatenated."""
     if isinstance(base, Mapping) and isinstance(over, Mapping):
         return {**base, **{key: merge(base[key], value) if key in base else value for key, value in over.items()}}
     if isinstance(base, list) and isinstance(over, list):

@@ -12,7 +12,7 @@ from hawse.wire import HawseError
 from hawse_gateway.providers.base import Progress
 from hawse_gateway.providers.kubernetes.manifests import CONTAINER
 
-# Reasons for waiting that will not go away: the image or the container's settings are wrong.
+# Permanent reasons for waiting: the image or the container's settings are wrong.
 BAD_IMAGE: Final = frozenset(("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"))
 BAD_CONTAINER: Final = frozenset(("CreateContainerError", "RunContainerError"))
 PULLING: Final = frozenset(("ContainerCreating", "PodInitializing"))
@@ -21,12 +21,12 @@ ENDED: Final = frozenset(("Succeeded", "Failed"))
 
 
 def is_ending(pod: Pod) -> bool:
-    """Return whether the pod is being deleted. It may still be running."""
+    """Return whether the pod is being deleted. It can still be running."""
     return pod.metadata is not None and pod.metadata.deletionTimestamp is not None
 
 
 def has_ended(pod: Pod) -> bool:
-    """Return whether the sandbox's container or the whole pod has ended. Neither is restarted."""
+    """Return whether the sandbox's container or the whole pod has ended. The kubelet does not restart them."""
     state = _state(pod)
     return (pod.status is not None and pod.status.phase in ENDED) or (
         state is not None and state.terminated is not None
@@ -34,7 +34,7 @@ def has_ended(pod: Pod) -> bool:
 
 
 def address(pod: Pod) -> str | None:
-    """Return the IP address of a pod whose sandbox is running, otherwise None."""
+    """Return the IP address of a pod whose sandbox's container is running, otherwise None."""
     state = _state(pod)
     if is_ending(pod) or has_ended(pod) or state is None or state.running is None or pod.status is None:
         return None
@@ -42,20 +42,20 @@ def address(pod: Pod) -> str | None:
 
 
 def scheduled(pod: Pod) -> bool:
-    """Return whether a node was chosen."""
+    """Return whether a node was chosen for the pod."""
     return pod.spec is not None and pod.spec.nodeName is not None
 
 
 def noticed(pod: Pod) -> bool:
-    """Return whether its node has started to start the pod."""
+    """Return whether the kubelet of the pod's node has noticed the pod."""
     return pod.status is not None and pod.status.startTime is not None
 
 
 def node_lost(pod: Pod) -> bool:
     """Return whether the node has stopped reporting, so that the pod's state is unknown.
 
-    The node lifecycle controller then changes the status of `Ready` and nothing else. A kubelet always gives a reason
-    when a pod is not ready.
+    In this case, the node lifecycle controller changes the status of `Ready` and nothing else. A kubelet always adds a
+    reason when a pod is not ready.
     """
     ready, containers = _condition(pod, "Ready"), _condition(pod, "ContainersReady")
     if ready is None or ready.status == "True":
@@ -64,7 +64,7 @@ def node_lost(pod: Pod) -> bool:
 
 
 def waiting_for_node(pod: Pod) -> str | None:
-    """Return why no node was chosen yet, or None if one was chosen or the reason is unknown."""
+    """Return the reason why no node was chosen, or None if a node was chosen or the reason is unknown."""
     condition = _condition(pod, "PodScheduled")
     if scheduled(pod) or condition is None or condition.status == "True":
         return None
@@ -83,7 +83,7 @@ def progress(pod: Pod) -> Progress:
 
 
 def failure(pod: Pod, image: str) -> HawseError | None:
-    """Return why the pod can never start, or None if it still can.
+    """Return an error if the pod can never start, otherwise None.
 
     Args:
         pod: The pod.
@@ -104,13 +104,13 @@ def failure(pod: Pod, image: str) -> HawseError | None:
 
 
 def end_reason(pod: Pod) -> str:
-    """Return why a pod has ended or is ending, for people: an eviction, a lack of memory, an exit code."""
+    """Return a human-readable reason why a pod has ended: an eviction, lack of memory, or an exit code."""
     status = pod.status
-    if status is not None and status.reason:  # for the whole pod, such as Evicted
+    if status is not None and status.reason:  # the reason for the whole pod, such as Evicted
         return f"{status.reason}: {status.message}" if status.message else status.reason
     ended = [(each.name, each.state.terminated) for each in _statuses(pod) if each.state and each.state.terminated]
     if any(end.reason == "OOMKilled" for _, end in ended):
-        return "the kernel ended it because it ran out of memory"
+        return "the kernel killed it because it ran out of memory"
     disruption = _condition(pod, "DisruptionTarget")
     if disruption is not None and disruption.status == "True":
         return f"{disruption.reason}: {disruption.message}" if disruption.message else str(disruption.reason)
@@ -125,7 +125,7 @@ def end_reason(pod: Pod) -> str:
 
 
 def _statuses(pod: Pod) -> list[ContainerStatus]:
-    """Return the states of all containers. The sandbox's is the last of ours, since it needs the others."""
+    """Return the states of all containers. The sandbox's container comes after the container that it depends on."""
     if pod.status is None:
         return []
     states = [*(pod.status.initContainerStatuses or []), *(pod.status.containerStatuses or [])]

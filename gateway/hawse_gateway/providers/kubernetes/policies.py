@@ -1,4 +1,4 @@
-"""The NetworkPolicies of an instance: created before the first pod, and restored if they are deleted or changed."""
+"""Applies the NetworkPolicies of an instance before the first pod, and restores deleted or changed policies."""
 
 import asyncio
 import logging
@@ -13,20 +13,20 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 
 log = logging.getLogger(__name__)
 
-INTERVAL: Final = 30.0  # s until they are applied again: pods run for a long time
-FRESH: Final = 60.0  # s after applying them that a start need not apply them again
+INTERVAL: Final = 30.0  # s between two applications of the policies
+FRESH: Final = 60.0  # s after an application within which a start does not apply the policies again
 
 
 class Policies:
-    """Applies the policies. This changes nothing if they are correct."""
+    """Applies the NetworkPolicies of an instance."""
 
     def __init__(self, cluster: Cluster, settings: KubernetesSettings, *, interval: float = INTERVAL) -> None:
-        """Do nothing until `ensure` or `run`.
+        """Create it without applying the policies.
 
         Args:
             cluster: The API.
-            settings: The contents of the policies, and whether to create them.
-            interval: Seconds until they are applied again.
+            settings: The settings of the policies, and whether to apply them.
+            interval: Seconds between two applications of the policies.
         """
         self._cluster = cluster
         self._settings = settings
@@ -35,13 +35,13 @@ class Policies:
         self._applying = asyncio.Lock()
 
     async def ensure(self) -> None:
-        """Apply the policies before a start, unless `run` does. Raises `HawseError` (`unavailable`)."""
+        """Apply the policies unless they were applied recently. Raises `HawseError` (`unavailable`)."""
         async with self._applying:
             if self._applied is None or time.monotonic() - self._applied > FRESH:
                 await self._apply()
 
     async def run(self) -> None:
-        """Apply the policies periodically, once there are any, until cancelled."""
+        """After the first `ensure`, apply the policies periodically until cancelled."""
         while True:
             await asyncio.sleep(self._interval)
             try:

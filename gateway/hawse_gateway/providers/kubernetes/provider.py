@@ -1,7 +1,7 @@
-"""The Kubernetes provider: a sandbox is a pod, and a volume claim for its files.
+"""The Kubernetes provider: a sandbox is a pod and a volume claim for its files.
 
 A pod only exists while its sandbox runs: `start` creates it, and `stop` deletes it and waits until the cluster has
-verified that its containers have ended. Names are chosen so that the cluster refuses a second pod of a unit.
+verified that its containers have ended. Because of the names of pods, the cluster refuses a second pod of a unit.
 """
 
 import asyncio
@@ -37,13 +37,13 @@ from hawse_gateway.providers.pinned import pinned_context
 
 log = logging.getLogger(__name__)
 
-SYNC_TIMEOUT: Final = 15.0  # s until the first list of all objects
-NOTICE_TIMEOUT: Final = 30.0  # s for a chosen node to start with the pod; an idle one takes 0.1
-STOP_TIMEOUT: Final = 45.0  # s for a pod to end; the driver retries later
-LOOK: Final = 1.0  # s between checks of a disappearing object without a reported change
+SYNC_TIMEOUT: Final = 15.0  # s to wait for the first list of all objects
+NOTICE_TIMEOUT: Final = 30.0  # s for a node to notice a new pod; an idle node takes 0.1 s
+STOP_TIMEOUT: Final = 45.0  # s to wait for the end of a pod; the driver retries later
+LOOK: Final = 1.0  # s between checks of an object that is being deleted
 POLL_MIN: Final = 0.01  # s between connection attempts
 POLL_MAX: Final = 0.2
-RETRY_AFTER: Final = 30.0  # s, if no node has enough resources
+RETRY_AFTER: Final = 30.0  # s before a retry, if no node has enough resources
 LIMITS: Final = ("memory", "cpus", "disk")
 
 K = TypeVar("K", Pod, PersistentVolumeClaim)
@@ -63,12 +63,12 @@ class KubernetesProvider:
         arguments: Sequence[str] = (),
         cluster: Cluster | None = None,
     ) -> None:
-        """Create the provider. The cluster is not contacted before `run`.
+        """Create the provider without contacting the cluster.
 
         Args:
             settings: Where pods are created, and their template.
             network: The default network of sandboxes.
-            arguments: Additional arguments of runtimes.
+            arguments: Additional arguments for runtimes.
             cluster: The API. Default: the cluster of the kubeconfig.
 
         Raises:
@@ -133,8 +133,8 @@ class KubernetesProvider:
             except AlreadyExistsError as error:
                 raise HawseError("unavailable", "another pod of this sandbox has not ended yet") from error
         log.info("= unit %s: pod %s", unit, name_of(pod), extra={"sandbox": unit})
-        # It belongs to the pod, so that the cluster deletes both together. The container does not need it before the
-        # runtime's bundle is installed.
+        # The pod owns the secret, so that the cluster deletes both together. The container needs the secret only after
+        # the installation of the runtime's bundle.
         secret = manifests.secret(unit, runtime, token, made, self._settings)
         await self._cluster.create(manifests.owned(secret, name_of(pod), str(_metadata(pod).uid)))
         host = await self._wait_until_it_runs(pod, spec.image or self._settings.image, report)
@@ -150,12 +150,12 @@ class KubernetesProvider:
             await self._cluster.delete(found)
             await self._wait_until_gone(Pod, found, self._pods)
             runtime = runtime or _label(found, RUNTIME_LABEL)
-        if runtime:  # the cluster deletes it as well, but not always soon after a failure of its API server
+        if runtime:  # the cluster deletes the secret as well, but possibly late after a failure of its API server
             await self._cluster.delete_named(Secret, manifests.secret_name(self._settings.instance, unit, runtime))
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
 
     async def _claim_has_gone(self, unit: str) -> bool:
-        """Wait for the end of a claim that was deleted while a pod used it. Return whether it is gone."""
+        """Wait for the removal of a claim that is being deleted. Return whether there is no claim."""
         found = await self._cluster.get(PersistentVolumeClaim, self._name(unit))
         if found is None or _metadata(found).deletionTimestamp is None:
             return found is None
@@ -163,8 +163,7 @@ class KubernetesProvider:
         return True
 
     async def _remove_ended(self, unit: str) -> None:
-        """Remove an ended pod without a row, for example after the store was lost. A pod that may be running is
-        kept."""
+        """Remove a pod that has ended, for example after a loss of the store. A running pod is kept."""
         found = await self._cluster.get(Pod, self._name(unit))
         if found is not None and pod_state.has_ended(found):
             await self.stop(unit, _label(found, RUNTIME_LABEL))
@@ -184,10 +183,10 @@ class KubernetesProvider:
         raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
-        """Return the last reported state. Running sandboxes stay usable while the cluster is unreachable.
+        """Return the last reported state, so that running sandboxes stay usable while the cluster is unreachable.
 
-        Units that do not run, or that run another start, are looked up: a start by another gateway may not have been
-        reported here yet.
+        The state is looked up if the unit does not run or has a different runtime id, because a start by another
+        gateway may not have been reported yet.
         """
         await self._synchronized()
         name = self._name(unit)
@@ -233,7 +232,7 @@ class KubernetesProvider:
             raise HawseError("unavailable", "the cluster has not responded yet") from None
 
     def _observation(self, unit: str, pod: Pod | None, *, exists: bool, last: Pod | None = None) -> Observation:
-        """Describe a unit by its pod. Without a pod, `last` or the removed pod provides the reason."""
+        """Describe a unit from its pod. Without a pod, the reason comes from the removed pod or `last`."""
         if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
             last = pod or self._pods.removed.get(self._name(unit)) or last
             reason = None if last is None else pod_state.end_reason(last)
@@ -281,7 +280,9 @@ class KubernetesProvider:
             return pod if pod is not None and _same(pod, created) else None
 
         def after(step: Callable[[Pod], bool]) -> Pod | None:
-            """Return the pod once there is no need to wait for a step, possibly because it was removed."""
+            """Return the pod if the step is complete or can no longer complete, for example because the pod was
+            removed.
+            """
             pod = now()
             if pod is None:
                 removed = self._pods.removed.get(name)
@@ -327,7 +328,7 @@ class KubernetesProvider:
         return outcome
 
     async def _wait_until_it_accepts(self, created: Pod, endpoint: Endpoint) -> None:
-        """Wait until the runtime, and no other program, accepts connections."""
+        """Wait until the runtime accepts connections. Its certificate excludes other programs."""
         assert isinstance(endpoint.address, TcpAddress)
         assert endpoint.certificate is not None
         context, delay = pinned_context(endpoint.certificate), POLL_MIN
@@ -349,9 +350,9 @@ class KubernetesProvider:
             raise HawseError("unavailable", "the runtime does not accept connections") from None
 
     async def _wait_until_gone(self, kind: type[K], before: K, informer: Informer[K]) -> None:
-        """Wait until the cluster has removed an object, which it does when all of it has ended.
+        """Wait until the cluster has removed an object, whose processes have then ended.
 
-        The removal has then been reported: `observe` does not return the earlier state.
+        Afterwards, `observe` no longer returns the earlier state, because the removal was reported.
         """
         name = name_of(before)
 
@@ -374,7 +375,7 @@ class KubernetesProvider:
 
 
 def _same(one: Pod | PersistentVolumeClaim, other: Pod | PersistentVolumeClaim) -> bool:
-    """Return whether two descriptions are of the same object, and not of a later one with the same name."""
+    """Return whether two descriptions are of the same object, not of two objects with the same name."""
     return _metadata(one).uid == _metadata(other).uid
 
 

@@ -1,4 +1,4 @@
-"""The file of `--kubernetes`: where pods are created, and their template."""
+"""The settings file of `--kubernetes`: where pods are created, and their template."""
 
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -14,7 +14,7 @@ from hawse_gateway.providers.base import ProviderError
 Workspace = Literal["claim", "ephemeral"]
 DnsLabel = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$(?!\n)")]
 Quantity = Annotated[str, Meta(pattern=r"^[0-9]{1,18}(Ki|Mi|Gi|Ti)?$(?!\n)")]  # bytes, in Kubernetes notation
-# The default peers that may connect to runtimes: pods with the labels of the gateways in deploy/kubernetes.
+# The default peers that may connect to runtimes: pods with the gateways' labels in deploy/kubernetes.
 GATEWAYS: Final = {
     "podSelector": {"matchLabels": {"app.kubernetes.io/name": "hawse", "app.kubernetes.io/component": "gateway"}}
 }
@@ -26,17 +26,18 @@ class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     Attributes:
         runtime_image: The image of the runtime's bundle (`hawse bundle`).
         image: The default image of sandboxes.
-        namespace: The namespace of pods. None: the namespace in the gateway's own configuration.
-        context: The context of the kubeconfig. None: the current one, or the gateway's own cluster.
-        instance: Gateways with the same instance share their sandboxes; others in the namespace do not see them.
-        workspace: `claim`: files are in a volume that survives a stop. `ephemeral`: they end with the pod.
+        namespace: The namespace of pods. None means the namespace in the gateway's own configuration.
+        context: The context in the kubeconfig. None means the current context, or the gateway's own cluster.
+        instance: The name of the instance. Gateways with the same instance share their sandboxes, which other gateways
+            do not see.
+        workspace: `claim` keeps files in a volume that survives a stop. `ephemeral` deletes files with the pod.
         workspace_size: The default size of a workspace.
-        storage_class: The storage class of volumes. None: the cluster's default.
+        storage_class: The storage class of volumes. None means the cluster's default.
         user: The user id of all processes in a pod.
         gateways: The peers that can connect to runtimes, as in a NetworkPolicy.
-        network_policies: Whether the provider creates the NetworkPolicies; otherwise an administrator has to.
+        network_policies: Whether the provider creates the NetworkPolicies. If not, an administrator has to create them.
         schedule_timeout: The maximum seconds that a pod waits for a node.
-        start_timeout: The maximum seconds from then until its runtime accepts links, including the image pull.
+        start_timeout: The maximum seconds from then until the runtime accepts links, including the image pull.
         pod: Fields merged into each pod: `metadata` and `spec`.
     """
 
@@ -60,7 +61,7 @@ def read_settings(path: Path) -> KubernetesSettings:
     """Read the file of `--kubernetes`.
 
     Raises:
-        ProviderError: It is unreadable, is not TOML, or contains an unknown name or invalid value.
+        ProviderError: The file is unreadable, is not TOML, or contains an unknown name or invalid value.
     """
     try:
         settings = msgspec.toml.decode(path.read_bytes(), type=KubernetesSettings)
@@ -75,10 +76,10 @@ def read_settings(path: Path) -> KubernetesSettings:
 
 
 def _check(name: str, kind: Any, given: Any) -> None:
-    """Refuse fields unknown to the Kubernetes models, which would drop them silently: a runtime class, for example.
+    """Refuse unknown fields, which the Kubernetes models would drop silently.
 
     Raises:
-        ValueError: A field is unknown, or has the wrong type.
+        ValueError: A field is unknown or has the wrong type.
     """
     whole = given
     if isinstance(spec := given.get("spec"), dict):

@@ -71,7 +71,7 @@ def test_the_image_of_the_runtime_is_not_the_callers() -> None:
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
-        (pod(ended(137, reason="OOMKilled"), phase="Failed"), "the kernel ended it because it ran out of memory"),
+        (pod(ended(137, reason="OOMKilled"), phase="Failed"), "the kernel killed it because it ran out of memory"),
         (pod(ended(3), phase="Failed"), f"{CONTAINER} has ended with exit code 3"),
         (pod(ended(0), phase="Succeeded"), f"{CONTAINER} has ended with exit code 0"),
         (pod(ended(128), installer=ended(1), phase="Failed"), f"{INSTALLER} has ended with exit code 1"),
