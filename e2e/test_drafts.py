@@ -59,7 +59,7 @@ async def edit(view: View, text: str, path: str = "notes.txt") -> None:
 
 async def expect_restored(page: Page, text: str, path: str = "notes.txt") -> None:
     await expect(page.get_by_role("textbox", name=path)).to_contain_text(text)
-    await expect(page.get_by_text("Your unsaved changes of")).to_be_visible()
+    await expect(page.get_by_text("Your unsaved changes from")).to_be_visible()
 
 
 async def test_unsaved_text_survives_a_reload_a_navigation_and_a_closed_page(open_page: Open, stack: Stack) -> None:

@@ -377,7 +377,7 @@ async def test_predictions_are_switched_off_in_the_settings(open_page: Open, sta
         await prefer(view, '{"predict":"always"}')
         await view.press("Control+,")
         sheet = view.page.get_by_role("dialog", name="Settings")
-        choice = sheet.get_by_label("Predict what is typed")
+        choice = sheet.get_by_label("Predict typed text")
         await expect(choice).to_have_value("always")
         await choice.select_option("Never")
         await view.press("Escape")

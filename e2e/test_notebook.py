@@ -176,7 +176,7 @@ async def test_a_notebook_file_is_opened_run_and_exported(open_page: Open, stack
     assert [cell["id"] for cell in cells][:2] == ["title", "one"]  # Shift+Enter adds one at the end
     await page.get_by_role("treeitem", name="broken.ipynb").click()
     await expect(
-        page.get_by_role("alert").get_by_text("This file is not a notebook: it names no format.")
+        page.get_by_role("alert").get_by_text("This file is not a notebook: it does not specify a format.")
     ).to_be_visible()
     assert await serious(page) == []
     await page.get_by_role("button", name="Open as text").click()

@@ -1,5 +1,5 @@
-// `<hawse-terminal gateway="https://gateway.example/" token="…" sandbox="local" terminal="main">`: a terminal as an
-// element of a page. It needs xterm.js and its style sheet (`import "@xterm/xterm/css/xterm.css"`).
+// The custom element `<hawse-terminal gateway="https://gateway.example/" token="…" sandbox="local" terminal="main">`
+// shows a terminal in a page. It needs xterm.js and its style sheet (`import "@xterm/xterm/css/xterm.css"`).
 
 import { FitAddon } from "@xterm/addon-fit";
 import { Terminal } from "@xterm/xterm";
@@ -8,7 +8,7 @@ import { HawseAddon } from "./xterm";
 
 export class HawseTerminalElement extends HTMLElement {
   static readonly observedAttributes = ["gateway", "token", "sandbox", "terminal"];
-  /** An attribute has changed since the start. */
+  /** Whether an attribute has changed since the last start. */
   #stale = false;
   #terminal: Terminal | undefined;
   #client: HawseClient | undefined;
@@ -31,7 +31,7 @@ export class HawseTerminalElement extends HTMLElement {
     this.#stop();
   }
 
-  /** Starts again. Attributes that are set together have one start. */
+  /** Restarts the terminal. If several attributes are set together, it restarts once. */
   attributeChangedCallback(_name: string, before: string | null, now: string | null): void {
     if (before === now || this.#stale || !this.#terminal) return;
     this.#stale = true;
@@ -75,7 +75,7 @@ export class HawseTerminalElement extends HTMLElement {
     this.replaceChildren();
   }
 
-  /** Dispatches `hawse-error`, whose `detail` is the HawseError, or undefined without a token. */
+  /** Dispatches `hawse-error`. Its `detail` is the HawseError, or undefined if the token is missing. */
   #failed(error: unknown): void {
     this.dispatchEvent(new CustomEvent("hawse-error", { detail: error, bubbles: true }));
   }

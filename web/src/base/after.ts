@@ -1,11 +1,11 @@
-// A timer as a Disposable, also for times that `setTimeout` would take as zero.
+// Timers as Disposables. Unlike `setTimeout`, they support delays above 2^31 − 1 ms and Infinity.
 
 import type { Disposable } from "./disposables";
 
-/** Milliseconds: `setTimeout` fires at once after a longer time. */
+/** Longest delay of `setTimeout` in milliseconds; longer delays fire immediately. */
 const LONGEST = 2 ** 31 - 1;
 
-/** Calls `action` after `milliseconds`, unless it is disposed before; never after Infinity. */
+/** Calls `action` after `milliseconds` unless disposed before; never calls it if `milliseconds` is Infinity. */
 export function after(milliseconds: number, action: () => void): Disposable {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = (left: number) => {

@@ -3,14 +3,14 @@
 /** A draft without its text. */
 export interface DraftInfo {
   readonly key: string;
-  /** Ids of the user's principal and of the sandbox, and the object that the text belongs to. */
+  /** Ids of the user's principal and of the sandbox, and the object that is edited. */
   readonly identity: string;
   readonly sandbox: string;
   readonly kind: "file" | "notebook";
   readonly name: string;
-  /** The tab of the browser that wrote it. */
+  /** Id of the browser tab that wrote the draft. */
   readonly tab: string;
-  /** Version of the edited file; undefined if it had none. */
+  /** Version of the edited file; undefined if the file had no version. */
   readonly version: string | undefined;
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -21,7 +21,7 @@ export interface DraftInfo {
 export interface DraftDatabase {
   list(): Promise<readonly DraftInfo[]>;
   text(key: string): Promise<string | undefined>;
-  /** Sends the write without waiting: the page may be about to close. */
+  /** Starts the write without waiting for its result, because the page may be about to close. */
   put(info: DraftInfo, text: string): Promise<void>;
   delete(keys: readonly string[]): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface DraftDatabase {
 const INFOS = "infos";
 const TEXTS = "texts";
 
-/** Opens the database. Calls reject if the browser has none, or if it is full. */
+/** Opens the database. Its methods reject if the browser has no database or if it is full. */
 export function browserDrafts(): DraftDatabase {
   let open: Promise<IDBDatabase> | undefined;
   let opened: IDBDatabase | undefined;

@@ -1,15 +1,16 @@
-// Unsaved texts, stored in the browser until they are saved or discarded: a reload, a closed tab or a crash loses nothing.
-// They belong to a user: another user of the same browser does not see them. Each tab has its own drafts, so that two tabs
-// with one file do not overwrite each other's drafts. When a tab is gone, the next tab that opens the file takes its draft.
+// Unsaved texts, stored in the browser until they are saved or discarded, so a reload, a closed tab or a crash loses
+// nothing. Each draft belongs to a user and is not shown to other users of the browser. Each tab has its own drafts, so
+// two tabs that edit the same file do not overwrite each other's drafts. After a tab has been closed, the next tab that
+// opens the file takes over its draft.
 
 import { type Disposable, DisposableList } from "./disposables";
 import type { DraftDatabase, DraftInfo } from "./draft-database";
 
-/** Milliseconds to collect changes before they are stored. */
+/** Milliseconds to collect changes before storing them. */
 const DELAY = 250;
-/** Limits for all pages of a gateway. The oldest drafts are removed first. */
+/** Limits for all pages of a gateway. Beyond them, the oldest drafts are removed. */
 const DRAFTS_MAX = 64;
-/** UTF-16 code units of one text (the largest file that the editor opens), and of all texts. */
+/** Limits in UTF-16 code units, for one text (the largest file that the editor opens) and for all texts. */
 const TEXT_MAX = 8_388_608;
 const TOTAL_MAX = 33_554_432;
 /** Milliseconds: 30 days. */
@@ -22,7 +23,7 @@ export interface DraftsOptions {
   readonly identity: string;
   /** Id of this browser tab; a reload keeps it. */
   readonly tab: string;
-  /** Reserves a tab's id for this page; returns false if another page uses it. */
+  /** Reserves a tab's id for this page; returns false if another page has reserved it. */
   readonly claim: (tab: string) => Promise<boolean>;
   /** Returns the ids of the tabs in use. */
   readonly live: () => Promise<ReadonlySet<string>>;
@@ -50,7 +51,10 @@ export class Drafts implements Disposable {
     this.#now = options.now ?? Date.now;
   }
 
-  /** Stores pending texts when the page is left or hidden. The browser asks before leaving if a text could not be stored. */
+  /**
+   * Stores pending texts when the page is closed or hidden. If a text could not be stored, the browser asks the user
+   * before closing the page.
+   */
   guard(page: Pick<Window, "addEventListener" | "removeEventListener">): void {
     const flush = () => {
       for (const slot of this.#slots) slot.flush();
@@ -62,7 +66,7 @@ export class Drafts implements Disposable {
     });
   }
 
-  /** Whether a text of this page could not be stored. */
+  /** Whether storing a text of this page has failed. */
   get unkept(): boolean {
     return [...this.#slots].some(({ unkept }) => unkept);
   }
@@ -80,7 +84,7 @@ export class Drafts implements Disposable {
     return slot;
   }
 
-  /** Returns the files of a sandbox whose drafts no other page shows, the latest first. */
+  /** Returns the files of a sandbox with drafts that no other page shows, the latest first. */
   async files(sandbox: string): Promise<readonly string[]> {
     const [own, live] = [await this.#own(), await this.#options.live()];
     const found = (await this.#mine()).filter(
@@ -95,7 +99,7 @@ export class Drafts implements Disposable {
     return (await this.#mine()).length;
   }
 
-  /** Removes all drafts of the user, at sign-out. */
+  /** Removes all drafts of the user, when the user signs out. */
   async clear(): Promise<void> {
     for (const slot of this.#slots) slot.dispose();
     await this.#options.database.delete((await this.#mine()).map(({ key }) => key));
@@ -111,7 +115,7 @@ export class Drafts implements Disposable {
     return all.filter(({ identity }) => identity === this.identity);
   }
 
-  /** The id of this tab, or a new one if a copy of this tab uses it. */
+  /** Returns this tab's id, or a new id if a duplicated tab uses it. */
   #own(): Promise<string> {
     const { claim, tab } = this.#options;
     this.#tab ??= claim(tab).then(free => {
@@ -147,8 +151,8 @@ export class Drafts implements Disposable {
     time = this.#now(),
   ): Promise<void> {
     if (text.length > TEXT_MAX) throw new Error("the text is too large to store");
-    // While a page closes, only writes that start at once are stored. So this does not wait if the tab's id is already
-    // known.
+    // While a page closes, only writes that start immediately are stored. Therefore, this does not wait if the tab's id
+    // is known.
     const tab = this.#known ?? (await this.#own());
     const { identity } = this;
     const key = JSON.stringify([identity, place.sandbox, place.kind, place.name, tab]);
@@ -190,9 +194,9 @@ export class DraftSlot implements Disposable {
   #version: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unkept = false;
-  /** Reading has failed: the browser stores nothing. */
+  /** Whether reading has failed, so that the browser stores no drafts. */
   #broken = false;
-  /** The latest write or removal. A removal waits for it. */
+  /** The latest write or removal. A removal waits for this promise. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: SlotStore, gone: () => void) {
@@ -200,12 +204,12 @@ export class DraftSlot implements Disposable {
     this.#gone = gone;
   }
 
-  /** Whether the latest text could not be stored. */
+  /** Whether storing the latest text has failed. */
   get unkept(): boolean {
     return this.#unkept;
   }
 
-  /** Returns the stored draft; undefined if there is none, or if the browser stores nothing. */
+  /** Returns the stored draft, or undefined if there is none or the browser stores no drafts. */
   read(): Promise<KeptDraft | undefined> {
     return this.#store.read().catch(() => {
       this.#broken = true;
@@ -213,15 +217,15 @@ export class DraftSlot implements Disposable {
     });
   }
 
-  /** Stores a text soon; calls `text` at that time. */
+  /** Stores a text after a short delay, and calls `text` at that time. */
   keep(text: () => string, version: string | undefined): void {
     this.#text = text;
     this.#version = version;
-    if (this.#broken) this.#unkept = true; // until a write succeeds
+    if (this.#broken) this.#unkept = true; // reset when a write succeeds
     this.#timer ??= setTimeout(() => this.flush(), DELAY);
   }
 
-  /** Stores a pending text now. */
+  /** Stores a pending text immediately. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -239,18 +243,19 @@ export class DraftSlot implements Disposable {
     this.#last = done;
   }
 
-  /** Removes the draft: the text is saved or discarded. */
+  /** Removes the draft after its text has been saved or discarded. */
   async forget(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#text = undefined;
     this.#unkept = false;
-    const removing = this.#last.then(() => this.#store.remove()).catch(() => {}); // it is as old as the file then
+    // the stored draft is the same as the file in this case
+    const removing = this.#last.then(() => this.#store.remove()).catch(() => {});
     this.#last = removing;
     await removing;
   }
 
-  /** Stores a pending text and ends. */
+  /** Stores a pending text and stops. */
   dispose(): void {
     this.flush();
     this.#gone();

@@ -1,5 +1,5 @@
-// 128 random bits as hexadecimal text. crypto.randomUUID exists only on secure origins, and a gateway on a local
-// network is often reached over plain HTTP.
+// Returns 128 random bits as hexadecimal text. crypto.randomUUID exists only on secure origins, but gateways on local
+// networks are often used over plain HTTP.
 
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

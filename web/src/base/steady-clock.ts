@@ -1,7 +1,11 @@
-// A clock for ages: it never goes back, and runs while the machine sleeps. No clock of a browser does both on each
-// system: `performance.now()` stops during sleep on Linux and macOS, and `Date.now()` follows changes of the date.
+// A clock for measuring ages. It never goes backwards and advances while the machine sleeps. No browser clock does both
+// on every system: `performance.now()` stops during sleep on Linux and macOS, and `Date.now()` follows changes of the
+// system date.
 
-/** Two readings in milliseconds, of a clock that ignores the date and of one that runs during sleep. */
+/**
+ * Returns two readings in milliseconds: from a clock that ignores date changes, and from a clock that advances during
+ * sleep.
+ */
 export type Readings = () => readonly [monotonic: number, date: number];
 
 export class SteadyClock {
@@ -15,8 +19,9 @@ export class SteadyClock {
   }
 
   /**
-   * Returns milliseconds since the clock was created. Of each interval between two calls the longer measurement counts:
-   * an age that is too large only refuses a repetition, one that is too small lets a call run twice.
+   * Returns the milliseconds since the clock was created. Between two calls, the longer of the two measurements counts:
+   * with an age that is too large, a repetition is only refused, but with an age that is too small, a call could run
+   * twice.
    */
   now(): number {
     const [monotonic, date] = this.#read();

@@ -1,5 +1,5 @@
-// Request-response calls. A call with a key runs once however often it is sent, so it is sent again after each
-// lost connection; a call without a key is never repeated (docs/wire.md section 6).
+// Request-response calls. A call with a key runs once, even if it is sent several times, so it is sent again after each
+// lost connection. A call without a key is never repeated (docs/wire.md section 6).
 
 import { after } from "../base/after";
 import type { Disposable } from "../base/disposables";
@@ -12,11 +12,11 @@ import type { Channel, ChannelHandlers } from "./channels";
 
 export interface CallRequest {
   sandbox?: string;
-  /** Idempotency key: the call is repeated after a lost connection, and runs once. */
+  /** Idempotency key. With a key, the call is repeated after a lost connection, and runs once. */
   key?: string;
-  /** Seconds since the call was first sent, for a call that an earlier client has sent with the same key. */
+  /** Seconds since the call was first sent, if an earlier client sent it with the same key. */
   age?: number;
-  /** Seconds, including the wait for a connection. */
+  /** Time limit in seconds, including the wait for a connection. */
   timeout?: number;
 }
 
@@ -25,32 +25,32 @@ export type AllMethods = Methods & GatewayMethods;
 export type MethodName = keyof AllMethods;
 export type MethodParams<M extends MethodName> = AllMethods[M]["params"];
 export type MethodResult<M extends MethodName> = AllMethods[M]["result"];
-/** The arguments of a call after the method's name. `params` may be omitted if all of them are optional. */
+/** The arguments of a call after the method's name. If all parameters are optional, `params` can be omitted. */
 export type CallArguments<M extends MethodName> =
   Record<string, never> extends MethodParams<M>
     ? [params?: MethodParams<M>, request?: CallRequest]
     : [params: MethodParams<M>, request?: CallRequest];
 
-/** The part of a client that calls use. */
+/** The methods of a client that calls use. */
 export interface CallSource {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
-  /** Calls `fail` when a call that was not sent has waited for a connection for too long. */
+  /** Calls `fail` if an unsent call has waited for a connection for too long. */
   limitWait(fail: (error: HawseError) => void): Disposable;
-  /** Seconds that a call with a key is repeated while its sandbox is unavailable. */
+  /** Seconds to repeat a call with a key while its sandbox is unavailable. */
   readonly unavailableGiveUp: number;
 }
 
-/** Milliseconds to wait for the server's own `deadline_exceeded` after the time-out, before failing locally. */
+/** Milliseconds after the time limit to wait for the server's `deadline_exceeded` before the call fails locally. */
 const GRACE = 1_000;
-/** One clock for all calls. It is wrong only if both of its sources fail between two readings, so frequent readings help. */
+/** One clock for all calls. It is wrong only if both of its sources fail between two readings, so it is read often. */
 export const clock = new SteadyClock();
 
-/** Returns the seconds since `sentAt`, which a repetition carries. */
+/** Returns the seconds since `sentAt`, for the `age` of a repetition. */
 export function ageSince(sentAt: number): number {
   return (clock.now() - sentAt) / 1000;
 }
 
-/** Returns when an earlier client sent the call, on `clock`; undefined for a new call. */
+/** Returns the time on `clock` when an earlier client sent the call; undefined for a new call. */
 export function sentBefore({ age }: CallRequest): number | undefined {
   return age === undefined ? undefined : clock.now() - age * 1000;
 }
@@ -64,13 +64,13 @@ class PendingCall {
   readonly #request: CallRequest;
   readonly #deadline: number | undefined;
   channel: Channel | undefined;
-  /** When it was first sent, on `clock`. */
+  /** Time on `clock` when the call was first sent. */
   sentAt: number | undefined;
-  /** Since when its sandbox has been unavailable, on `clock`. */
+  /** Time on `clock` since when the sandbox has been unavailable. */
   unavailableSince: number | undefined;
-  /** Ends it after its time-out. */
+  /** Ends the call when its time limit is over. */
   timeout: Disposable | undefined;
-  /** Ends it without a connection, or repeats it. */
+  /** Ends the call if there is no connection, or repeats it. */
   timer: Disposable | undefined;
 
   constructor(
@@ -105,7 +105,7 @@ class PendingCall {
 export class Calls {
   readonly #source: CallSource;
   readonly #pending = new Set<PendingCall>();
-  /** Set while no call can succeed, for example until the user signs in. */
+  /** The error for all calls while no call can succeed, for example until the user signs in. */
   #stopped: HawseError | undefined;
 
   constructor(source: CallSource) {
@@ -127,7 +127,7 @@ export class Calls {
     });
   }
 
-  /** Lets calls wait for a connection again. */
+  /** Allows calls to wait for a connection again, after `fail`. */
   resume(): void {
     this.#stopped = undefined;
   }
@@ -136,7 +136,7 @@ export class Calls {
     for (const call of this.#pending) if (!call.channel) this.#send(call);
   }
 
-  /** Fails every pending call with `error`, and all further calls until `resume`. */
+  /** Fails every pending call with `error`, and all further calls until `resume` is called. */
   stop(error: HawseError): void {
     this.#stopped = error;
     for (const call of [...this.#pending]) this.#reject(call, forCall(error, call.sentAt !== undefined));
@@ -166,7 +166,10 @@ export class Calls {
     else call.timer = after(call.backoff.next(), () => call.channel ?? this.#send(call));
   }
 
-  /** Channels reports a lost connection as `interrupted` as well: that is waited for without a limit. */
+  /**
+   * Channels also reports a lost connection as `interrupted`; a repetition then waits for the next connection without a
+   * limit.
+   */
   #repeats(call: PendingCall, error: HawseError): boolean {
     if (!call.keyed || !error.retryable) return false;
     if (error.code !== "unavailable") call.unavailableSince = undefined;

@@ -9,27 +9,27 @@ const STARTING = "starting";
 
 /** `SandboxStarting` of docs/methods.md. */
 export interface SandboxStarting {
-  /** The current step, in one word. */
+  /** The current step, as one word. */
   readonly phase: string;
   readonly message?: string;
-  /** The part of the phase that is done, 0 to 1. */
+  /** The completed part of the phase, from 0 to 1. */
   readonly progress?: number;
 }
 
 export interface ChannelHandlers {
-  /** Return `cost` with `consume` after processing the event. */
+  /** After processing the event, return `cost` with `consume`. */
   event?(name: string, value: unknown, cost: number): void;
-  /** The sandbox of the call is starting. Any call can get this event, which does not belong to its method. */
+  /** The sandbox of the call is starting. Any call can receive this event, which is not an event of its method. */
   starting?(progress: SandboxStarting): void;
   data?(frame: Frame, cost: number): void;
   /** The server has applied `bytes` of input. */
   credit?(bytes: number): void;
-  /** Exactly one of `result` and `error` is called, as the last call. */
+  /** Either `result` or `error` is called, once and last. */
   result(value: unknown): void;
   error(error: HawseError): void;
 }
 
-/** One open channel. After it or its connection has ended, every method does nothing. */
+/** An open channel. After the channel or its connection has ended, its methods do nothing. */
 export interface Channel {
   readonly inputCredit: number;
   input(offset: number, payload: Uint8Array): void;
@@ -49,13 +49,13 @@ export class Channels {
   readonly #open = new Map<number, Entry>();
   #connection: Connection | undefined;
 
-  /** `starting` is called with the progress of a sandbox that any call waits for. */
+  /** `starting` is called with the progress when a call waits for a sandbox that is starting. */
   constructor(flush: () => void, starting: (progress: SandboxStarting) => void = () => {}) {
     this.#flush = flush;
     this.#starting = starting;
   }
 
-  /** Opens a channel. Returns undefined while there is no live connection. */
+  /** Opens a channel. Returns undefined if there is no live connection. */
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined {
     const connection = this.#connection;
     if (!connection) return undefined;

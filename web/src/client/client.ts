@@ -1,5 +1,5 @@
-// The connection of a client to one gateway: calls, and channels for terminals and other objects that outlive a
-// connection. `hawse-client.ts` adds sandboxes.
+// A client's connection to one gateway: calls, and channels for terminals and other objects that outlive a connection.
+// `hawse-client.ts` adds sandboxes.
 
 import { after } from "../base/after";
 import { type Disposable, Emitter } from "../base/disposables";
@@ -15,27 +15,28 @@ import type { Welcome } from "../wire/protocol";
 import { type CallArguments, Calls, clock, type MethodName, type MethodResult } from "./calls";
 import { type Channel, type ChannelHandlers, Channels, type SandboxStarting } from "./channels";
 
-/** Initial credit of each channel in bytes: bandwidth × round-trip time of a good network. */
+/** Initial credit of each channel in bytes: the bandwidth × round-trip time of a good network. */
 export const DEFAULT_WINDOW = 524_288;
 
-/** Seconds for which a call with a key is repeated while its sandbox is unavailable. */
+/** Seconds to repeat a call with a key while its sandbox is unavailable. */
 const UNAVAILABLE_GIVE_UP = 30;
 
-/** For a page that shows the state of the connection and lets users sign in: calls wait indefinitely. */
+/** Options for a page that shows the state of the connection and lets users sign in: calls wait indefinitely. */
 export const PATIENT = {
   connectTimeout: Number.POSITIVE_INFINITY,
   unavailableGiveUp: Number.POSITIVE_INFINITY,
 } as const;
 
 export interface ClientOptions extends Partial<Omit<ReconnectingOptions, "base">> {
-  /** The gateway's URL; default: the page's directory. */
+  /** The gateway's URL; the default is the page's directory. */
   base?: URL | string | undefined;
   /**
-   * Seconds for one attempt to connect, and for a call to wait for a connection before it throws `unavailable`; default:
-   * 10. A call that was sent before the connection was lost waits longer. Infinity: all calls wait, also for `signIn`.
+   * Seconds for one attempt to connect, and for a call to wait for a connection before it throws `unavailable`;
+   * default: 10. A call that was sent before the connection was lost waits longer. With Infinity, all calls wait,
+   * including for `signIn`.
    */
   connectTimeout?: number | undefined;
-  /** Seconds to repeat a call with a key while its sandbox is unavailable; default: 30. */
+  /** Seconds for which a call with a key is repeated while its sandbox is unavailable; default: 30. */
   unavailableGiveUp?: number | undefined;
 }
 
@@ -47,7 +48,7 @@ export class GatewayClient {
   readonly #connectTimeout: number;
   /** Seconds for which a call with a key is repeated while its sandbox is unavailable. */
   readonly unavailableGiveUp: number;
-  /** Why the latest attempt to connect failed. */
+  /** The reason why the latest attempt to connect failed. */
   #problem = "the gateway has not answered";
   #roundTrip: number | undefined;
   #welcome: Welcome | undefined;
@@ -91,7 +92,7 @@ export class GatewayClient {
     });
   }
 
-  /** A sandbox that a call waits for is starting. */
+  /** Fires when a sandbox that a call waits for is starting. */
   readonly onStarting = (listener: (progress: SandboxStarting) => void): Disposable =>
     this.#onStarting.on(listener);
   readonly onState: (listener: (state: ConnectionState) => void) => Disposable;
@@ -113,8 +114,8 @@ export class GatewayClient {
   }
 
   /**
-   * Connects, and connects again whenever the connection is lost, until `close`. It does not wait: calls do, and throw
-   * why there is no connection.
+   * Connects, and reconnects whenever the connection is lost, until `close`. It does not wait for the connection; calls
+   * wait, and throw the reason if there is no connection.
    */
   connect(): void {
     this.#connection.connect();
@@ -134,7 +135,7 @@ export class GatewayClient {
 
   /**
    * Calls a method; its name determines the types of its parameters and its result. Waits for a connection, at most
-   * `connectTimeout`. If the connection is lost, a call with a `key` is repeated and a call without one throws
+   * `connectTimeout`. If the connection is lost, a call with a `key` is repeated, and a call without a `key` throws
    * `interrupted`. Throws HawseError.
    */
   async call<M extends MethodName>(
@@ -145,8 +146,8 @@ export class GatewayClient {
   }
 
   /**
-   * Why no call can succeed now: the client is closed, the gateway refuses it, or it needs another token (`signIn`).
-   * undefined: calls are sent or wait for a connection.
+   * The reason why no call can succeed now: the client is closed, the gateway refuses it, or it needs another token
+   * (`signIn`). If undefined, calls are sent or wait for a connection.
    */
   get refusal(): HawseError | undefined {
     const { state } = this;
@@ -156,7 +157,7 @@ export class GatewayClient {
     return state.reason ?? new HawseError("unauthenticated", "the client was created without a token");
   }
 
-  /** Calls `listener` with the `refusal`, at once or when it occurs. */
+  /** Calls `listener` with the `refusal`: immediately if there is one, otherwise when it occurs. */
   onRefusal(listener: (refusal: HawseError) => void): Disposable {
     const check = () => {
       const { refusal } = this;
@@ -166,7 +167,7 @@ export class GatewayClient {
     return this.onState(check);
   }
 
-  /** Calls `fail` when `connectTimeout` has passed, unless it is disposed before. */
+  /** Calls `fail` after `connectTimeout` unless disposed before. */
   limitWait(fail: (error: HawseError) => void): Disposable {
     const seconds = this.#connectTimeout;
     return after(seconds * 1000, () => {
@@ -175,7 +176,7 @@ export class GatewayClient {
     });
   }
 
-  /** Opens a channel on the current connection; undefined while there is none (`onUp` fires when there is). */
+  /** Opens a channel on the current connection; returns undefined if there is none (`onUp` fires when there is). */
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined {
     return this.#channels.open(method, options, handlers);
   }

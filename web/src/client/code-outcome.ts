@@ -1,33 +1,33 @@
-// A run of code as one value: its printed text, its values and its displays, as a notebook shows them at the end.
+// The outcome of running code as one value: printed text, values and displays, as a notebook shows them after the run.
 
 import type { CodeDisplay, CodeRun, CodeRunResult } from "../wire/methods";
 import { type CodeCalls, RunFollower, type RunListener } from "./code-run";
 
 export type CodeOptions = Omit<CodeRun, "source" | "since" | "stdin">;
 
-/** An object in several representations: the value of the last expression, or what the code has displayed. */
+/** An object in several representations: the value of the last expression, or a display of the code. */
 export interface RichResult {
   readonly kind: "value" | "display";
-  /** By MIME type: text, base64 text of binary types, or JSON values. */
+  /** Representations by MIME type: text, base64 text of binary types, or JSON values. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** MIME types whose values were too large or are no longer kept. */
   readonly omitted: readonly string[];
 }
 
-/** The outcome of a run: its end with its output. */
+/** The outcome of a run, with its output. */
 export interface CodeOutcome extends Omit<CodeRunResult, "end"> {
   readonly stdout: string;
   readonly stderr: string;
-  /** In order, after updates, without the results that the code has cleared. */
+  /** Results in order, after updates, and without results that the code has cleared. */
   readonly results: readonly RichResult[];
-  /** The value of the last expression as plain text; undefined if it has none. */
+  /** The value of the last expression as plain text; undefined if the code has no value. */
   readonly text: string | undefined;
-  /** Whether output is missing because it was too long or was not read in time. */
+  /** Whether output is missing, because it was too long or was not read in time. */
   readonly truncated: boolean;
 }
 
-/** Characters of stdout and of stderr that are kept: for more, use `box.code.run`. */
+/** Maximum number of characters of stdout and stderr that are kept. For longer output, use `box.code.run`. */
 const OUTPUT_MAX = 67_108_864;
 
 /** Runs code and collects its output. Throws HawseError. */

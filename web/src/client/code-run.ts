@@ -1,5 +1,5 @@
-// Follows one run of a code context to its end, also across lost connections: a call that runs code, or one that is
-// attached to the run of another client.
+// Follows one run of a code context to its end, even if the connection is lost: either a call that runs code, or a call
+// that attaches to another client's run.
 
 import type { Disposable } from "../base/disposables";
 import { randomId } from "../base/random-id";
@@ -17,15 +17,18 @@ import type { Namespace } from "./sandbox";
 import type { MethodStream, StreamItem } from "./streams";
 import { wasInterrupted } from "./streams";
 
-/** The part of a sandbox that runs code. */
+/** The methods of a sandbox that run code. */
 export interface CodeCalls {
   readonly code: Pick<Namespace<"code">, "run" | "attach">;
 }
 
 export interface RunListener {
-  /** The request to run the code is sent, also again after a lost connection: the run can have another id then. */
+  /**
+   * Called when the request to run the code is sent, and when it is sent again after a lost connection; the run can
+   * then have another id.
+   */
   requested(): void;
-  /** The run has an id. `source`: its code, for a run of another client. */
+  /** Called when the run has an id. `source` is the code, if another client started the run. */
   named(run: string, source: string | undefined): void;
   /** The run has started. */
   began(): void;
@@ -35,23 +38,23 @@ export interface RunListener {
   clear(wait: boolean): void;
   error(error: CodeError): void;
   input(request: CodeInputRequest): void;
-  /** Output is missing: it was not read in time. */
+  /** Output is missing because it was not read in time. */
   lost?(): void;
   ended(result: CodeRunResult): void;
   /** The run could not start, or its output is not available. */
   failed(error: HawseError): void;
 }
 
-/** Which run: code to run, or the id of a run to attach to. */
+/** Code to run, or the id of a run to attach to. */
 export type Which = Omit<CodeRun, "since"> | { readonly context: string; readonly run: string };
 
-/** The key of a run, and for a repeated request its age in seconds: both requests get the same run. */
+/** The key of a run and, for a repeated request, its age in seconds: both requests get the same run. */
 export interface RunRequest {
   readonly key: string;
   readonly age?: number;
 }
 
-/** Bytes of large values that are kept until their event arrives. */
+/** Maximum number of bytes of large values that are kept until their event arrives. */
 const LARGE_MAX = 33_554_432;
 const KINDS = ["", "stdout", "stderr", "bundles"] as const;
 
@@ -137,7 +140,7 @@ export class RunFollower implements Disposable {
         this.#named(item.value.run ?? "", undefined);
         return;
       case "opened":
-        // A sandbox that died has lost its keys, and may have run the code again: that is another run.
+        // If the sandbox was restarted, it has lost its keys and may have run the code again, as another run.
         if (this.#began && item.value.run !== this.#run) throw restarted("the run");
         this.#reached(item.value.from ?? {});
         this.#named(item.value.run, item.value.source ?? undefined);
@@ -186,7 +189,7 @@ export class RunFollower implements Disposable {
     else this.#listener.text(stream, this.#decoders[stream].decode(bytes, { stream: true }));
   }
 
-  /** Returns the values of a bundle, including values that came as bytes before it. */
+  /** Returns the values of a bundle, including values that arrived as bytes before it. */
   #dataOf(display: CodeDisplay): Record<string, unknown> {
     const data = { ...display.data };
     for (const { type, offset, size, form } of display.large ?? []) {
@@ -197,7 +200,7 @@ export class RunFollower implements Disposable {
   }
 }
 
-/** The bytes of large values, until the events that refer to them. */
+/** The bytes of large values, kept until the events that refer to them arrive. */
 class LargeValues {
   #chunks: { offset: number; bytes: Uint8Array }[] = [];
   #size = 0;
@@ -213,7 +216,7 @@ class LargeValues {
     this.#size = this.#chunks.reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
 
-  /** Returns the bytes of a value and drops them and what is before; undefined if they are not kept. */
+  /** Returns the bytes of a value, and drops them and all earlier bytes; returns undefined if they are not kept. */
   take(offset: number, size: number): Uint8Array | undefined {
     const first = this.#chunks[0];
     const joined = joinBytes(this.#chunks.map(({ bytes }) => bytes));

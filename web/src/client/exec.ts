@@ -1,4 +1,5 @@
-// A command as one value: it runs to its end, also across lost connections, and the first bytes of its output are kept.
+// The outcome of a command as one value: the command runs to its end, even if the connection is lost, and the first
+// bytes of its output are kept.
 
 import { HawseError, restarted } from "../wire/errors";
 import { STDERR } from "../wire/frames";
@@ -8,7 +9,7 @@ import { type MethodStream, type StreamData, wasInterrupted } from "./streams";
 
 export interface ExecOptions
   extends Omit<Exec, "argv" | "command" | "since" | "input" | "stdin" | "max_output"> {
-  /** Bytes of stdout and of stderr that are kept: the first ones; default: 64 MiB. */
+  /** Maximum number of bytes of stdout and stderr to keep, from the start; default: 64 MiB. */
   max_output?: number;
 }
 
@@ -18,18 +19,21 @@ export interface ExecOutcome extends Omit<ExecResult, "stdout" | "stderr"> {
   readonly stderr: Uint8Array;
   /** stdout as text. */
   readonly text: string;
-  /** Whether only the first bytes of the output were kept. */
+  /** Whether output after the kept bytes was dropped. */
   readonly truncated: boolean;
 }
 
-/** Bytes of each stream that are kept by default, as in the Python client: for more, read the `output` of a process. */
+/**
+ * Bytes of each stream that are kept by default, as in the Python client. For longer output, read the `output` of a
+ * process.
+ */
 const OUTPUT_MAX = 67_108_864;
 
 /**
- * Runs a command and collects its output. Throws HawseError: `too_large` if output was lost before it was received,
- * `outcome_unknown` if the sandbox was restarted during the command.
+ * Runs a command and collects its output. Throws HawseError with the code `too_large` if output was lost before it was
+ * received, and `outcome_unknown` if the sandbox was restarted during the command.
  *
- * @param open - Opens the call, with a key.
+ * @param open - Opens the call with a key.
  */
 export async function collectExec(
   open: (params: Exec) => MethodStream<"exec">,
@@ -68,9 +72,9 @@ function outcome(end: ExecResult, output: Record<"stdout" | "stderr", Output>, l
   return { ...end, stdout, stderr, text: new TextDecoder().decode(stdout), truncated };
 }
 
-/** The first bytes of one stream. */
+/** Collects the first bytes of one stream. */
 class Output {
-  /** Position after the last byte that was received. */
+  /** Position after the last received byte. */
   offset = 0;
   readonly #stream: string;
   readonly #limit: number;
@@ -91,7 +95,7 @@ class Output {
     this.offset = offset + bytes.length;
   }
 
-  /** Throws if bytes before `offset` have not been received: the server no longer has them. */
+  /** Throws if the server no longer has bytes before `offset` that have not been received. */
   reach(offset: number): void {
     const missing = offset - this.offset;
     if (missing <= 0) return;

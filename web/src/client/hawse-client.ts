@@ -1,5 +1,5 @@
-// The client of the npm package: `GatewayClient` with checks of its arguments and with sandboxes. The page uses
-// `GatewayClient`, and loads the rest when needed.
+// The client of the npm package: `GatewayClient` with sandboxes and checks of its arguments. The page uses
+// `GatewayClient`, and loads the rest only when needed.
 
 import { MisuseError } from "../wire/errors";
 import { type ClientOptions, GatewayClient } from "./client";
@@ -9,14 +9,14 @@ import { Sandboxes } from "./sandboxes";
 export class HawseClient extends GatewayClient {
   readonly #hasSocket: boolean;
 
-  /** Throws MisuseError for an option that cannot work. */
+  /** Throws MisuseError for an invalid option. */
   constructor(options: ClientOptions = {}) {
     for (const name of ["connectTimeout", "unavailableGiveUp"] as const) check(name, options[name]);
     super({ ...options, base: gatewayUrl(options.base) });
     this.#hasSocket = options.openSocket !== undefined || typeof WebSocket !== "undefined";
   }
 
-  /** Connects as `GatewayClient.connect`. Throws MisuseError if this runtime has no WebSocket. */
+  /** Connects like `GatewayClient.connect`. Throws MisuseError if this runtime has no WebSocket. */
   override connect(): void {
     if (!this.#hasSocket) {
       throw new MisuseError(
@@ -27,12 +27,12 @@ export class HawseClient extends GatewayClient {
     super.connect();
   }
 
-  /** The sandbox `id` with its methods: `client.sandbox("local").exec("make")`. */
+  /** Returns the sandbox `id` with its methods: `client.sandbox("local").exec("make")`. */
   sandbox(id = "local"): SandboxHandle {
     return sandboxHandle(this, id);
   }
 
-  /** The sandboxes of the gateway: `client.sandboxes.create({ template: "python" })`. */
+  /** Creates and finds sandboxes of the gateway: `client.sandboxes.create({ template: "python" })`. */
   get sandboxes(): Sandboxes {
     return new Sandboxes(this);
   }
@@ -43,7 +43,7 @@ function check(name: string, seconds: number | undefined): void {
   throw new MisuseError(`${name} is ${seconds}; more than 0 seconds are required`);
 }
 
-/** Returns the directory that contains `v1/`. Throws MisuseError. */
+/** Returns the URL of the directory that contains `v1/`. Throws MisuseError. */
 function gatewayUrl(given: URL | string | undefined): URL {
   const page = typeof document === "undefined" ? undefined : document.baseURI;
   const url = URL.canParse(given ?? ".", page) ? new URL(given ?? ".", page) : undefined;

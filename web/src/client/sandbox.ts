@@ -1,5 +1,5 @@
-// A sandbox as an object: each method of the table as a function, and functions of several calls: commands with their
-// output, files as bytes, the output of a process across lost connections.
+// A sandbox as an object. Each method of the protocol is a function, and further functions combine several calls:
+// commands with their output, files as bytes, and the output of a process across lost connections.
 
 import { randomId } from "../base/random-id";
 import { STDERR } from "../wire/frames";
@@ -12,7 +12,7 @@ import { collectExec, type ExecOptions, type ExecOutcome } from "./exec";
 import { joinBytes } from "./join-bytes";
 import { MethodStream, wasInterrupted } from "./streams";
 
-/** The methods whose names start with `P.`: `Namespace<"file">["stat"]` is `file.stat`. */
+/** The methods of the namespace `P`: `Namespace<"file">["stat"]` is `file.stat`. */
 export type Namespace<P extends string> = {
   [M in keyof Methods as M extends `${P}.${infer Name}` ? Name : never]: (
     ...args: CallArguments<M>
@@ -42,7 +42,7 @@ export interface ProcessOutput {
 }
 
 export interface WriteOptions extends Omit<FileWrite, "path" | "input"> {
-  /** Called with the number of bytes that were sent. */
+  /** Called with the number of sent bytes. */
   progress?: (sent: number) => void;
   signal?: AbortSignal;
 }
@@ -50,7 +50,7 @@ export interface WriteOptions extends Omit<FileWrite, "path" | "input"> {
 export type SandboxHandle = SandboxBase & Namespaces;
 
 const ALL_STREAMS: ReadonlySet<string> = new Set(STREAMS);
-/** Bytes that are read from a Blob at a time. */
+/** Number of bytes that are read from a Blob at a time. */
 const SLICE = 262_144;
 
 class SandboxBase {
@@ -62,7 +62,7 @@ class SandboxBase {
     this.id = id;
   }
 
-  /** Calls a method and returns its result. The call runs once, also across lost connections. Throws HawseError. */
+  /** Calls a method and returns its result. The call runs once, even if the connection is lost. Throws HawseError. */
   call<M extends keyof Methods>(method: M, ...[params, request]: CallArguments<M>): Promise<MethodResult<M>> {
     const options: CallRequest = { key: randomId(), ...request, sandbox: this.id };
     return this.#client.call(method, ...([params, options] as unknown as CallArguments<M>));
@@ -74,8 +74,8 @@ class SandboxBase {
   }
 
   /**
-   * Runs a command line (a string) or a program with its arguments to its end, once, also across lost connections. The
-   * first 64 MiB of stdout and of stderr are kept; after more, the outcome is `truncated`. Throws HawseError.
+   * Runs a command line (a string) or a program with its arguments to its end, once, even if the connection is lost.
+   * The first 64 MiB of stdout and stderr are kept; if there is more, the outcome is `truncated`. Throws HawseError.
    */
   exec(command: string | readonly string[], options: ExecOptions = {}): Promise<ExecOutcome> {
     const open = (params: Exec) => this.stream("exec", params, { key: randomId() });
@@ -83,15 +83,15 @@ class SandboxBase {
   }
 
   /**
-   * Runs code to its end, also across lost connections, and returns its output and its results. An error of the code is
-   * part of the outcome. Throws HawseError if it could not run.
+   * Runs code to its end, even if the connection is lost, and returns its output and results. An error in the code is
+   * part of the outcome. Throws HawseError if the code could not be run.
    */
   async run(source: string, options: CodeOptions = {}): Promise<CodeOutcome> {
     const { runCode } = await import("./code-outcome");
     return await runCode(this as unknown as SandboxHandle, source, options);
   }
 
-  /** The whole output of a process; it continues at the exact byte after a lost connection. */
+  /** Yields the whole output of a process; continues at the exact byte after a lost connection. */
   async *output(id: string): AsyncGenerator<ProcessOutput, void> {
     const since = { stdout: 0, stderr: 0 };
     let instance: string | undefined;
@@ -115,7 +115,7 @@ class SandboxBase {
     }
   }
 
-  /** The bytes of a file; it continues after a lost connection, if the file is still the same. Throws HawseError. */
+  /** Yields the bytes of a file; continues after a lost connection if the file has not changed. Throws HawseError. */
   async *read(path: string, options: Omit<FileRead, "path"> = {}): AsyncGenerator<Uint8Array, void> {
     const start = options.offset ?? 0;
     let offset = start;
@@ -139,14 +139,14 @@ class SandboxBase {
     }
   }
 
-  /** A whole file as text. Throws HawseError. */
+  /** Returns a whole file as text. Throws HawseError. */
   async readText(path: string): Promise<string> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of this.read(path)) chunks.push(chunk);
     return new TextDecoder().decode(joinBytes(chunks));
   }
 
-  /** Replaces a file atomically; an upload continues after a lost connection. Throws HawseError. */
+  /** Replaces a file atomically; continues the upload after a lost connection. Throws HawseError. */
   async write(
     path: string,
     data: string | Uint8Array | Blob,
@@ -193,7 +193,7 @@ class SandboxBase {
   }
 }
 
-/** Returns an object for the sandbox `id`. It holds no resources and needs no closing. */
+/** Returns an object for the sandbox `id`. It holds no resources and does not have to be closed. */
 export function sandboxHandle(client: GatewayClient, id: string): SandboxHandle {
   const sandbox = new SandboxBase(client, id);
   for (const prefix of NAMESPACES) {
@@ -205,7 +205,7 @@ export function sandboxHandle(client: GatewayClient, id: string): SandboxHandle 
 function namespace(sandbox: SandboxBase, prefix: string): object {
   return new Proxy(Object.create(null) as object, {
     get: (_, name) => {
-      if (typeof name !== "string" || name === "then") return undefined; // it is not a promise
+      if (typeof name !== "string" || name === "then") return undefined; // the object must not look like a promise
       const method = `${prefix}.${name}`;
       return (...args: [object?, CallRequest?]) =>
         ALL_STREAMS.has(method)

@@ -1,5 +1,5 @@
-// The sandboxes of a gateway: create, find, change and delete them. A call whose outcome is lost with the connection is
-// repeated with the id of its sandbox.
+// The sandboxes of a gateway: creates, finds, changes and deletes them. If the outcome of a call is lost with the
+// connection, the call is repeated with the sandbox's id.
 
 import { randomId } from "../base/random-id";
 import { HawseError } from "../wire/errors";
@@ -33,8 +33,8 @@ export class Sandboxes {
   }
 
   /**
-   * Creates a sandbox, starts it and returns it. The same `id` with the same options returns the existing sandbox;
-   * without an `id` it gets a random one. Throws HawseError.
+   * Creates a sandbox, starts it and returns it. The same `id` with the same options returns the existing sandbox.
+   * Without an `id`, the sandbox gets a random id. Throws HawseError.
    */
   async create(options: SandboxCreate = {}): Promise<SandboxHandle> {
     const create = async (prefix: string): Promise<SandboxHandle> => {
@@ -45,19 +45,19 @@ export class Sandboxes {
     try {
       return await create("s-");
     } catch (problem) {
-      // Users with rights in their own sandboxes only have a prefix.
+      // Users with rights only in their own sandboxes have a prefix for their ids.
       const prefix = problem instanceof HawseError && !options.id ? problem.details.prefix : undefined;
       if (typeof prefix !== "string") throw problem;
       return await create(prefix);
     }
   }
 
-  /** A sandbox as the gateway knows it. It is not started. Throws HawseError. */
+  /** Returns the gateway's record of a sandbox without starting it. Throws HawseError. */
   async get(id: string): Promise<SandboxInfo> {
     return await this.#client.call("sandbox.get", { id }, { key: randomId() });
   }
 
-  /** The sandboxes that have all of the labels. None is started. Throws HawseError. */
+  /** Returns the sandboxes that have all of the labels, without starting them. Throws HawseError. */
   async list(labels: Record<string, string> = {}): Promise<SandboxInfo[]> {
     const found: SandboxInfo[] = [];
     let after: string | null = null;
@@ -78,37 +78,37 @@ export class Sandboxes {
     return new MethodStream(this.#client, "sandbox.watch", params);
   }
 
-  /** The templates of the gateway, for `create`. Throws HawseError. */
+  /** Returns the templates of the gateway, for `create`. Throws HawseError. */
   async templates(): Promise<TemplateInfo[]> {
     return (await this.#client.call("template.list", {}, { key: randomId() })).templates;
   }
 
-  /** Starts a sandbox, also one that was stopped. One that sleeps is started by any call as well. Throws HawseError. */
+  /** Starts a sandbox, even if it was stopped. A sleeping sandbox is also started by any call. Throws HawseError. */
   async start(id: string): Promise<SandboxInfo> {
     return await this.#manage("sandbox.start", { id });
   }
 
-  /** Ends everything that runs in a sandbox, and refuses calls until `start`. Its files remain. Throws HawseError. */
+  /** Ends all processes of a sandbox, and refuses calls until `start`. Its files are kept. Throws HawseError. */
   async stop(id: string): Promise<SandboxInfo> {
     return await this.#manage("sandbox.stop", { id });
   }
 
-  /** Suspends everything that runs in a sandbox, and refuses calls until `resume`. Throws HawseError. */
+  /** Suspends all processes of a sandbox, and refuses calls until `resume`. Throws HawseError. */
   async pause(id: string): Promise<SandboxInfo> {
     return await this.#manage("sandbox.pause", { id });
   }
 
-  /** Lets a paused sandbox continue. Throws HawseError. */
+  /** Resumes a paused sandbox. Throws HawseError. */
   async resume(id: string): Promise<SandboxInfo> {
     return await this.#manage("sandbox.resume", { id });
   }
 
-  /** Changes a sandbox: its environment, labels and times. Omitted fields keep their values. Throws HawseError. */
+  /** Changes the environment, labels and times of a sandbox. Omitted fields keep their values. Throws HawseError. */
   async update(id: string, changes: Omit<SandboxUpdate, "id">): Promise<SandboxInfo> {
     return await this.#manage("sandbox.update", { ...changes, id });
   }
 
-  /** Ends everything that runs in a sandbox, and removes its files. Throws HawseError. */
+  /** Ends all processes of a sandbox, and removes its files. Throws HawseError. */
   async delete(id: string): Promise<void> {
     await this.#manage("sandbox.delete", { id });
   }
@@ -129,7 +129,8 @@ export class Sandboxes {
       return await call();
     } catch (problem) {
       const gone = problem instanceof HawseError && problem.code === "not_found";
-      if (method === "sandbox.delete" && gone) return {} as GatewayMethods[M]["result"]; // the first call has done it
+      // the first call has deleted it
+      if (method === "sandbox.delete" && gone) return {} as GatewayMethods[M]["result"];
       throw problem;
     }
   }

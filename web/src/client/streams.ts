@@ -1,5 +1,5 @@
-// Calls that send events or bytes, as async iterables. A stream belongs to one connection: if that is lost, it ends
-// with `interrupted`. Callers reopen streams that can continue at an offset, as `sandbox.ts` does.
+// Calls that send events or bytes, as async iterables. A stream belongs to one connection: if the connection is lost,
+// the stream ends with `interrupted`. Callers reopen streams that can continue at an offset, as `sandbox.ts` does.
 
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { CallOptions } from "../wire/connection";
@@ -17,7 +17,10 @@ import {
 } from "./calls";
 import type { Channel, ChannelHandlers } from "./channels";
 
-/** Bytes of a stream: `kind` 1 is its first byte stream (output, stdout), 2 the second one (stderr), 3 a screen. */
+/**
+ * Bytes of a stream. `kind` is 1 for the first byte stream (output, stdout), 2 for the second (stderr), and 3 for a
+ * screen.
+ */
 export interface StreamData {
   readonly event: "data";
   readonly kind: number;
@@ -28,17 +31,17 @@ export interface StreamData {
 
 type Events<M extends MethodName> = AllMethods[M]["events"];
 
-/** An item of a stream: an event of the method with its value, or bytes. */
+/** An item of a stream: either an event of the method with its value, or bytes. */
 export type StreamItem<M extends MethodName> =
   | { [E in keyof Events<M> & string]: { readonly event: E; readonly value: Events<M>[E] } }[keyof Events<M> &
       string]
   | StreamData;
 
-/** The part of a client that a stream uses. */
+/** The methods of a client that a stream uses. */
 export interface StreamSource {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
   onUp(listener: () => void): Disposable;
-  /** Why no call can succeed now. */
+  /** The reason why no call can succeed now. */
   readonly refusal: HawseError | undefined;
   onRefusal(listener: (refusal: HawseError) => void): Disposable;
   limitWait(fail: (error: HawseError) => void): Disposable;
@@ -50,8 +53,8 @@ interface Item {
 }
 
 /**
- * A call in progress. `for await` yields its events and bytes, and cancels the call if the loop is left; `await` waits
- * for its result and drops the rest. Bytes that are not read yet are bounded by the channel's credit.
+ * A call in progress. `for await` yields its events and bytes; leaving the loop cancels the call. `await` waits for its
+ * result and drops its events and bytes. The channel's credit bounds the unread bytes.
  */
 export class MethodStream<M extends MethodName>
   implements AsyncIterable<StreamItem<M>>, PromiseLike<MethodResult<M>>
@@ -61,9 +64,9 @@ export class MethodStream<M extends MethodName>
   readonly #request: CallRequest;
   readonly #queue: Item[] = [];
   readonly #result: Promise<MethodResult<M>>;
-  /** While it waits for a connection. */
+  /** Set while the call waits for a connection. */
   readonly #waiting = new DisposableList();
-  /** Resolved by an item, by credit or by the end. */
+  /** Resolved by an item, by credit or by the end of the call. */
   readonly #waiters: (() => void)[] = [];
   #resolve!: (value: MethodResult<M>) => void;
   #reject!: (error: HawseError) => void;
@@ -73,7 +76,7 @@ export class MethodStream<M extends MethodName>
   #dropping = false;
   #sent = 0;
 
-  /** When the call was first sent; undefined until then. */
+  /** Time when the call was first sent; undefined before. */
   #sentAt: number | undefined;
 
   constructor(
@@ -103,13 +106,13 @@ export class MethodStream<M extends MethodName>
 
   /**
    * Calls the method again after the connection was lost, to continue with other parameters. It waits for the next
-   * connection as long as it takes. With a key, it is the same call.
+   * connection without a limit. With a key, the repetition is the same call.
    */
   again(params: MethodParams<M>): MethodStream<M> {
     return new MethodStream(this.#source, this.method, params, this.#request, this);
   }
 
-  /** The result of the call. Throws HawseError. */
+  /** Returns the result of the call. Throws HawseError. */
   get result(): Promise<MethodResult<M>> {
     return this.#result;
   }
@@ -130,7 +133,8 @@ export class MethodStream<M extends MethodName>
         const next = this.#queue.shift();
         if (next) {
           yield next.item as StreamItem<M>;
-          this.#channel?.consume(next.cost); // after the loop has processed it: it paces the sender
+          // consumed only after the loop has processed it, so the loop paces the sender
+          this.#channel?.consume(next.cost);
         } else if (this.#ended) {
           if (this.#error) throw this.#error;
           return;
@@ -141,7 +145,7 @@ export class MethodStream<M extends MethodName>
     }
   }
 
-  /** The position of the next byte of input. Set it before the first `write` to continue an input. */
+  /** The position of the next byte of input. To continue an earlier input, set it before the first `write`. */
   get inputOffset(): number {
     return this.#sent;
   }
@@ -150,7 +154,9 @@ export class MethodStream<M extends MethodName>
     this.#sent = offset;
   }
 
-  /** Sends input; returns when the server has granted credit for all of it. Throws HawseError if the call has ended. */
+  /**
+   * Sends input, and returns when the server has granted credit for all of it. Throws HawseError if the call has ended.
+   */
   async write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
       const credit = Math.min(this.#channel?.inputCredit ?? 0, MAX_PAYLOAD, bytes.length - at);
@@ -170,7 +176,7 @@ export class MethodStream<M extends MethodName>
     this.#channel?.end();
   }
 
-  /** Ends the subscription, not the work behind it. */
+  /** Ends the subscription, but not the command or process that it follows. */
   cancel(): void {
     if (this.#ended) return;
     this.#channel?.cancel();
@@ -237,7 +243,7 @@ export class MethodStream<M extends MethodName>
   }
 }
 
-/** Whether the connection was lost, so that a call that continues at an offset can be repeated. */
+/** Returns whether the connection was lost, so that a call that continues at an offset can be repeated. */
 export function wasInterrupted(error: unknown): boolean {
   return error instanceof HawseError && error.code === interrupted("").code;
 }

@@ -1,15 +1,20 @@
-// Retry delays: the first retry is immediate, then the upper bound doubles, to 2 s for about half a minute and to 10 s
-// later, with full jitter, so that a thousand browsers do not reconnect at the same moment after the gateway restarts.
+// Retry delays. The first retry is immediate. Then the upper bound of the delay doubles, up to 2 s for about half a
+// minute and up to 10 s later. Delays have full jitter, so that a thousand browsers do not reconnect at the same moment
+// after the gateway restarts.
 
-/** Milliseconds. Most interruptions are short, so the first retry only waits until the old socket is closed. */
+/**
+ * Milliseconds before the first retry. Most interruptions are short, so it waits only until the old socket is closed.
+ */
 export const FIRST_RETRY = 50;
-/** Milliseconds: upper bound of the second delay. */
+/** Upper bound of the second delay in milliseconds. */
 const BASE = 200;
-/** Milliseconds: upper bound of the delays before the first `SHORT_ATTEMPTS` attempts: most outages are short. */
+/**
+ * Upper bound in milliseconds of the delays before the first `SHORT_ATTEMPTS` attempts, because most outages are short.
+ */
 export const SHORT_WAIT = 2_000;
-/** They take half a minute on average. */
+/** Number of attempts with short delays. They take half a minute on average. */
 export const SHORT_ATTEMPTS = 30;
-/** Milliseconds: upper bound of every delay. */
+/** Upper bound of every delay in milliseconds. */
 export const LONGEST_WAIT = 10_000;
 
 export class Backoff {

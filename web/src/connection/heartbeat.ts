@@ -1,22 +1,27 @@
-// Measures the round-trip time and detects dead connections. It sends a ping every few seconds; if nothing at all
-// arrives for too long after a ping, the connection is dead, even if the operating system reports it as open.
+// Measures the round-trip time and detects dead connections. It sends a ping every few seconds. If no message arrives
+// for too long after a ping, the connection is dead, even if the operating system reports it as open.
 
-/** Milliseconds between pings: common proxies close a connection that is idle for 60 s. */
+/** Milliseconds between pings. Common proxies close a connection that is idle for 60 s. */
 export const PING_INTERVAL = 5_000;
-/** The first pings are more frequent: while the page loads, answers measure the page more than the network. */
+/**
+ * Milliseconds between the first pings, which are more frequent: while the page loads, a round trip measures the page
+ * rather than the network.
+ */
 const FIRST_PINGS = 4;
 const FIRST_PING_INTERVAL = 1_000;
-/** Milliseconds after a ping without any message before the connection counts as dead. */
+/** Milliseconds without any message after a ping until the connection counts as dead. */
 export const RESPONSE_TIMEOUT = 10_000;
-/** The same after `probe`, when the connection is in doubt: for example the computer has just woken up. */
+/**
+ * The same after `probe`, which is called when the connection may be dead, for example after the computer has woken up.
+ */
 export const PROBE_TIMEOUT = 3_000;
-/** Number of round trips in the median, so that one slow answer does not change the displayed time. */
+/** Number of round trips in the median, so that one slow pong does not change the displayed time. */
 const SAMPLES = 10;
 
 export interface HeartbeatOptions {
   /** Sends a ping that carries `t`. */
   ping(t: number): void;
-  /** The connection is dead. */
+  /** Called when the connection is dead. */
   dead(): void;
   /** Round-trip time in milliseconds. */
   roundTrip(median: number): void;
@@ -48,14 +53,17 @@ export class Heartbeat {
     this.#deadline = undefined;
   }
 
-  /** Pings now, with a shorter time-out. */
+  /** Sends a ping immediately, with a shorter time limit. */
   probe(): void {
     this.received();
     this.#deadline = setTimeout(() => this.#options.dead(), PROBE_TIMEOUT);
     this.#options.ping(this.#now());
   }
 
-  /** A message has arrived. Every message counts: on a slow network a pong may be queued behind a window of output. */
+  /**
+   * Called when a message has arrived. Every message counts, because on a slow network a pong can be queued behind a
+   * whole window of output.
+   */
   received(): void {
     clearTimeout(this.#deadline);
     this.#deadline = undefined;
@@ -69,7 +77,7 @@ export class Heartbeat {
 
   #next(): void {
     this.#options.ping(this.#now());
-    // A second ping must not extend the deadline of an unanswered one.
+    // A second ping must not extend the deadline of an unanswered ping.
     this.#deadline ??= setTimeout(() => this.#options.dead(), RESPONSE_TIMEOUT);
     const delay = ++this.#beats < FIRST_PINGS ? FIRST_PING_INTERVAL : PING_INTERVAL;
     this.#timer = setTimeout(() => this.#next(), delay);

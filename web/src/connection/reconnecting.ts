@@ -56,9 +56,9 @@ export class ReconnectingConnection {
   }
 
   readonly onState = this.#onState.on;
-  /** A new connection has received `welcome`. Channels of earlier connections are closed. */
+  /** Fires when a new connection has received `welcome`. Channels of earlier connections are closed. */
   readonly onUp = this.#onUp.on;
-  /** A connection that had received `welcome` has ended. */
+  /** Fires when a connection that had received `welcome` has ended. */
   readonly onDown = this.#onDown.on;
   readonly onEvent = this.#onEvent.on;
   /** The median round-trip time of the latest pings, in milliseconds. */
@@ -68,7 +68,7 @@ export class ReconnectingConnection {
     return this.#state;
   }
 
-  /** The current connection; undefined while not live. */
+  /** The current connection; undefined if it is not live. */
   get connection(): Connection | undefined {
     return this.#state.phase === "live" ? this.#transport?.connection : undefined;
   }
@@ -89,7 +89,7 @@ export class ReconnectingConnection {
     this.#attempt();
   }
 
-  /** The environment has changed: retry now, or check that the connection still works. */
+  /** Called when the environment has changed: retries immediately, or checks whether the connection still works. */
   resumeHint(): void {
     if (this.#state.phase === "waiting") this.#attempt();
     else if (this.#state.phase === "live") this.#transport?.probe();
@@ -125,7 +125,8 @@ export class ReconnectingConnection {
           this.#onUp.emit(connection);
         },
         event: event => {
-          // Not on `welcome`: a gateway that fails right after it must not be retried in a tight loop.
+          // The backoff is not reset on `welcome`: if a gateway fails right after it, the client must not retry in a
+          // tight loop.
           this.#backoff.reset();
           this.#onEvent.emit(event);
         },

@@ -1,11 +1,13 @@
-// HTTP requests to the gateway, for tickets and sessions. Failures are HawseErrors.
+// HTTP requests to the gateway for tickets and sessions. Failures are reported as HawseErrors.
 
 import { HawseError } from "../wire/errors";
 
-/** Statuses below 500 that another attempt may turn into a success. */
+/** Statuses below 500 where a retry can succeed. */
 const RETRIED = new Set([408, 425, 429]);
 
-/** Sends a request and returns the fields of the answer. Throws HawseError; `retryable` if the network failed. */
+/**
+ * Sends a request and returns the fields of the response. Throws HawseError; it is `retryable` if the network failed.
+ */
 export async function request(url: URL, init: RequestInit): Promise<Record<string, unknown>> {
   const response = await fetchOrUnavailable(url, { cache: "no-store", credentials: "same-origin", ...init });
   const body = await bodyOrUnavailable(url, response);
@@ -17,7 +19,7 @@ async function fetchOrUnavailable(url: URL, init: RequestInit): Promise<Response
   try {
     return await fetch(url, init);
   } catch (problem) {
-    // Node gives the reason, such as ECONNREFUSED; browsers hide it.
+    // Node reports the reason, such as ECONNREFUSED; browsers hide it.
     const cause = problem instanceof Error && problem.cause instanceof Error ? problem.cause : undefined;
     const reason = cause?.message || (cause as { code?: string } | undefined)?.code;
     throw new HawseError("unavailable", `the gateway is unreachable${reason ? `: ${reason}` : ""}`);
@@ -25,8 +27,8 @@ async function fetchOrUnavailable(url: URL, init: RequestInit): Promise<Response
 }
 
 /**
- * A connection can be lost within the answer. The request may be sent again then. Without TLS,
- * browsers return an answer that ends within its headers like a complete one without a body.
+ * If the connection is lost within the response, the request can be sent again. Without TLS, browsers treat a response
+ * that is cut off within its headers as complete and without a body.
  */
 async function bodyOrUnavailable(url: URL, response: Response): Promise<Record<string, unknown>> {
   const lost = () =>
@@ -56,7 +58,7 @@ function refusal(response: Response, body: Record<string, unknown>): HawseError 
       ? body.message
       : `HTTP status ${status} without a reason: this may not be the address of a gateway`;
   if (status === 401) return new HawseError("unauthenticated", text);
-  // A proxy in front of a restarting gateway, or an overloaded gateway.
+  // Sent by a proxy in front of a restarting gateway, or by an overloaded gateway.
   if (RETRIED.has(status) || status >= 500) return new HawseError("unavailable", text);
   if (typeof body.code === "string") return new HawseError(body.code, text, { retryable: false });
   return new HawseError(status === 403 ? "forbidden" : "internal", text, { retryable: false });

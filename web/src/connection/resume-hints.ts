@@ -1,5 +1,5 @@
-// Calls a listener when a lost connection is likely to work again: the network is back, the tab becomes visible,
-// or the page is restored from the browser's back-forward cache.
+// Calls a listener when a lost connection is likely to work again: when the network is available again, the tab becomes
+// visible, or the page is restored from the browser's back-forward cache.
 
 import { type Disposable, DisposableList } from "../base/disposables";
 

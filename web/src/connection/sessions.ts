@@ -1,14 +1,14 @@
-// Sessions: the gateway exchanges a token for a cookie that scripts cannot read and a key. Programs at other ports of the
-// host get the cookie, so a request counts only with the key as well (docs/wire.md section 1).
+// Sessions: the gateway exchanges a token for a key and for a cookie that scripts cannot read. Programs at other ports
+// of the host receive the cookie as well, so a request is accepted only with both (docs/wire.md section 1).
 
 import { HawseError } from "../wire/errors";
 import { request } from "./requests";
 
-/** Contains the id and the key of the session of a request: `ID.KEY`. */
+/** Header with the id and key of the request's session: `ID.KEY`. */
 export const SESSION_HEADER = "Hawse-Session";
 
 export interface SessionInfo {
-  /** The id and the key, as the header contains them. */
+  /** The id and key, as sent in the header. */
   session: string;
   /** The kind of the user: `owner`, `user`, or `guest` for a share link. */
   kind: string;
@@ -17,7 +17,7 @@ export interface SessionInfo {
 /**
  * Exchanges a token for a session. Throws HawseError.
  *
- * @param known - The sessions that the page has: one with this token is continued.
+ * @param known - The sessions of the page. A session that was started with this token is continued.
  */
 export async function beginSession(
   base: URL,
@@ -34,12 +34,12 @@ export async function beginSession(
   throw new HawseError("internal", "the gateway answered without a session", { retryable: false });
 }
 
-/** Marks a session as in use, so that it does not expire. Throws HawseError. */
+/** Marks a session as used, so that it does not expire. Throws HawseError. */
 export async function keepSession(base: URL, session: string): Promise<void> {
   await request(new URL("v1/session", base), { headers: { [SESSION_HEADER]: session } });
 }
 
-/** Ends a session: its connections are closed at once. Throws HawseError. */
+/** Ends a session and immediately closes its connections. Throws HawseError. */
 export async function endSession(base: URL, session: string): Promise<void> {
   const init = { method: "DELETE", headers: { [SESSION_HEADER]: session } };
   await request(new URL("v1/session", base), init);

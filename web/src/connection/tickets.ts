@@ -1,30 +1,31 @@
-// Requests a ticket. A browser cannot set headers on a WebSocket, so it sends the token, or the id of its session,
-// over HTTP and connects with the ticket (docs/wire.md section 1).
+// Requests tickets. A browser cannot set headers on a WebSocket, so it sends the token, or the id of its session, over
+// HTTP and connects with the ticket (docs/wire.md section 1).
 
 import { HawseError } from "../wire/errors";
 import { request } from "./requests";
 import { SESSION_HEADER } from "./sessions";
 
 /**
- * Milliseconds to wait for an answer before sending the request again, while earlier ones keep running. The browser may
- * send a request on an idle connection that is dead since the network has changed; the next request then uses another.
+ * Milliseconds to wait for a response before sending the request again, while earlier requests continue. The browser
+ * may have sent a request on an idle connection that died when the network changed; the next request uses another
+ * connection.
  */
 export const REPEAT_AFTER = 1_000;
 /**
- * Number of requests at a time. Browsers open at most six connections to a host (HTTP/1.1): if all six are dead, only the
- * end of a request, which closes its connection, makes room for a new one.
+ * Maximum number of concurrent requests. Browsers open at most six connections to a host (HTTP/1.1). If all six are
+ * dead, a new one can be opened only after a request has ended, which closes its connection.
  */
 export const REQUESTS_MAX = 5;
 
 /**
  * Returns a single-use ticket, valid for 30 s, from the first request that is answered. Throws HawseError; it is
- * `retryable` if the network failed. `signal` ends all requests, which closes their connections.
+ * `retryable` if the network failed. `signal` aborts all requests, which closes their connections.
  */
 export function requestTicket(base: URL, token: string, signal: AbortSignal): Promise<string> {
   return requestFirst(base, { Authorization: `Bearer ${token}` }, signal);
 }
 
-/** Like `requestTicket`, with the cookie of a session. */
+/** Like `requestTicket`, but authenticates with a session. */
 export function requestTicketOfSession(base: URL, session: string, signal: AbortSignal): Promise<string> {
   return requestFirst(base, { [SESSION_HEADER]: session }, signal);
 }
@@ -47,7 +48,7 @@ async function requestFirst(
         const controller = new AbortController();
         running.push(controller);
         if (signal.aborted) end();
-        // The error of a request that a newer one has replaced says nothing about the gateway.
+        // The error of a request that was replaced by a newer request does not describe the state of the gateway.
         const failed = (problem: unknown) => {
           if (signal.aborted || running.includes(controller)) reject(problem);
         };

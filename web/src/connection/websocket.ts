@@ -1,5 +1,5 @@
 // One WebSocket, from the ticket to its end. It passes messages between the socket and a sans-I/O Connection, and
-// reports exactly once how it ended and whether to retry.
+// reports exactly once how the socket ended and whether to retry.
 
 import { after } from "../base/after";
 import { DisposableList } from "../base/disposables";
@@ -9,11 +9,14 @@ import { Heartbeat } from "./heartbeat";
 import { requestTicket } from "./tickets";
 
 export const SUBPROTOCOL = "hawse.v1";
-/** Seconds from the start to `welcome`: a network that drops packets must not block for minutes. */
+/** Seconds from the start to `welcome`, so that a network that drops packets does not block for minutes. */
 export const CONNECT_TIMEOUT = 10;
-/** Minimum delay in milliseconds before the retry after close code 4429 (too much load). */
+/** Minimum delay in milliseconds before the retry after close code 4429 (overload). */
 const BACKLOG_DELAY = 2_000;
-/** The close code that we send when the server broke the protocol. Browsers may only send 1000 and 3000 to 4999. */
+/**
+ * The close code that the client sends if the server violated the protocol. Browsers can send only 1000 and 3000 to
+ * 4999.
+ */
 const CLOSE_VIOLATION = 3_008;
 
 export type NextAction = "retry" | "sign-in" | "stop";
@@ -30,16 +33,16 @@ const FINAL: Record<number, readonly [NextAction, string]> = {
 /** An event of a `ClientSocket`, with the fields of its type. */
 export interface SocketEvent {
   readonly type: string;
-  /** Of `message`: text or an ArrayBuffer. */
+  /** Set for `message`: text or an ArrayBuffer. */
   readonly data?: unknown;
   /** Of `close`. */
   readonly code?: number;
   readonly reason?: string;
-  /** Of `error`, outside of browsers. */
+  /** Set for `error`, except in browsers. */
   readonly message?: string;
 }
 
-/** The part of a WebSocket that a client uses. Browsers, Node 22 and the package `ws` have one. */
+/** The part of a WebSocket that a client uses. Browsers, Node 22 and the package `ws` provide it. */
 export interface ClientSocket {
   binaryType: string;
   readonly readyState: number;
@@ -62,7 +65,7 @@ export interface TransportOptions extends ConnectionOptions {
   /** The gateway's URL: the directory that contains `v1/`. */
   base: URL;
   token: string;
-  /** Opens a WebSocket; default: the global one, which browsers and Node 22 have. */
+  /** Opens a WebSocket; by default, uses the global WebSocket of browsers and Node 22. */
   openSocket?: ((url: string, protocol: string) => ClientSocket) | undefined;
   /** Seconds for one attempt to connect; default: 10. */
   connectTimeout?: number | undefined;
@@ -122,7 +125,7 @@ export class WebSocketTransport {
     for (const message of this.connection.dataToSend()) this.#socket.send(message);
   }
 
-  /** Checks that the connection still works. */
+  /** Checks whether the connection still works. */
   probe(): void {
     if (this.connection.welcome) this.#heartbeat.probe();
   }
@@ -148,7 +151,7 @@ export class WebSocketTransport {
     try {
       this.#open(openSocket(connectUrl(base, ticket), SUBPROTOCOL), onWelcome);
     } catch (problem) {
-      // The URL, or the page's security policy, forbids it, and would forbid a retry too.
+      // The URL or the page's security policy forbids the connection, so a retry would fail as well.
       const error = new HawseError("invalid_params", `no WebSocket can be opened: ${textOf(problem)}`);
       this.#end({ action: "stop", error, notBefore: 0 });
     }
@@ -160,7 +163,8 @@ export class WebSocketTransport {
     socket.addEventListener("open", () => this.#ended || this.flush());
     socket.addEventListener("message", event => this.#ended || this.#receive(event.data, onWelcome));
     socket.addEventListener("close", event => this.#ended || this.#closed(event));
-    // `close` follows. Without a listener, an error of the package `ws` would end the process, also after the end.
+    // `close` follows. Without a listener, an error of the package `ws` would end the process, even after the
+    // connection has ended.
     socket.addEventListener("error", event => {
       this.#socketError = event.message ?? "";
     });

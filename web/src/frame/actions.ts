@@ -1,4 +1,4 @@
-// The table of the user's actions: the palette, the menus, the shortcuts and their list derive from it.
+// The table of the user's actions. The palette, the menus, the shortcuts and the list of shortcuts are derived from it.
 
 import { createKeybindingsHandler } from "tinykeys";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -6,21 +6,23 @@ import { type Disposable, DisposableList } from "../base/disposables";
 export interface Action {
   /** Unique name. */
   readonly id: string;
-  /** Imperative, as a menu item. A function where it depends on the state; it may read signals. */
+  /**
+   * Title in the imperative, as in a menu. It is a function if it depends on the state; the function can read signals.
+   */
   readonly label: string | (() => string);
-  /** Heading in the list of shortcuts and in menus. */
+  /** Heading of the action in the list of shortcuts and in menus. */
   readonly group: string;
-  /** In the notation of tinykeys: on Apple's systems, and on others. */
+  /** Shortcuts in the notation of tinykeys, for Apple's systems and for other systems. */
   readonly keys?: { readonly mac: string; readonly other: string };
-  /** Whether the action takes its `keys` now; default: always. Otherwise they go to the focused element. */
+  /** Whether the action handles its `keys` now; default: always. Otherwise the focused element receives them. */
   readonly keysFree?: () => boolean;
-  /** Further keys on all systems, which the action always takes. */
+  /** Additional keys on all systems, which the action always handles. */
   readonly also?: string;
-  /** Whether it is in the page's menu. */
+  /** Whether the page's menu contains the action. */
   readonly menu?: boolean;
-  /** Whether it is possible now; default: always. */
+  /** Whether the action is possible now; default: always. */
   readonly available?: () => boolean;
-  /** For something that is on or off: which of them. */
+  /** For an action that switches something on or off: whether it is on. */
   readonly checked?: () => boolean;
   run(): void;
 }
@@ -39,12 +41,12 @@ export class Actions implements Disposable {
   readonly #disposables = new DisposableList();
   #handle: (event: Event) => void = () => {};
 
-  /** `mac`: whether to use the shortcuts of Apple's systems. */
+  /** `mac` selects the shortcuts of Apple's systems. */
   constructor(mac: boolean) {
     this.#mac = mac;
   }
 
-  /** Adds actions. Throws Error if an id or a shortcut is taken. */
+  /** Adds actions. Throws Error if an id or a shortcut is in use. */
   add(...actions: Action[]): void {
     for (const action of actions) {
       const keys = this.#keysOf(action)?.toLowerCase();
@@ -72,14 +74,14 @@ export class Actions implements Disposable {
     if (action && isAvailable(action)) action.run();
   }
 
-  /** Returns the shortcut of the action for people, such as `Ctrl+Shift+F` or `⌘F`. */
+  /** Returns the shortcut of the action as displayed, such as `Ctrl+Shift+F` or `⌘F`. */
   shortcut(id: string): string | undefined {
     const action = this.#actions.get(id);
     const keys = action && this.#keysOf(action);
     return keys && keysForPeople(keys, this.#mac);
   }
 
-  /** Handles the shortcuts of `target`, before the elements in it do. */
+  /** Handles the shortcuts of `target` before the elements in it receive the keys. */
   listen(target: EventTarget): void {
     this.#disposables.listen(target, "keydown", event => this.#handle(event), { capture: true });
   }

@@ -1,10 +1,10 @@
-// The bar between two panes: dragged with the pointer, moved with the arrow keys, reset by a double click.
+// The bar between two panes. It is dragged with the pointer, moved with the arrow keys, and reset by a double click.
 
 import { type Disposable, DisposableList } from "../base/disposables";
 import { cssLength, type Divider, equalize, moveDivider, type Tree } from "./tree";
 import type { Workspace } from "./workspace";
 
-/** Part of the page that an arrow key moves a divider by. */
+/** An arrow key moves a divider by this fraction of the page. */
 const KEY_STEP = 0.02;
 const KEYS: Record<string, number> = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 
@@ -16,7 +16,7 @@ export class DividerBar implements Disposable {
   readonly #workspace: Workspace;
   readonly #key: number;
 
-  /** `key`: the tab whose tree has the divider. */
+  /** `key` identifies the tab whose tree contains the divider. */
   constructor(parent: HTMLElement, workspace: Workspace, key: number, divider: Divider) {
     this.#parent = parent;
     this.#workspace = workspace;
@@ -58,7 +58,7 @@ export class DividerBar implements Disposable {
     this.#reshape(tree => moveDivider(tree, this.#divider, step * KEY_STEP));
   }
 
-  /** The listeners are the parent's: the bar is replaced with each move. */
+  /** The listeners are on the parent, because each move replaces the bar. */
   #drag(down: PointerEvent): void {
     down.preventDefault();
     const row = this.#divider.direction === "row";
@@ -81,7 +81,7 @@ export class DividerBar implements Disposable {
   }
 }
 
-/** The divider that had the focus when it was replaced by its moved self. */
+/** The focused divider before a move, which replaces it. */
 let focused = "";
 
 function nameOf(key: number, { path, index }: Divider): string {

@@ -1,15 +1,15 @@
-// Draws an icon of Lucide.
+// Draws a Lucide icon.
 
 import type { IconNode } from "lucide";
 import { h } from "preact";
 
 export interface IconProps {
   icon: IconNode;
-  /** Side in CSS pixels. */
+  /** Width and height in CSS pixels. */
   size?: number;
 }
 
-/** The icon without a name for screen readers: the element around it has one. */
+/** The icon has no name for screen readers, because the element around it has a name. */
 export function Icon({ icon, size = 18 }: IconProps) {
   const parts = icon.map(([tag, attributes]) => h(tag, attributes));
   return (

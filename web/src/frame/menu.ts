@@ -1,17 +1,18 @@
-// A menu at an element or at a point: arrow keys, Home, End and letters move in it, Escape and a press outside close it.
+// A menu at an element or at a point. Arrow keys, Home, End and letters select an item; Escape or a click outside
+// closes it.
 
 import { DisposableList } from "../base/disposables";
 
 export interface MenuItem {
   readonly label: string;
-  /** Shown at the end of the line, for example a shortcut. */
+  /** Shown at the end of the row, for example a shortcut. */
   readonly hint?: string | undefined;
   readonly checked?: boolean | undefined;
   readonly disabled?: boolean | undefined;
   run(): void;
 }
 
-/** Items, with a line between two groups. */
+/** Groups of items, separated by a line. */
 export type MenuGroups = readonly (readonly MenuItem[])[];
 
 export interface MenuPlace {
@@ -24,9 +25,10 @@ export interface MenuPlace {
 const GAP = 4;
 
 /**
- * Opens a menu and gives it the focus. `closed` is called when it has closed; `chosen`: by the choice of an item.
+ * Opens a menu and focuses it. `closed` is called when it has closed; `chosen` states whether the user has chosen an
+ * item.
  *
- * Returns a function that adds an item at the end of the last group, while the menu is open.
+ * Returns a function that adds an item at the end of the last group while the menu is open.
  */
 export function openMenu(
   label: string,
@@ -101,7 +103,7 @@ function below(element: HTMLElement): MenuPlace {
   return { x: alignRight ? right : left, y: bottom + GAP, alignRight };
 }
 
-/** Moves the menu to its place, or as near as it is completely visible. */
+/** Moves the menu to its position, or to the nearest position where it is completely visible. */
 function put(menu: HTMLElement, { x, y, alignRight }: MenuPlace): void {
   const { offsetWidth: width, offsetHeight: height } = menu;
   const left = Math.max(GAP, Math.min(alignRight ? x - width : x, innerWidth - width - GAP));

@@ -1,4 +1,5 @@
-// The command palette: finds an action by a part of its name and runs it. A separate module, loaded when first opened.
+// The command palette: finds an action by a part of its name and runs it. The module is loaded when the palette is
+// first opened.
 
 import uFuzzy from "@leeoniya/ufuzzy";
 import { type ReadonlySignal, useComputed } from "@preact/signals";
@@ -9,7 +10,7 @@ import type { Disposable } from "../base/disposables";
 import { type Action, type Actions, labelOf } from "./actions";
 import { Icon } from "./icon";
 
-/** An entry besides the actions, such as a tab to go to. */
+/** An entry other than an action, such as a tab to switch to. */
 export type Entry = Pick<Action, "id" | "group" | "run"> & { label: string; icon?: IconNode | undefined };
 
 export interface PaletteOptions {
@@ -19,13 +20,13 @@ export interface PaletteOptions {
   /** Returns further entries. */
   more: () => Entry[];
   typed: () => string | undefined;
-  /** The palette has closed without an action. */
+  /** Called when the palette has closed without running an action. */
   closed: () => void;
 }
 
 const search = new uFuzzy({ intraMode: 1 });
 
-/** Returns the entries that match, the best first; all for an empty text. */
+/** Returns the entries that match, the best match first; returns all entries for an empty text. */
 export function matching(entries: readonly Entry[], text: string): Entry[] {
   const needle = text.trim();
   if (!needle) return [...entries];
@@ -62,11 +63,11 @@ export function openPalette({ actions, icons, more, typed, closed }: PaletteOpti
 export interface Found {
   /** The best first. */
   readonly entries: readonly Entry[];
-  /** A note about them, shown below. */
+  /** A note about the entries, shown below them. */
   readonly status: string;
 }
 
-/** Finds entries from another source, for each text. */
+/** Finds entries from another source for each typed text. */
 export interface EntrySource extends Disposable {
   readonly found: ReadonlySignal<Found>;
   search(text: string): void;
@@ -78,16 +79,16 @@ export interface ChooserOptions {
   /** Shown if no entry matches. */
   empty?: string;
   entries: readonly Entry[] | EntrySource;
-  /** Returns the shortcut of an entry, for people. */
+  /** Returns the shortcut of an entry as displayed. */
   shortcut?: (id: string) => string | undefined;
-  /** Returns the text at first; undefined: the user has given up. */
+  /** Returns the initial text; undefined if the user has closed the palette. */
   typed: () => string | undefined;
-  /** It has closed without a choice. */
+  /** Called when the dialog has closed without a choice. */
   closed: () => void;
 }
 
 const NONE: Found = { entries: [], status: "" };
-/** Entries that are shown at most. */
+/** Maximum number of displayed entries. */
 const SHOWN = 300;
 
 /** Lets the user choose one of the entries by a part of its label. */

@@ -10,64 +10,75 @@ import type { GatewayClient } from "../client/client";
 import type { Participant } from "../wire/methods";
 import type { Workspace } from "./workspace";
 
-/** The state of a pane in the page's address, which a reload or a copied link restores. */
+/** The state of a pane in the page's address. A reload or a copied link restores it. */
 export type PaneState = Readonly<Record<string, string>>;
 
-/** The dot of a tab: something runs (`running`), ended with an error (`failed`) or needs the user (`attention`). */
+/** The dot on a tab: the pane's program runs (`running`), has failed (`failed`) or needs the user (`attention`). */
 export type PaneStatus = "idle" | "running" | "failed" | "attention";
 
-/** The progress of a program. `busy`: it works, without a known progress. */
+/** The progress of a program. `busy` means that it is working, but that its progress is unknown. */
 export interface Progress {
   readonly kind: "normal" | "error" | "paused" | "busy";
   /** 0 to 100. */
   readonly percent: number;
 }
 
-/** One rectangle of the page. Disposing it ends everything that it has started. */
+/** One rectangle of the page. Disposing of a pane ends everything that it has started. */
 export interface Pane extends Disposable {
-  /** The name of its kind in the registry. */
+  /** Name of the pane's kind in the registry. */
   readonly kind: string;
-  /** Its name in the tab and in the pane's header. */
+  /** Title in the tab and in the pane's header. */
   readonly title: ReadonlySignal<string>;
   readonly status: ReadonlySignal<PaneStatus>;
-  /** Shown on the tab. */
+  /** The dot or progress shown on the tab. */
   readonly progress?: ReadonlySignal<Progress | undefined>;
-  /** Whether it needs only a line of the space that it has: the others of its split get the rest. */
+  /** Whether the pane is folded to one line, so that the other panes of its split get the remaining space. */
   readonly folded?: ReadonlySignal<boolean>;
-  /** Draws into `element`, which the page owns. The page calls it once. Disposing the result removes what it has drawn. */
+  /**
+   * Draws the pane into `element`, which the page owns. The page calls it once. Disposing of the result removes the
+   * drawn elements.
+   */
   mount(element: HTMLElement): Disposable;
   /** Gives the keyboard focus to the pane. */
   focus(): void;
-  /** Changes whether the user sees the pane: a hidden one need not draw. */
+  /** Changes whether the user sees the pane. A hidden pane does not have to draw. */
   setVisible?(visible: boolean): void;
-  /** Returns what leads to the same view after a reload. The page calls it after each `AppContext.changed`. */
+  /**
+   * Returns the state that restores the same view after a reload. The page calls it after each `AppContext.changed`.
+   */
   state(): PaneState;
-  /** Shows `state` in this pane instead of a new one and returns true; returns false if it belongs to another object. */
+  /**
+   * Shows `state` in this pane instead of a new pane and returns true; returns false if the state belongs to another
+   * object.
+   */
   adopt?(state: PaneState): boolean;
-  /** Whether the next file can replace this one: the user has not edited it. */
+  /** Whether the next opened file can replace this pane, because the user has not edited its file. */
   readonly replaceable?: boolean;
-  /** Returns the directory that it is in, for files that are dropped on it; empty: the workspace. Throws HawseError. */
+  /**
+   * Returns the pane's current directory, where dropped files are stored; an empty path is the workspace. Throws
+   * HawseError.
+   */
   directory?(): Promise<string>;
-  /** Accepts text that is dropped on it. */
+  /** Accepts text that is dropped on the pane. */
   takeText?(text: string): void;
-  /** Resolves with false if the user wants to keep the pane, for example because of changes that are not saved. */
+  /** Resolves with false if the user wants to keep the pane, for example because of unsaved changes. */
   mayClose?(): Promise<boolean>;
 }
 
 /** Where a new pane appears: in a new tab, or beside the active pane. */
 export type Place = "tab" | "right" | "below";
 
-/** An emulator that shows what is written to it. */
+/** An emulator that displays the bytes written to it. */
 export interface EmulatorScreen extends Disposable {
   readonly terminal: Terminal;
   resize(cols: number, rows: number): void;
 }
 
-/** Operations on the viewers of terminals. `terminal`: id of a terminal. Its methods read signals. */
+/** Operations on the viewers of terminals. `terminal` is a terminal's id. The methods read signals. */
 export interface PeopleContext {
-  /** Id of the viewer at `terminal` that is this page; undefined if the page does not show the terminal. */
+  /** Returns the id of this page's viewer at `terminal`; undefined if the page does not show the terminal. */
   me(terminal: string): string | undefined;
-  /** Whether only this user can type there, and can pass the keyboard on. */
+  /** Returns whether only this user can type in the terminal, and can hand over the keyboard. */
   holds(terminal: string): boolean;
   follows(terminal: string, viewer: string): boolean;
   /** Starts or stops following the viewer. */
@@ -76,32 +87,32 @@ export interface PeopleContext {
   give(terminal: string, viewer: Participant): void;
 }
 
-/** The interface of the page for panes and for views in the rail. */
+/** The page's interface for panes and for views in the rail. */
 export interface AppContext {
   readonly client: GatewayClient;
   /** Id of the sandbox that the page shows. */
   readonly sandbox: string;
   /** The tabs and their panes. */
   readonly workspace: Workspace;
-  /** Whether the user may only look. */
+  /** Whether the user can only view. */
   readonly readOnly: ReadonlySignal<boolean>;
-  /** Directory of the active terminal; empty while it is not known. */
+  /** Directory of the active terminal; empty if unknown. */
   readonly directory: ReadonlySignal<string>;
-  /** Undefined until the page has loaded it. */
+  /** Undefined until the page has loaded this module. */
   readonly people: ReadonlySignal<PeopleContext | undefined>;
-  /** Shows a pane; one with an equal state that is already open gets the focus instead. */
+  /** Shows a pane. If a pane with an equal state is open, it gets the focus instead. */
   open(kind: string, state: PaneState, place?: Place): void;
   /** Shows a view of the rail. */
   show(view: string): void;
-  /** The state of `pane` has changed: updates the address. */
+  /** Called when the state of `pane` has changed; updates the address. */
   changed(pane: Pane): void;
-  /** Id of the terminal that is active, or was active last. */
+  /** Id of the active terminal, or of the last active terminal. */
   readonly terminal: ReadonlySignal<string>;
-  /** Opens an emulator in the user's font and theme: `host` is a child of `stage`, which centres it. */
+  /** Opens an emulator with the user's font and theme. `host` is a child of `stage`, which centres it. */
   screen(stage: HTMLElement, host: HTMLElement): Promise<EmulatorScreen>;
   /** Copies text and shows a message. */
   copy(text: string): Promise<void>;
-  /** Shows a short message for some seconds. */
+  /** Shows a message for a few seconds. */
   toast(text: string): void;
   /** Returns a new ticket for a download or another request by URL. Throws HawseError. */
   ticket(): Promise<string>;
@@ -109,24 +120,24 @@ export interface AppContext {
   drafts(): Promise<Drafts>;
   /** Runs a command line in the shell of the active terminal. */
   run(line: string): void;
-  /** Gives the focus back to the active pane. */
+  /** Returns the focus to the active pane. */
   focus(): void;
 }
 
-/** A kind of pane. Its module is loaded when the first one is shown. */
+/** A kind of pane. Its module is loaded when the first pane of this kind is shown. */
 export interface PaneKind {
-  /** Its name in the address: lower-case letters. */
+  /** Name of the kind in the address, in lower-case letters. */
   readonly kind: string;
   load(): Promise<(app: AppContext, state: PaneState) => Pane>;
 }
 
 export interface RailProps {
   app: AppContext;
-  /** Whether the page has opened the view after a reload: the focus stays where it is. */
+  /** Whether the page has opened the view after a reload, so that the focus does not move. */
   restored: boolean;
 }
 
-/** A view in the rail. Its module is loaded when the user opens it. */
+/** A view in the rail. Its module is loaded when the user opens the view. */
 export interface RailView {
   readonly id: string;
   readonly label: string;

@@ -1,4 +1,4 @@
-// The rail: a column of icons, and beside it the chosen view. It is off by default.
+// The rail: a column of icons, with the selected view beside it. It is hidden by default.
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
@@ -10,9 +10,9 @@ import type { Registry } from "./registry";
 export interface RailState {
   /** Whether the rail is shown. */
   readonly open: Signal<boolean>;
-  /** Id of the view beside the icons; empty: none. */
+  /** Id of the view beside the icons; empty if no view is open. */
   readonly view: Signal<string>;
-  /** Whether the page has opened the view after a reload, not the user. */
+  /** Whether the page, not the user, has opened the view, after a reload. */
   restored?: boolean;
 }
 

@@ -1,13 +1,16 @@
-// The kinds of panes and the views of the rail that this page has.
+// The kinds of panes and the rail views of this page.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { PaneKind, RailView } from "./pane";
 
-/** An entry of the palette from a module that is loaded after the first prompt, so it is not an action of the page. */
+/**
+ * An entry of the palette from a module that is loaded after the first prompt, and which is therefore not an action of
+ * the page.
+ */
 export interface ViewCommand {
   /** Unique name. */
   readonly id: string;
-  /** Imperative, as a menu item. */
+  /** Title in the imperative, as in a menu. */
   readonly label: string;
   readonly icon: RailView["icon"];
   run(): void;
@@ -22,12 +25,12 @@ export class Registry {
   /** Entries of the palette. */
   readonly commands: ViewCommand[] = [];
 
-  /** `more`: registers all that is not needed at once. */
+  /** `more` registers everything that is not needed immediately. */
   constructor(more: () => Promise<void> = async () => {}) {
     this.#more = more;
   }
 
-  /** Registers everything. Rejects if it cannot be loaded; a later call tries it again. */
+  /** Registers everything. Rejects if a module cannot be loaded; a later call tries again. */
   load(): Promise<void> {
     this.#loading ??= this.#more().catch(error => {
       this.#loading = undefined;
@@ -36,7 +39,7 @@ export class Registry {
     return this.#loading;
   }
 
-  /** Throws Error if the kind is registered already. */
+  /** Registers a kind of pane. Throws Error if the kind is already registered. */
   addPane(kind: PaneKind): void {
     if (this.#kinds.has(kind.kind)) throw new Error(`the pane kind ${kind.kind} is registered twice`);
     this.#kinds.set(kind.kind, kind);
@@ -49,7 +52,7 @@ export class Registry {
     this.#views.value = [...this.#views.value, view];
   }
 
-  /** Returns the kind of panes with this name. Rejects if it cannot be loaded. */
+  /** Returns the kind of pane with this name. Rejects if its module cannot be loaded. */
   async pane(kind: string): Promise<PaneKind | undefined> {
     if (!this.#kinds.has(kind)) await this.load();
     return this.#kinds.get(kind);

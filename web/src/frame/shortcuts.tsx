@@ -17,7 +17,7 @@ interface Line {
   keys: string;
 }
 
-/** Returns the shortcuts by group, in the order of the table. */
+/** Returns the shortcuts by group, in the order of the action table. */
 export function groupsOf(actions: Actions, fixed: readonly Fixed[]): Map<string, Line[]> {
   const groups = new Map<string, Line[]>();
   const add = (group: string, line: Line) => groups.set(group, [...(groups.get(group) ?? []), line]);

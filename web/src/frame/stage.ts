@@ -1,5 +1,5 @@
-// Places the panes of the workspace: loads the panes of the shown tab and gives each its rectangle. The elements of
-// all panes are siblings, so that a change of the tree moves none to another parent.
+// Places the panes of the workspace: loads the panes of the current tab and gives each pane its rectangle. The elements
+// of all panes are siblings, so a change of the tree never moves an element to another parent.
 
 import { effect, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -19,10 +19,10 @@ import {
 } from "./tree";
 import type { Workspace } from "./workspace";
 
-/** Devices with larger touch targets, as in shell-fold.css. */
+/** Matches devices with larger touch targets, as in shell-fold.css. */
 const LARGE = matchMedia("(pointer: coarse), (max-width: 700px)");
 
-/** Maximum number of panes that stay loaded in tabs that are not shown: each is a terminal's channel, or as much. */
+/** Maximum number of loaded panes in hidden tabs. Each pane costs about as much as a terminal's channel. */
 const MAX_HIDDEN = 8;
 
 interface Hosted extends Disposable {
@@ -43,7 +43,7 @@ export class Stage implements Disposable {
   /** The module of the dividers, which is loaded with the first split. */
   #bars: typeof import("./divider-bar") | undefined;
 
-  /** `close`: the user has pressed the button that closes the pane. */
+  /** `close` is called when the user has clicked the close button of the pane. */
   constructor(
     element: HTMLElement,
     workspace: Workspace,
@@ -76,7 +76,7 @@ export class Stage implements Disposable {
     for (const [id, host] of this.#hosts) if (!shown.has(id)) untracked(() => setHidden(host, true));
     for (const { leaf, box } of leaves) {
       const host = this.#hosts.get(leaf.id) ?? this.#create(leaf);
-      this.#hosts.delete(leaf.id); // the map is in the order of use
+      this.#hosts.delete(leaf.id); // the map is in order of use
       this.#hosts.set(leaf.id, host);
       place(host.element, box);
       host.element.classList.toggle("single", leaves.length === 1);
@@ -87,7 +87,7 @@ export class Stage implements Disposable {
     this.#dropUnused(shown);
   }
 
-  /** The ids of the panes that need only a line. */
+  /** Returns the ids of the panes that are folded to one line. */
   #folded(): ReadonlySet<number> {
     const panes = [...this.#workspace.panes.value];
     return new Set(panes.flatMap(([id, pane]) => (pane.folded?.value ? id : [])));
@@ -100,14 +100,14 @@ export class Stage implements Disposable {
           this.#bars = bars;
           untracked(() => this.#show());
         })
-        .catch(() => {}); // the next change of the panes tries it again
+        .catch(() => {}); // retried at the next change of the panes
       return;
     }
     const { DividerBar } = this.#bars;
     this.#dividers = dividers.map(divider => new DividerBar(this.#element, this.#workspace, key, divider));
   }
 
-  /** Ends the least recently used panes while too many are hidden. */
+  /** Disposes of the least recently used panes while too many panes are hidden. */
   #dropUnused(shown: ReadonlySet<number>): void {
     const hidden = [...this.#hosts.keys()].filter(id => !shown.has(id));
     for (const id of hidden.slice(0, Math.max(0, hidden.length - MAX_HIDDEN))) this.#drop(id);
@@ -144,7 +144,7 @@ export class Stage implements Disposable {
       create = await (await this.#registry.pane(leaf.kind))?.load();
       missing = `There is no view "${leaf.kind}".`;
     } catch {}
-    if (this.#hosts.get(leaf.id) !== host) return; // it was closed meanwhile
+    if (this.#hosts.get(leaf.id) !== host) return; // the pane was closed while it was loading
     if (!create) {
       body.textContent = missing;
       body.className = "pane-body missing";
@@ -170,19 +170,19 @@ export class Stage implements Disposable {
     const host = this.#hosts.get(id);
     this.#hosts.delete(id);
     const { panes } = this.#workspace;
-    const known = panes.peek(); // `#show` must not depend on what it changes
+    const known = panes.peek(); // `#show` must not depend on signals that it changes
     if (known.has(id)) panes.value = new Map([...known].filter(([key]) => key !== id));
     host?.dispose();
   }
 
-  /** A pane becomes the active one when the focus enters it. */
+  /** A pane becomes active when the focus enters it. */
   #focused({ target }: FocusEvent): void {
     const current = this.#workspace.current.value;
     if (!current || !(target instanceof HTMLElement)) return;
     for (const [id, { element }] of this.#hosts)
       if (element.contains(target) && id !== current.active) {
         this.#workspace.focus(current.key, id);
-        target.focus(); // the active pane takes the focus, also from its own buttons
+        target.focus(); // the active pane takes the focus, even from its own buttons
       }
   }
 }

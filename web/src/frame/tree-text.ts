@@ -7,9 +7,9 @@
 import type { PaneState } from "./pane";
 import { type Direction, type Leaf, MAX_PANES, type Tree } from "./tree";
 
-/** Maximum length in characters of a text that is read: longer ones are not from this page. */
+/** Maximum length in characters of a text to parse; this page does not generate longer texts. */
 const MAX_LENGTH = 8_000;
-/** Maximum number of splits within each other. */
+/** Maximum nesting depth of splits. */
 const MAX_DEPTH = 8;
 const UNSAFE = /[^A-Za-z0-9_.\-/]/gu;
 
@@ -19,7 +19,7 @@ export function treeToText(tree: Tree): string {
   return `${tree.direction}(${parts.join(",")})`;
 }
 
-/** Returns undefined if `text` is not a tree. `nextId` numbers the panes. */
+/** Parses a tree; returns undefined if `text` is not a tree. `nextId` numbers the panes. */
 export function treeFromText(text: string, nextId: () => number): Tree | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   return new Reader(text, nextId).read();
@@ -91,7 +91,7 @@ class Reader {
     return { type: "leaf", id: this.#nextId(), kind, state: state satisfies PaneState };
   }
 
-  /** Returns the first group of a match at the current position, and moves behind the match. */
+  /** Returns the first group of a match at the current position, and moves past the match. */
   #take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);

@@ -1,10 +1,10 @@
-// The tree of splits of one tab. Pure functions on immutable values: a change returns a new tree.
+// The tree of splits of one tab. Its functions are pure and its values immutable: a change returns a new tree.
 
 import type { PaneState } from "./pane";
 
 export interface Leaf {
   readonly type: "leaf";
-  /** Unique in the page. */
+  /** Unique within the page. */
   readonly id: number;
   readonly kind: string;
   readonly state: PaneState;
@@ -12,19 +12,19 @@ export interface Leaf {
 
 export interface Split {
   readonly type: "split";
-  /** `row`: the children are side by side. `column`: one below the other. */
+  /** In a `row`, the children are side by side; in a `column`, one below another. */
   readonly direction: Direction;
-  /** The part of each child; the sum is 1. */
+  /** The fraction of each child; the sum is 1. */
   readonly sizes: readonly number[];
   readonly children: readonly Tree[];
 }
 
 export type Tree = Leaf | Split;
 export type Direction = "row" | "column";
-/** Indexes of children, from the root. */
+/** Indexes of children, starting at the root. */
 export type Path = readonly number[];
 
-/** Parts of the whole: 0 to 1. `pixels` are added to each of them: panes that are folded have a fixed size. */
+/** Fractions of the whole, from 0 to 1. `pixels` are added to each fraction, because folded panes have a fixed size. */
 export interface Box {
   readonly x: number;
   readonly y: number;
@@ -39,7 +39,7 @@ export interface Divider {
   readonly index: number;
   readonly direction: Direction;
   readonly box: Box;
-  /** The two children beside it, together: what it moves in. */
+  /** The combined area of the two children beside the divider, where it can move. */
   readonly range: Box;
 }
 
@@ -48,17 +48,17 @@ export interface Arrangement {
   readonly dividers: readonly Divider[];
 }
 
-/** The smallest part of a split that a divider leaves to a child. */
+/** The smallest fraction of a split that a divider leaves to a child. */
 export const MIN_SIZE = 0.08;
-/** Maximum number of panes in a tab: more would be too small to read. */
+/** Maximum number of panes in a tab; more panes would be too small to read. */
 export const MAX_PANES = 12;
 
-/** Pixels of a folded pane: its header and a line below it, or a column with its buttons. */
+/** Size of a folded pane in pixels: its header and a line below it, or a column with its buttons. */
 export const FOLDED: Readonly<Record<Direction, number>> = { column: 76, row: 160 };
-/** The same where the page is narrow or the pointer is a finger: the buttons are below the line. */
+/** The same if the page is narrow or the pointer is a finger: the buttons are below the line. */
 export const FOLDED_LARGE: Readonly<Record<Direction, number>> = { column: 144, row: 160 };
 
-/** Returns a length of a box for CSS. */
+/** Returns a side of a box as a CSS length. */
 export function cssLength(box: Box, side: "x" | "y" | "width" | "height"): string {
   const part = `${box[side] * 100}%`;
   const pixels = box.pixels?.[side];
@@ -71,7 +71,7 @@ export function leavesOf(tree: Tree): Leaf[] {
   return tree.type === "leaf" ? [tree] : tree.children.flatMap(leavesOf);
 }
 
-/** Returns the tree with `added` beside the leaf `id`, which gives half of its space. */
+/** Returns the tree with `added` beside the leaf `id`, which gives up half of its space. */
 export function splitLeaf(tree: Tree, id: number, direction: Direction, added: Leaf): Tree {
   if (tree.type === "leaf") {
     if (tree.id !== id) return tree;
@@ -89,7 +89,7 @@ export function splitLeaf(tree: Tree, id: number, direction: Direction, added: L
   };
 }
 
-/** Returns the tree without the leaf, whose neighbours get its space; undefined if it was the only one. */
+/** Returns the tree without the leaf, whose neighbours get its space; undefined if it was the only leaf. */
 export function removeLeaf(tree: Tree, id: number): Tree | undefined {
   if (tree.type === "leaf") return tree.id === id ? undefined : tree;
   const kept: Tree[] = [];
@@ -110,13 +110,15 @@ export function removeLeaf(tree: Tree, id: number): Tree | undefined {
   return { ...tree, children: kept, sizes: normalized(sizes) };
 }
 
-/** Returns the tree with the members of `change` in the leaf `id`. Another `id` makes it another pane. */
+/**
+ * Returns the tree with the leaf `id` changed to the members of `change`. A different `id` makes it a different pane.
+ */
 export function updateLeaf(tree: Tree, id: number, change: Partial<Leaf>): Tree {
   if (tree.type === "leaf") return tree.id === id ? { ...tree, ...change } : tree;
   return { ...tree, children: tree.children.map(child => updateLeaf(child, id, change)) };
 }
 
-/** Moves a divider by `delta`, a part of the whole tab, as far as both sides keep their smallest size. */
+/** Moves a divider by `delta`, a fraction of the whole tab, as far as both sides keep their minimum size. */
 export function moveDivider(tree: Tree, { path, index, direction, range }: Divider, delta: number): Tree {
   const extent = direction === "row" ? range.width : range.height;
   return updateSplit(tree, path, split => {
@@ -137,7 +139,7 @@ export function equalize(tree: Tree, { path }: Divider): Tree {
   }));
 }
 
-/** `folded`: the panes that need only a line. `pixels`: what each of them takes. */
+/** `folded` contains the panes that are folded to one line, and `pixels` the size of each. */
 export function arrange(tree: Tree, folded: ReadonlySet<number> = new Set(), pixels = FOLDED): Arrangement {
   const leaves: { leaf: Leaf; box: Box }[] = [];
   const dividers: Divider[] = [];
@@ -152,7 +154,7 @@ export function arrange(tree: Tree, folded: ReadonlySet<number> = new Set(), pix
       const own = boxes[index] as Box;
       walk(child, own, [...path, index]);
       const next = boxes[index + 1];
-      // Beside a folded pane there is nothing to divide.
+      // A folded pane has no divider beside it.
       const fix = fixed[index] !== undefined || fixed[index + 1] !== undefined;
       if (next && !fix) dividers.push(dividerBetween(own, next, { path, index, direction: node.direction }));
     }
@@ -161,7 +163,7 @@ export function arrange(tree: Tree, folded: ReadonlySet<number> = new Set(), pix
   return { leaves, dividers };
 }
 
-/** Returns the leaf on that side of the leaf `id`: the nearest one that faces its middle. */
+/** Returns the nearest leaf on this side of the leaf `id` that faces its middle. */
 export function neighbourOf(
   tree: Tree,
   id: number,
@@ -195,7 +197,7 @@ function updateSplit(tree: Tree, path: Path, change: (split: Split) => Split): T
   };
 }
 
-/** Returns the pixels that a folded pane takes in that direction; undefined for what takes a part. */
+/** Returns the size in pixels of a folded pane in this direction; undefined for a pane with a fractional size. */
 function fixedSize(
   tree: Tree,
   direction: Direction,
@@ -209,7 +211,10 @@ function fixedSize(
   return tree.direction === direction ? known.reduce((sum, size) => sum + size, 0) : Math.max(...known);
 }
 
-/** `fixed`: the pixels of the children that are folded; the others share the rest. If all are, they share all. */
+/**
+ * `fixed` contains the pixels of the folded children; the others share the remaining space. If all children are folded,
+ * they share the whole space.
+ */
 function boxesOf({ direction, sizes }: Split, box: Box, fixed: readonly (number | undefined)[]): Box[] {
   const all = !fixed.includes(undefined);
   const pixels = all ? fixed.map(() => undefined) : fixed;

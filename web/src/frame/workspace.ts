@@ -1,5 +1,5 @@
-// The tabs of the page and their panes: the open ones, the active one, and their state in the address. It knows
-// no DOM: `Stage` places the panes.
+// The tabs of the page and their panes: the open panes, the active pane, and their state in the address. The module
+// does not use the DOM; `Stage` places the panes.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Pane, PaneState, Place } from "./pane";
@@ -16,20 +16,20 @@ import {
 import { treeFromText, treeToText } from "./tree-text";
 
 export interface Tab {
-  /** Unique in the page. */
+  /** Unique within the page. */
   readonly key: number;
   readonly tree: Tree;
-  /** Id of the pane that has, or had last, the focus. */
+  /** Id of the focused pane, or of the pane that was focused last. */
   readonly active: number;
 }
 
-/** The kind of the panes that stand for terminals; their state has the `id` of the terminal. */
+/** The kind of terminal panes, whose state contains the `id` of the terminal. */
 export const TERMINAL = "terminal";
 
 export class Workspace {
   readonly #tabs = signal<readonly Tab[]>([]);
   readonly #current = signal(0);
-  /** The panes that have been loaded, by the ids of their leaves. */
+  /** The loaded panes by the ids of their leaves. */
   readonly panes: Signal<ReadonlyMap<number, Pane>> = signal(new Map());
   #lastId = 0;
 
@@ -43,7 +43,7 @@ export class Workspace {
 
   readonly nextId = (): number => ++this.#lastId;
 
-  /** Shows the pane with this state: the one that is open, otherwise a new one. Returns false if the tab is full. */
+  /** Shows the pane with this state: an open pane, or otherwise a new one. Returns false if the tab is full. */
   open(kind: string, state: PaneState, place: Place = "tab"): boolean {
     const found = this.find(kind, state);
     if (found) {
@@ -86,7 +86,7 @@ export class Workspace {
     });
   }
 
-  /** Selects the next tab (1) or the one before (-1), around the ends. */
+  /** Selects the next (1) or the previous (-1) tab, wrapping around. */
   step(by: 1 | -1): void {
     const tabs = this.#tabs.value;
     const index = tabs.findIndex(({ key }) => key === this.current.value?.key);
@@ -94,14 +94,14 @@ export class Workspace {
     if (next) this.#select(next.key);
   }
 
-  /** Moves the focus to the pane on that side. */
+  /** Moves the focus to the pane on this side. */
   go(side: "left" | "right" | "up" | "down"): void {
     const here = this.current.value;
     const next = here && neighbourOf(here.tree, here.active, side);
     if (here && next) this.focus(here.key, next.id);
   }
 
-  /** Removes one pane, and its tab if it was the last one there. */
+  /** Removes a pane, and its tab if it was the tab's last pane. */
   remove(id: number): void {
     const tab = this.#tabs.value.find(({ tree }) => leavesOf(tree).some(leaf => leaf.id === id));
     if (!tab) return;
@@ -123,8 +123,8 @@ export class Workspace {
   }
 
   /**
-   * Adds a tab for each terminal of `running` that no pane shows, and removes the tabs whose only pane is a terminal that
-   * does not run any more, except the one that the user looks at.
+   * Adds a tab for each terminal of `running` that no pane shows. Removes the tabs that contain only a terminal that no
+   * longer runs, except the current tab.
    */
   syncTerminals(running: readonly string[]): void {
     const alive = new Set(running);
@@ -137,14 +137,14 @@ export class Workspace {
         this.#add({ type: "leaf", id: this.nextId(), kind: TERMINAL, state: { id } });
   }
 
-  /** Returns the trees of the other tabs that no list of terminals would bring back. */
+  /** Returns the trees of the other tabs that could not be restored from a list of terminals. */
   others(): string[] {
     return this.#tabs.value
       .filter(({ key, tree }) => key !== this.current.value?.key && terminalOf(tree) === undefined)
       .map(({ tree }) => treeToText(tree));
   }
 
-  /** Shows the tab that `text` describes: the one that is open, otherwise a new one. Returns false if it is malformed. */
+  /** Shows the tab that `text` describes: an open tab, or otherwise a new one. Returns false if `text` is malformed. */
   restore(text: string): boolean {
     const found = this.#tabs.value.find(({ tree }) => treeToText(tree) === text);
     const tree = found ? undefined : treeFromText(text, this.nextId);
@@ -179,7 +179,7 @@ export class Workspace {
   }
 }
 
-/** Returns the id of the terminal if the tree is only that; otherwise undefined. */
+/** Returns the id of the terminal if the tree contains only this terminal; otherwise undefined. */
 export function terminalOf(tree: Tree): string | undefined {
   return tree.type === "leaf" && tree.kind === TERMINAL ? tree.state.id : undefined;
 }

@@ -1,11 +1,11 @@
-// Chooses the contents of a sandbox's card: one of its terminals, a number of its lines, and people.
+// Selects the contents of a sandbox's card: one terminal, some of its lines, and people.
 
 import type { Participant, TerminalInfo, TerminalViewer } from "../wire/methods";
 
-/** Lines and columns of a preview; more would not be readable. */
+/** Maximum number of lines and columns of a preview; more would not be readable. */
 export const PREVIEW_ROWS = 14;
 const PREVIEW_COLUMNS = 160;
-/** Maximum number of faces on a card; the rest are shown as a number. */
+/** Maximum number of faces on a card; further people are shown as a number. */
 const FACES = 5;
 
 /**
@@ -29,7 +29,7 @@ export function lastUsed(
   return [...candidates].sort((a, b) => rank(b) - rank(a) || b.started - a.started)[0];
 }
 
-/** Returns the last lines of a screen, without the empty ones below them. */
+/** Returns the last lines of a screen, without empty lines at the end. */
 export function preview(screen: string): string {
   const lines = screen.split("\n");
   while (lines.length && !lines.at(-1)?.trim()) lines.pop();
@@ -39,7 +39,7 @@ export function preview(screen: string): string {
     .join("\n");
 }
 
-/** Returns each person and agent once, even if at several terminals, and the number of hidden ones. */
+/** Returns each person and agent once, even at several terminals, and the number of people who are not shown. */
 export function faces(
   viewers: readonly TerminalViewer[],
   total: number,

@@ -1,5 +1,5 @@
-// A preview of a running sandbox on its card: the last lines of the latest terminal, and its people. It asks
-// only while the card is in view, and for a screen only if the terminal has printed.
+// The preview of a running sandbox on its card: the last lines of the latest terminal, and its people. It polls only
+// while the card is visible, and requests a screen only if the terminal has printed output.
 
 import { type Disposable, DisposableList } from "../base/disposables";
 import { visibleLines } from "../base/visible";
@@ -10,14 +10,14 @@ import { HawseError } from "../wire/errors";
 import type { Participant, SandboxInfo, TerminalInfo } from "../wire/methods";
 import { faces, lastUsed, preview } from "./choose";
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two polls. */
 const INTERVAL = 3_000;
-/** Seconds that a call may take. */
+/** Time limit of a call in seconds. */
 const TIMEOUT = 5;
 
 const INSTEAD: Partial<Record<SandboxInfo["state"], string>> = {
   stopped: "Stopped. Its files are kept.",
-  sleeping: "Sleeps. Opening it wakes it.",
+  sleeping: "Sleeping. Opening it wakes it.",
   paused: "Paused.",
   failed: "It could not be started.",
   stopping: "Stopping…",
@@ -39,11 +39,11 @@ export class Glance implements Disposable {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #busy = false;
 
-  /** `href`: where a click on the preview leads. */
+  /** `href` is the address that a click on the preview opens. */
   constructor(box: SandboxHandle, href: string) {
     this.#box = box;
     this.screen.href = href;
-    this.screen.tabIndex = -1; // the name of the sandbox is the same link
+    this.screen.tabIndex = -1; // the sandbox's name is the same link
     this.screen.ariaHidden = "true";
     this.screen.append(this.#text, this.#name);
     this.people.ariaLabel = "Viewers";
@@ -99,7 +99,7 @@ export class Glance implements Disposable {
       }
       await this.#showTerminal(used);
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // the next look may succeed
+      if (!(problem instanceof HawseError)) throw problem; // retried at the next poll
     } finally {
       this.#busy = false;
       this.#schedule(INTERVAL);

@@ -3,11 +3,13 @@
 export interface PageAddress {
   sandbox: string;
   terminal: string;
-  /** The tree of splits (`frame/tree-text.ts`); undefined: only the terminal. */
+  /** The tree of splits (`frame/tree-text.ts`). If undefined, the page shows only the terminal. */
   layout: string | undefined;
-  /** From the fragment, which browsers do not send to servers. */
+  /** The token in the fragment, which browsers do not send to servers. */
   token: string | undefined;
-  /** The id and the key of a session that a login has started, `ID.KEY`, and the proof of the page that started it. */
+  /**
+   * The id and key (`ID.KEY`) of a session that a login has started, and the proof of the page that started the login.
+   */
   session: string | undefined;
   proof: string | undefined;
 }
@@ -27,7 +29,7 @@ export function readAddress(href: string): PageAddress {
   };
 }
 
-/** Returns the URL without the token and the session: for the address bar, the history and links to share. */
+/** Returns the URL without the token and the session, for the address bar, the history and shared links. */
 export function withoutToken(href: string): string {
   const url = new URL(href);
   const fragment = new URLSearchParams(url.hash.slice(1));
@@ -38,8 +40,8 @@ export function withoutToken(href: string): string {
 }
 
 /**
- * Returns a link to share. It names the sandbox and the terminal explicitly, also where `href` relies on the defaults.
- * `token`: a token to include, for recipients without one.
+ * Returns a link to share. It names the sandbox and the terminal explicitly, even if `href` relies on the defaults.
+ * `token` is included for recipients who have no token.
  */
 export function shareLink(href: string, token?: string): string {
   const { sandbox, terminal } = readAddress(href);
@@ -50,7 +52,7 @@ export function shareLink(href: string, token?: string): string {
   return url.href;
 }
 
-/** Returns the URL of the page of another sandbox, with its terminal `main`. */
+/** Returns the URL of another sandbox's page, with its terminal `main`. */
 export function sandboxLink(href: string, sandbox: string): string {
   const url = new URL(".", href);
   url.searchParams.set("sandbox", sandbox);
@@ -65,11 +67,14 @@ export function terminalLink(href: string, terminal: string): string {
   return url.href;
 }
 
-/** Returns the URL of a tree of splits in the same sandbox. `layout` has only characters that a query keeps. */
+/**
+ * Returns the URL of a tree of splits in the same sandbox. `layout` contains only characters that need no escaping in a
+ * query.
+ */
 export function layoutLink(href: string, layout: string): string {
   const url = new URL(".", href);
   url.searchParams.set("sandbox", readAddress(href).sandbox);
-  // Not with `searchParams`, which encodes the parentheses, colons and commas.
+  // `searchParams` is not used, because it encodes parentheses, colons and commas.
   url.search += `&layout=${layout}`;
   return url.href;
 }

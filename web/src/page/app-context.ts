@@ -1,11 +1,11 @@
-// The interface of the page for panes and for views of the rail.
+// Implements the page's interface for panes and rail views.
 
 import type { GatewayClient } from "../client/client";
 import type { AppContext } from "../frame/pane";
 import type { PageCore } from "./page-core";
 import { copyText } from "./terminal/clipboard";
 
-/** On pages narrower than this (CSS pixels), files and previews open in new tabs; as in panes.css. */
+/** Width in CSS pixels below which files and previews open in new tabs; the same as in panes.css. */
 const NARROW = 700;
 
 export function appContext(page: PageCore): AppContext {
@@ -20,10 +20,10 @@ export function appContext(page: PageCore): AppContext {
     terminal: lastTerminal,
     toast,
     open: (kind, state, place) => {
-      // A narrow page has no room for two panes side by side.
+      // A narrow page has no space for two panes side by side.
       const narrow = innerWidth < NARROW;
       const where = place === "right" && narrow ? "tab" : place;
-      if (narrow) rail.open.value = false; // it covers the panes
+      if (narrow) rail.open.value = false; // the rail covers the panes
       const panes = [...workspace.panes.peek().values()];
       const found = panes.find(pane => pane.kind === kind && pane.adopt?.(state));
       if (!workspace.open(kind, found?.state() ?? state, where))
@@ -55,7 +55,7 @@ export function appContext(page: PageCore): AppContext {
   };
 }
 
-/** Waits for the gateway's first `welcome`: before it, the page does not know its user. */
+/** Waits for the gateway's first `welcome`, because the page does not know its user before. */
 async function identityOf(client: GatewayClient): Promise<string> {
   if (!client.welcome)
     await new Promise<void>(resolve => {

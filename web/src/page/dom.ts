@@ -1,4 +1,4 @@
-// Finds the fixed elements of index.html, throwing an Error if one is missing, and makes new elements.
+// Finds the fixed elements of index.html, throwing an Error if one is missing, and creates new elements.
 
 import { visible } from "../base/visible";
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -13,7 +13,7 @@ export function within<T extends HTMLElement = HTMLElement>(element: Element, se
   return found;
 }
 
-/** Shows one line of text, which can contain untrusted text. */
+/** Shows one line of text, which may be untrusted. */
 export function setText(element: Element, text: string): void {
   const shown = visible(text);
   if (element.textContent !== shown) element.textContent = shown;
@@ -31,7 +31,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Returns a button with an icon: `path` is drawn in a square of 16 × 16. */
+/** Returns a button with an icon. `path` is drawn in a square of 16 × 16. */
 export function iconButton(label: string, path: string): HTMLButtonElement {
   const button = make("button", "icon");
   button.type = "button";

@@ -1,9 +1,12 @@
 // Collects keys while a dialog with a text field loads, so that they do not reach the terminal.
 
-/** Milliseconds to wait for the dialog; then keys go to the terminal again. */
+/** Milliseconds to wait for the dialog; after that, the terminal receives keys again. */
 const LIMIT = 5_000;
 
-/** Returns a function that stops collecting and returns the typed text; undefined if the user has pressed Escape. */
+/**
+ * Returns a function that stops collecting keys and returns the typed text, or undefined if the user has pressed
+ * Escape.
+ */
 export function holdKeys(
   target: Pick<Window, "addEventListener" | "removeEventListener">,
 ): () => string | undefined {

@@ -1,25 +1,25 @@
-// Work after the first prompt: restores the rail, and loads modules that the user may need next.
+// Runs after the first prompt: restores the rail, and loads modules that the user may need next.
 
 import { batch, effect } from "@preact/signals";
 import type { RailState } from "../frame/rail";
 
 const KEY = "hawse.rail";
-/** Smallest width in CSS pixels that has room for the rail beside the panes; on narrower pages it covers them. */
+/** Minimum width in CSS pixels for the rail beside the panes; on narrower pages, the rail covers the panes. */
 const WIDE = 701;
 const remembered = new WeakSet<RailState>();
 
-/** Each new connection calls it. Rejects if something cannot be loaded. */
+/** Called on each new connection. Rejects if a module cannot be loaded. */
 export async function afterPrompt(rail: RailState): Promise<void> {
   rememberRail(rail, () => sessionStorage, innerWidth);
   for (const bar of document.querySelectorAll("header.strip, #status-line"))
-    bar.addEventListener("mousedown", keepFocus); // which adds the same function once
+    bar.addEventListener("mousedown", keepFocus); // adding the same function twice has no effect
   await loadNext();
 }
 
 /**
- * Opens the rail as it was before a reload, and from then on keeps in the storage what it shows.
+ * Restores the rail after a reload, and from then on stores its state.
  *
- * @param storage - That of the browser's tab. Any call may throw: it can be full or forbidden.
+ * @param storage - The storage of the browser tab. Any call can throw, because the storage can be full or disabled.
  */
 export function rememberRail(rail: RailState, storage: () => Storage, width: number): void {
   if (remembered.has(rail)) return;
@@ -49,15 +49,18 @@ function attempt<T>(action: () => T): T | undefined {
   }
 }
 
-/** Listens for `mousedown`: a press on what takes no focus leaves it, so that what is typed next is for the same pane. */
+/**
+ * Listens for `mousedown`: clicking an element that cannot be focused keeps the focus, so that further keys go to the
+ * same pane.
+ */
 function keepFocus(event: Event): void {
   const { target } = event;
   if (target instanceof Element && !target.closest("a, button, input")) event.preventDefault();
 }
 
 /**
- * One chunk after the other: a request for a chunk cannot be ended, and browsers open at most six connections to a host.
- * If all of them wait for chunks on a network that no longer answers, the page cannot reconnect.
+ * Loads one chunk after another. A request for a chunk cannot be cancelled, and browsers open at most six connections
+ * to a host. If all six waited for chunks on a dead network, the page could not reconnect.
  */
 async function loadNext(): Promise<void> {
   await import("./terminal/search-bar");

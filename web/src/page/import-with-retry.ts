@@ -1,4 +1,4 @@
-// Loads a module that the page cannot do without, also if the network changes while loading: browsers then end all requests.
+// Loads a module that the page needs. It retries, because browsers abort all requests when the network changes.
 
 /** Milliseconds between two attempts. */
 const PAUSE = 1_000;

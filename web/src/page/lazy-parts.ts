@@ -1,4 +1,4 @@
-// The parts of the page that are loaded after the first prompt, or when the user asks for them.
+// The parts of the page that are loaded after the first prompt or when the user needs them.
 
 import { effect } from "@preact/signals";
 import type { Actions } from "../frame/actions";
@@ -25,7 +25,7 @@ export class Later {
   readonly #page: PageCore;
   readonly #parts: () => Parts;
   readonly #phone = matchMedia("(pointer: coarse), (max-width: 600px)");
-  /** Styles that could not be loaded: the module loader takes them for loaded. */
+  /** Style sheets that failed to load, although the module loader considers them loaded. */
   readonly #lost = new Set<HTMLLinkElement>();
   #keyBar: KeyBar | undefined;
   #sandboxes: Promise<SandboxesDialog> | undefined;
@@ -45,30 +45,30 @@ export class Later {
     page.disposables.add(page.client.onUp(() => this.#requestStyles()));
     page.disposables.defer(
       effect(() => {
-        // They are of no use to other panes. They have their place before the first pane is there.
+        // The parts are not needed by other panes. Their container exists before the first pane.
         byId("keys").hidden = page.workspace.active.value !== undefined && !page.activeTerminal.value;
       }),
     );
   }
 
-  /** Applies the pressed keys of the bar to the user's text. */
+  /** Applies the pressed modifier keys of the key bar to typed text. */
   readonly translate = (text: string): string => this.#keyBar?.translate(text) ?? text;
 
-  /** Fills the bar with keys, on devices that show it. */
+  /** Fills the key bar, on devices that show it. */
   async showKeys(): Promise<void> {
     if (!this.#phone.matches || this.#keyBar) return;
-    const loaded = await import("./touch/key-bar").catch(() => undefined); // the next change of the state tries it again
+    const loaded = await import("./touch/key-bar").catch(() => undefined); // retried at the next change of the state
     if (!loaded || this.#keyBar) return;
     this.#keyBar = new loaded.KeyBar(byId("keys"), () => this.#page.opened?.terminal);
     this.#page.disposables.add(this.#keyBar);
   }
 
-  /** Undefined until it has been loaded. */
+  /** Undefined until the module has been loaded. */
   get together(): Together | undefined {
     return this.#together;
   }
 
-  /** Shows the viewers. If that fails, the next change of the state tries it again. */
+  /** Shows the viewers. If loading fails, it is retried at the next change of the state. */
   async showTogether(): Promise<void> {
     this.#loading ??= import("./people/collaboration").then(loaded => {
       const { app, panes } = this.#parts();
@@ -80,7 +80,7 @@ export class Later {
     });
   }
 
-  /** Shows the ports that programs listen on. After a failure, the next change of the state retries. */
+  /** Shows the ports of listening programs. If loading fails, it is retried at the next change of the state. */
   async showPorts(): Promise<void> {
     const { client, sandbox, workspace, ports, disposables, focus } = this.#page;
     this.#ports ??= import("./ports").then(({ PortNotice }) => {
@@ -122,11 +122,11 @@ export class Later {
     }
   }
 
-  /** Shows why something could not be loaded or done. */
+  /** Shows why a module could not be loaded or an action failed. */
   readonly failed = (problem: Error): void => {
     const { client, toast } = this.#page;
     if (problem instanceof HawseError) toast(problem.message || problem.code);
-    // The message of the browser names a file of the page.
+    // The browser's message contains the name of a file, so it is not shown.
     else if (client.state.phase !== "live") toast(`Not loaded yet. ${NOT_CONNECTED}`);
     else toast("This part of the page could not be loaded. Reload the page.");
   };
@@ -152,7 +152,7 @@ export class Later {
     if (stage) await (await import("./drafts/unsaved-files")).announceUnsaved(this.#parts().app, stage);
   }
 
-  /** A separate chunk: most users have signed in. */
+  /** Loaded separately, because most users are signed in. */
   async offerSingleSignOn(): Promise<void> {
     const { showSingleSignOn } = await import("./session/single-sign-on");
     await showSingleSignOn(

@@ -1,13 +1,13 @@
-// The overlays: the notice of a lost connection, sign-in, failures of the connection, and short messages. They do not change
-// the layout and do not cover the line with the cursor.
+// The overlays: the notice of a lost connection, sign-in, connection failures, and short messages. They do not change
+// the layout or cover the line with the cursor.
 
 import { DisposableList, Emitter } from "../base/disposables";
 import { byId, setText, within } from "./dom";
 import type { Status, StatusKind } from "./status";
 
-/** Milliseconds before the notice appears: most interruptions are shorter and need no notice. */
+/** Milliseconds before the notice appears; most interruptions are shorter and need no notice. */
 export const NOTICE_AFTER = 400;
-/** Milliseconds that a toast is shown. */
+/** Duration of a toast in milliseconds. */
 const TOAST_TIME = 2_500;
 /** The statuses that show the notice of a lost connection. */
 const DISCONNECTED: ReadonlySet<StatusKind> = new Set(["reconnecting", "offline"]);
@@ -37,10 +37,10 @@ export class Overlays {
 
   readonly onSignIn = this.#onSignIn.on;
   readonly onRetry = this.#onRetry.on;
-  /** The status kind has changed. */
+  /** Called when the kind of status has changed. */
   readonly onKind = this.#onKind.on;
 
-  /** `connectionFailed`: whether the connection has failed; a terminal shows its own failure. */
+  /** `connectionFailed` states whether the connection has failed; a terminal shows its own failures. */
   show(status: Status, connectionFailed: boolean): void {
     const { kind, text, error } = status;
     setText(within(byId("banner"), "[data-text]"), text);
@@ -60,7 +60,7 @@ export class Overlays {
     if (connectionFailed && !byId("failure").contains(document.activeElement)) byId("again").focus();
   }
 
-  /** Moves notices to the half of the screen without the cursor. */
+  /** Moves notices to the half of the screen that does not contain the cursor. */
   avoid(cursorInUpperHalf: boolean): void {
     byId("stage").classList.toggle("notices-below", cursorInUpperHalf);
   }
@@ -86,7 +86,7 @@ export class Overlays {
     byId("sign-in").hidden = kind !== "signed-out" || status.linkEnded === true;
     byId("link-ended").hidden = !status.linkEnded;
     this.#showBanner(DISCONNECTED.has(kind), wasDisconnected);
-    // Announce the end of an interruption, but not its start, which may be too short to matter.
+    // Screen readers announce the end of an interruption, but not its start, because it may be very short.
     if (!DISCONNECTED.has(kind))
       setText(byId("announcer"), kind === "signed-out" && !status.linkEnded ? "Signed out" : status.text);
     if (kind === "signed-out" && !status.linkEnded) this.#token.focus();

@@ -1,5 +1,5 @@
-// Keeps the address, the browser's history and the workspace in sync: the address describes the shown tab, the
-// session storage the other ones.
+// Keeps the address, the browser's history and the workspace in sync. The address describes the current tab, and the
+// session storage the other tabs.
 
 import { effect, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -35,7 +35,7 @@ export class PageAddress implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Shows what the address describes. */
+  /** Shows the tab that the address describes. */
   #read(): void {
     const { layout, terminal } = readAddress(location.href);
     const found = layout !== undefined && this.#workspace.restore(layout);
@@ -43,7 +43,7 @@ export class PageAddress implements Disposable {
     this.#shown = this.#workspace.current.value?.key;
   }
 
-  /** Another tab is a new entry of the history; a change of the tab is not. */
+  /** Switching to another tab adds an entry to the history; a change within the tab does not. */
   #write(): void {
     const current = this.#workspace.current.value;
     const others = this.#workspace.tabs.value && untracked(() => this.#workspace.others());
@@ -74,6 +74,6 @@ function attempt<T>(action: () => T): T | undefined {
   try {
     return action();
   } catch {
-    return undefined; // the storage is full or forbidden
+    return undefined; // the storage is full or disabled
   }
 }

@@ -1,4 +1,4 @@
-// The state shared by the parts of the page: the client, the settings, the workspace of panes, and signals derived from them.
+// The state shared by the parts of the page: the client, the settings, the workspace of panes, and derived signals.
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -19,10 +19,10 @@ import { Terminals } from "./shell/terminals";
 import { TerminalPane } from "./terminal/terminal-pane";
 
 export class PageCore implements Disposable {
-  /** The page owns what it adds here until it is disposed. */
+  /** Disposables that the page owns until it is disposed of. */
   readonly disposables = new DisposableList();
   readonly address = readAddress(location.href);
-  /** Whether this is one of Apple's systems, which have other shortcuts. */
+  /** Whether this is an Apple system, which has different shortcuts. */
   readonly apple = /Mac|iPhone|iPad/.test(navigator.platform);
   /** Id of the sandbox that the page shows. */
   readonly sandbox = this.address.sandbox;
@@ -48,7 +48,7 @@ export class PageCore implements Disposable {
     const pane = this.workspace.active.value;
     return pane instanceof TerminalPane ? pane : undefined;
   });
-  /** Id of the terminal that is active, or was before another pane. */
+  /** Id of the active terminal, or of the last active terminal if another kind of pane is active. */
   readonly lastTerminal: ReadonlySignal<string>;
   /** The viewers of the active terminal. */
   readonly people: ReadonlySignal<{ people: People } | undefined> = computed(
@@ -58,9 +58,9 @@ export class PageCore implements Disposable {
     terminals: this.terminals.list,
     active: this.activeTerminal,
   });
-  /** Set once that part of the page has loaded. */
+  /** Set when this part of the page has been loaded. */
   readonly peopleContext = signal<PeopleContext | undefined>(undefined);
-  /** The ports that programs listen on. */
+  /** The ports of listening programs. */
   readonly ports = signal<readonly OpenPort[]>([]);
   /** Counts the events of the connection. */
   readonly connection = signal(0);
@@ -68,7 +68,7 @@ export class PageCore implements Disposable {
     this.connection.value;
     return this.people.value?.people.readOnly || this.client.welcome?.role === "viewer";
   });
-  /** The bell has rung while the page was in the background. */
+  /** Whether the bell has rung while the page was in the background. */
   readonly unseenBell = signal(false);
 
   constructor() {
@@ -93,12 +93,12 @@ export class PageCore implements Disposable {
   /** Shows a short message. */
   readonly toast = (text: string): void => this.overlays.toast(text);
 
-  /** The active terminal, once its emulator is open. */
+  /** The active terminal; undefined until its emulator is open. */
   get opened() {
     return this.activeTerminal.peek()?.opened.peek();
   }
 
-  /** Gives the focus to the active pane. */
+  /** Focuses the active pane. */
   readonly focus = (): void => this.workspace.active.peek()?.focus();
 
   dispose(): void {

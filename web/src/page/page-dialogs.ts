@@ -26,7 +26,7 @@ export interface PageDialogsOptions {
   registry: Registry;
   /** Whether to use the shortcuts of Apple's systems. */
   mac: boolean;
-  /** The token of a guest, who may pass on the link that it has. */
+  /** The token of a guest, who can pass on the link. */
   guestToken: () => string | undefined;
 }
 
@@ -39,12 +39,15 @@ export class PageDialogs {
     this.#options = options;
   }
 
-  /** `typed`: ends the wait for the text field, and returns the text typed until then; undefined if the dialog is not wanted. */
+  /**
+   * `typed` ends the wait for the text field and returns the text that was typed in the meantime, or undefined if the
+   * user has cancelled the dialog.
+   */
   async palette(typed: () => string | undefined): Promise<void> {
     const { actions, registry } = this.#options;
     const closed = this.#returning();
     const { ACTION_ICONS: icons, openPalette } = await import("./actions/action-lists");
-    await registry.load().catch(() => {}); // without the views, the other commands are there
+    await registry.load().catch(() => {}); // without the views, the other commands are available
     const views = registry.commands.map(command => ({ ...command, group: "Views" }));
     openPalette({ actions, icons, more: () => [...views, ...this.#tabs()], typed, closed });
   }
@@ -86,7 +89,7 @@ export class PageDialogs {
     toast(done ? `Link copied. ${access}` : "The browser does not allow this page to copy.");
   }
 
-  /** Shows what can be done with a command. */
+  /** Shows the actions for a command. */
   command({ channel, commands }: OpenTerminal, command: Command, bar: HTMLElement): void {
     const { client, focus, readOnly } = this.#options.app;
     const items = [
@@ -114,15 +117,16 @@ export class PageDialogs {
   }
 
   /**
-   * Returns what gives the focus back when a dialog has closed: to the element that has it now if the user has come there
-   * with the keyboard, otherwise to the active pane.
+   * Returns a function that restores the focus when a dialog has closed: to the currently focused element if the user
+   * reached it with the keyboard, otherwise to the active pane.
    */
   #returning(): () => void {
     const { focus } = this.#options.app;
     const before = document.activeElement;
     if (!(before instanceof HTMLElement && before.matches(":focus-visible"))) return focus;
     return () => {
-      if (document.activeElement !== document.body) return; // the browser has done it, or the user has gone on
+      // the browser has restored it, or the user has moved the focus
+      if (document.activeElement !== document.body) return;
       if (before.isConnected && !before.closest("[hidden]")) before.focus();
       else focus();
     };
@@ -150,7 +154,9 @@ export class PageDialogs {
     }
   }
 
-  /** Any program can report a command line (OSC 633), so a line that is not on the screen is shown first. */
+  /**
+   * Any program can report a command line (OSC 633), so the user sees a line that is not on the screen before it runs.
+   */
   async #runAgain(commands: Commands, command: Command): Promise<void> {
     const { run, focus, toast } = this.#options.app;
     const { line } = command;
@@ -167,7 +173,7 @@ export class PageDialogs {
     if (commands.shows(command) || (await (await import("./question")).ask(question)).yes) run(line);
   }
 
-  /** Shows the actions `ids`, by default the page's menu. */
+  /** Shows the actions `ids`; by default, the page's menu. */
   menu(label: string, where: MenuPlace | HTMLElement, ids?: readonly string[]): (item: MenuItem) => void {
     return openMenu(label, this.#groups(ids), where, chosen => {
       if (chosen) return;
@@ -176,7 +182,7 @@ export class PageDialogs {
     });
   }
 
-  /** Shows what can be opened, below an element: the actions `ids`, and the desktop if the sandbox can have one. */
+  /** Shows below an element what can be opened: the actions `ids`, and the desktop if the sandbox supports it. */
   async newMenu(where: HTMLElement, ids: readonly string[]): Promise<void> {
     const { client, sandbox, open } = this.#options.app;
     const add = this.menu("New", where, ids);
@@ -184,7 +190,7 @@ export class PageDialogs {
       const list = sandboxHandle(client, sandbox).desktop.list({});
       this.#desktops = await list.then(
         ({ desktops, problem }) => !problem || desktops.length > 0,
-        () => false, // such as a sandbox that is stopped
+        () => false, // for example, the sandbox is stopped
       );
     }
     if (this.#desktops) add({ label: "Open the desktop", run: () => open("desktop", {}, "tab") });
@@ -201,14 +207,14 @@ export class PageDialogs {
         hint: actions.shortcut(action.id),
         checked: action.checked?.(),
         run: () => {
-          app.focus(); // before the action, which may give the focus to something else
+          app.focus(); // before the action, which may move the focus
           action.run();
         },
       })),
     );
   }
 
-  /** An entry of the palette for each tab. */
+  /** Returns an entry of the palette for each tab. */
   #tabs() {
     const { workspace } = this.#options;
     return workspace.tabs.peek().map(({ key, tree, active }) => {

@@ -1,4 +1,5 @@
-// The contents of the status line: directory, branch, recording and size of the active terminal, isolation of the sandbox.
+// The contents of the status line: directory, branch, recording and size of the active terminal, and isolation of the
+// sandbox.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -8,7 +9,7 @@ import type { GitStatusResult, TerminalInfo } from "../wire/methods";
 import type { ForeignSize } from "./terminal/terminal-options";
 import type { TerminalPane } from "./terminal/terminal-pane";
 
-/** Milliseconds that the branch may be old before it is asked for again. */
+/** Maximum age of the branch in milliseconds before it is requested again. */
 const GIT_AGE = 4_000;
 
 export interface FactsSource {
@@ -23,7 +24,7 @@ export class PageFacts implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #git = signal<GitStatusResult | undefined>(undefined);
   readonly #isolation = signal("");
-  /** The directory whose branch was asked for last, and when. */
+  /** The directory whose branch was requested last, and the time of the request. */
   #asked = { directory: "", at: Number.NEGATIVE_INFINITY };
 
   constructor(client: GatewayClient, sandbox: string, source: FactsSource) {
@@ -33,14 +34,14 @@ export class PageFacts implements Disposable {
     this.#disposables.add(client.onUp(() => void this.#askIsolation()));
     this.#disposables.defer(
       effect(() => {
-        source.terminals.value; // the list is read again after each change that the page knows of
+        source.terminals.value; // requested again after each change that the page knows about
         void this.#askGit(this.directory.value);
       }),
     );
   }
 
   readonly git: ReadonlySignal<GitStatusResult | undefined> = this.#git;
-  /** Empty while it is not known. */
+  /** Empty if unknown. */
   readonly isolation: ReadonlySignal<string> = this.#isolation;
 
   readonly directory: ReadonlySignal<string> = computed(() => {
@@ -54,7 +55,7 @@ export class PageFacts implements Disposable {
     return active.length ? { input: active.some(({ input }) => input) } : undefined;
   });
 
-  /** The size of the terminal, if another one would fit here. */
+  /** The size of the terminal, if it differs from the size that fits here. */
   readonly size = computed<ForeignSize | undefined>(() => this.#source.active.value?.foreignSize.value);
 
   dispose(): void {
@@ -81,7 +82,7 @@ export class PageFacts implements Disposable {
   }
 }
 
-/** A fact that is not available is not shown, for example if the directory is not a repository. */
+/** If a fact is not available, it is not shown, for example if the directory is not in a repository. */
 function ignored<T>(problem: unknown, value: T): T {
   if (!(problem instanceof HawseError)) throw problem;
   return value;

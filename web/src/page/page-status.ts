@@ -1,4 +1,4 @@
-// Shows the state of the connection and of the active terminal in overlays and in the page's title.
+// Shows the state of the connection and the active terminal in overlays and in the page's title.
 
 import { computed, effect, type ReadonlySignal } from "@preact/signals";
 import { visible } from "../base/visible";
@@ -8,13 +8,13 @@ import type { PageCore } from "./page-core";
 import { BY_SESSION } from "./session/session";
 import { type Status, signedOutOf, statusOf } from "./status";
 
-/** Milliseconds between two requests that keep the session alive: it ends after days without use. */
+/** Milliseconds between two requests that keep the session alive; a session ends after days without use. */
 const SESSION_USE = 3_600_000;
 
-/** Milliseconds from the first prompt to the loading of optional modules, if the page is busy. */
+/** Maximum milliseconds between the first prompt and the loading of optional modules if the page is busy. */
 const PRELOAD_DELAY = 500;
 
-/** Starts to show the status, and returns it. */
+/** Starts showing the status, and returns it. */
 export function showStatus(page: PageCore, later: Later): ReadonlySignal<Status> {
   const { client, overlays, session, workspace, disposables, readOnly } = page;
   const status = computed<Status>(() => {
@@ -47,13 +47,13 @@ export function showStatus(page: PageCore, later: Later): ReadonlySignal<Status>
       if (kind === "live" || kind === "ended" || kind === "signed-out" || kind === "failed") later.fonts();
       if (kind === "signed-out") {
         session.forget();
-        void later.offerSingleSignOn().catch(() => {}); // without it, the token can be entered
+        void later.offerSingleSignOn().catch(() => {}); // without single sign-on, the user can enter the token
       }
       if (kind !== "live") return;
-      // A text field of the rail keeps it after a lost connection.
+      // A text field in the rail keeps the focus after a lost connection.
       if (!document.activeElement?.closest(".rail")) page.focus();
-      // Likely next requests of the user: their keys must not reach the terminal in the meantime.
-      whenIdle(() => void later.preload().catch(() => {})); // the next connection tries it again
+      // The user will probably open these next; keys typed while they load must not reach the terminal.
+      whenIdle(() => void later.preload().catch(() => {})); // retried on the next connection
     }),
   );
   const refresh = () => {

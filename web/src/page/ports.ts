@@ -11,13 +11,13 @@ import type { OpenPort, PortListResult } from "../wire/methods";
 import { byId, setText, within } from "./dom";
 
 /**
- * Selects the port to show: the latest open port that the user has not dismissed, and whose preview the page does not
- * show. Closing a port removes its dismissal.
+ * Selects the port to show: the latest open port that the user has not dismissed and whose preview is not open in the
+ * page. When a port is closed, its dismissal is removed.
  */
 export class PortNotices {
   #open: OpenPort[] = [];
   readonly #dismissed: Set<number>;
-  /** The ports whose preview a pane of the page shows. */
+  /** The ports with a preview in a pane of the page. */
   previewed: ReadonlySet<number> = new Set();
 
   constructor(dismissed: Iterable<number> = []) {
@@ -32,7 +32,7 @@ export class PortNotices {
     const known = new Set(this.#open.map(({ port }) => port));
     const now = new Set(ports.map(({ port }) => port));
     for (const port of this.#dismissed) if (!now.has(port)) this.#dismissed.delete(port);
-    // Ports that were open before stay in front of new ones.
+    // Ports that are already open keep their position before new ports.
     this.#open = [
       ...ports.filter(({ port }) => known.has(port)),
       ...ports.filter(({ port }) => !known.has(port)),
@@ -52,13 +52,13 @@ export class PortNotices {
 export interface PortsOptions {
   sandbox: string;
   workspace: Workspace;
-  /** The ports that programs listen on now. */
+  /** The ports that programs currently listen on. */
   ports: Signal<readonly OpenPort[]>;
-  /** Keeps what was dismissed, for a reload. Throws if the browser forbids it. */
+  /** Stores the dismissed ports for a reload. Throws if the browser forbids it. */
   storage: () => Storage;
   /** Opens the preview of a port. */
   preview: (port: number) => void;
-  /** Gives the focus back to the terminal. */
+  /** Returns the focus to the terminal. */
   focus: () => void;
 }
 
@@ -99,7 +99,7 @@ export class PortNotice implements Disposable {
   }
 
   #watch(): void {
-    if (this.#client.welcome?.role === "viewer") return; // a viewer may not expose ports
+    if (this.#client.welcome?.role === "viewer") return; // viewers may not expose ports
     const channel: Channel | undefined = this.#client.open(
       "port.watch",
       { sandbox: this.#options.sandbox, params: {} },
@@ -113,7 +113,7 @@ export class PortNotice implements Disposable {
           channel?.consume(cost);
         },
         result: () => {},
-        error: () => {}, // the connection was lost: the next one starts a new watch
+        error: () => {}, // the connection was lost; the next connection starts a new watch
       },
     );
   }
@@ -145,7 +145,7 @@ export class PortNotice implements Disposable {
     try {
       this.#options.storage().setItem(this.#key, JSON.stringify(this.#notices.dismissed));
     } catch {
-      // The storage is full or forbidden: a reload shows the notice again.
+      // The storage is full or disabled, so the notice appears again after a reload.
     }
   }
 }

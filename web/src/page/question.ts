@@ -1,18 +1,18 @@
-// A question in a dialog, before something is lost or runs.
+// A question in a dialog, shown before something is lost or runs.
 
 import { make } from "./dom";
 
 export interface Question {
   readonly title: string;
   readonly text: string;
-  /** Shown as it is, in several lines: a text that the answer is about. */
+  /** A text that the question is about, shown unchanged and in several lines. */
   readonly quote?: string;
-  /** Labels of the two answers. The focus is on `no`, which Escape chooses too. */
+  /** Labels of the two answers. `no` has the focus, and Escape chooses it. */
   readonly yes: string;
   readonly no: string;
   /** Whether `yes` destroys something. */
   readonly danger?: boolean;
-  /** Label of a check box that makes the answer hold for later. */
+  /** Label of a check box that applies the answer to later questions. */
   readonly remember?: string;
 }
 

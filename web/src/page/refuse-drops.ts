@@ -1,4 +1,5 @@
-// Keeps the browser from leaving the page for a file or a link that is dropped on it. Elements that accept drops handle them before.
+// Prevents the browser from opening a file or link that is dropped on the page. Elements that accept drops handle them
+// before.
 
 /** The browser handles drops on text fields, except for files, which it would open. */
 export function refuseDrops(page: EventTarget): void {

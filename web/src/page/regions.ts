@@ -1,10 +1,10 @@
-// Moves the keyboard focus between the regions of the page: the strip of tabs, the rail, each pane, the status line.
+// Moves the keyboard focus between the regions of the page: the tab strip, the rail, each pane and the status line.
 
-/** The elements that are regions, in the order of the page. */
+/** Selectors of the regions, in the order of the page. */
 const REGIONS = "[data-region], .pane";
 const FOCUSABLE = "textarea, button:not(:disabled), a[href], input, select, [tabindex='0']";
 
-/** Returns the region that follows the current one (1), or that comes before (-1), around the ends. */
+/** Returns the region after (1) or before (-1) the current region, wrapping around. */
 export function nextRegion<T>(regions: readonly T[], current: T | undefined, by: 1 | -1): T | undefined {
   const at = current === undefined ? -1 : regions.indexOf(current);
   if (at < 0) return by > 0 ? regions[0] : regions.at(-1);
@@ -12,7 +12,7 @@ export function nextRegion<T>(regions: readonly T[], current: T | undefined, by:
 }
 
 export function walkRegions(by: 1 | -1): void {
-  if (document.querySelector("dialog[open]")) return; // it holds the focus
+  if (document.querySelector("dialog[open]")) return; // it contains the focused element
   const regions = [...document.querySelectorAll<HTMLElement>(REGIONS)].filter(
     region => !region.closest("[hidden], [inert]") && first(region),
   );

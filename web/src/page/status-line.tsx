@@ -1,4 +1,5 @@
-// The line at the bottom: where the user is, and what is not as it should be. It stays quiet about what is good.
+// The line at the bottom. It shows the user's location and everything that needs attention, but nothing that is in
+// order.
 
 import type { ReadonlySignal } from "@preact/signals";
 import { Box, Circle, Folder, GitBranch, PanelLeft } from "lucide";
@@ -14,9 +15,9 @@ export interface StatusLineProps {
   directory: ReadonlySignal<string>;
   git: ReadonlySignal<GitStatusResult | undefined>;
   ports: ReadonlySignal<readonly OpenPort[]>;
-  /** Undefined: not recorded. `input`: with everything that is typed. */
+  /** Undefined if the terminal is not recorded. `input` states whether typed input is recorded. */
   recording: ReadonlySignal<{ input: boolean } | undefined>;
-  /** The size of the active terminal, unless it fits here, and the viewer that decides it. */
+  /** The size of the active terminal, if it does not fit here, and the viewer that determines it. */
   size: ReadonlySignal<ForeignSize | undefined>;
   status: ReadonlySignal<Status>;
   railOpen: ReadonlySignal<boolean>;
@@ -26,7 +27,7 @@ export interface StatusLineProps {
   useMySize: () => void;
 }
 
-/** Number of ports that are shown; the rest is a number. */
+/** Maximum number of ports to show; further ports are shown as a number. */
 const SHOWN_PORTS = 3;
 
 export function StatusLine(props: StatusLineProps) {

@@ -1,5 +1,5 @@
-// Derives the page's status from the connection's and the terminal's state. Pure functions; the page displays the
-// result.
+// Derives the page's status from the state of the connection and of the terminal. The functions are pure; the page
+// displays the result.
 
 import type { SandboxStarting } from "../client/channels";
 import type { ConnectionState } from "../connection/reconnecting";
@@ -24,25 +24,25 @@ export interface Status {
   /** Sentence for the notice or dialog. */
   text: string;
   error?: HawseError;
-  /** The user is a guest whose link has ended, and has no token to sign in with. */
+  /** Whether the user is a guest whose link has ended, and therefore has no token to sign in with. */
   linkEnded?: boolean;
 }
 
 export const LINK_ENDED = "This link has ended. Ask the person who sent it for another one.";
 
-/** The toast for an action that needs the gateway while the page is not connected. */
+/** The toast for an action that needs the gateway while the page is disconnected. */
 export const NOT_CONNECTED = "Not connected to the gateway. Try again after it has reconnected.";
 
 export interface StatusInput {
   connection: ConnectionState;
   terminal: TerminalState;
-  /** navigator.onLine: false is reliable, true is not. */
+  /** navigator.onLine. The value false is reliable, but true is not. */
   online: boolean;
-  /** On the clock of performance.now(). */
+  /** Time on the clock of performance.now(). */
   now: number;
   /** Whether this page has been connected before. */
   connectedBefore: boolean;
-  /** Whether this page may only view, so it cannot start a shell. */
+  /** Whether this page can only view and therefore cannot start a shell. */
   readOnly: boolean;
   /** Start-up progress, while the sandbox is starting. */
   starting?: Pick<SandboxStarting, "phase" | "progress"> | undefined;
@@ -85,7 +85,7 @@ function signedOut(reason: HawseError | undefined): Status {
   return { kind: "signed-out", label: "Signed out", text };
 }
 
-/** Returns the status with the reason why the user is signed out, if so, for the credential that has ended. */
+/** Returns the status. If the user is signed out, it contains the reason for the kind of credential that has ended. */
 export function signedOutOf(status: Status, signedInWith: SignedInWith): Status {
   if (status.kind !== "signed-out") return status;
   if (signedInWith === "link") return { ...status, text: LINK_ENDED, linkEnded: true };
@@ -124,7 +124,7 @@ const FAILURE_TEXTS: Record<string, string> = {
   internal: "The server failed. See its log for details.",
 };
 
-/** Returns the title of a failure. `sandbox`: its id. */
+/** Returns the title of a failure. `sandbox` is the sandbox's id. */
 export function failureTitle(error: HawseError | undefined, sandbox: string): string {
   const { reason } = error?.code === "stopped" ? error.details : {};
   return typeof reason === "string" ? `${sandbox} was ${reason}` : "Something went wrong";

@@ -1,5 +1,5 @@
-// What a terminal has besides its screen. A chunk of its own, which is loaded when the server has sent what the terminal
-// shows; so requests of programs in older output are ignored.
+// The features of a terminal other than its screen. They are in a separate chunk, which is loaded after the server has
+// sent the terminal's initial output, so requests of programs in older output are ignored.
 
 import "./style/extras.css";
 import { WebLinksAddon } from "@xterm/addon-web-links";
@@ -31,11 +31,11 @@ export interface ExtrasOptions {
   /** Name of the terminal. */
   readonly title: () => string;
   readonly readOnly: () => boolean;
-  /** Whether the pane is shown, in the current tab. */
+  /** Whether the pane is visible in the current tab. */
   readonly visible: () => boolean;
   readonly app: AppContext;
   readonly find: () => void;
-  /** The user has pressed a link. */
+  /** Called when the user has clicked a link. */
   readonly activate: (uri: string) => void;
   readonly fold: Omit<FoldOptions, "channel" | "title" | "readOnly" | "info" | "focusTerminal">;
   readonly point: (at: Cell | null) => void;
@@ -47,7 +47,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
   const { client, toast } = app;
   const { id, sandbox } = channel.address;
   const info = () => client.call("terminal.get", { id }, { sandbox });
-  const show = () => app.open("terminal", { id }); // makes the pane the active one
+  const show = () => app.open("terminal", { id }); // makes the pane active
   const disposables = new DisposableList();
   const inView = () => visible() && !document.hidden && document.hasFocus();
   const notices = new ProgramNotices(stage, terminal, { ...options, toast, show, visible: inView });
@@ -71,7 +71,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
     predictions,
     new WaitingKeys(host, terminal, channel, {
       predicted: () => predictions.shown,
-      // A command runs. A shell that does not report its commands is always taken for being at its prompt.
+      // Whether a command is running. A shell that does not report its commands is assumed to be at its prompt.
       secret: () => !commands.atPrompt && commands.last !== undefined,
     }),
     new ShellDivider(terminal, channel),
@@ -79,7 +79,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
     notices,
     new ProgramClipboard(stage, terminal, {
       toast,
-      // Of several pages that show the terminal, the one that the user types in.
+      // If several pages show the terminal, the page where the user types handles the request.
       inUse: () => inView() && channel.people.mayType && channel.input.end > 0,
     }),
     channel.onState(state => {
@@ -87,7 +87,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
       notices.endProgress();
       commands.end(state.exit?.code ?? undefined);
     }),
-    // A program that was killed does not end its progress; the next prompt does.
+    // A killed program does not end its progress, so the next prompt ends it.
     terminal.parser.registerOscHandler(133, data => {
       if (data.startsWith("A")) notices.endProgress();
       return false;

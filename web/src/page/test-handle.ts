@@ -12,14 +12,17 @@ export interface PageState {
   rtt: number | undefined;
   /** Offset after the last byte of output passed to xterm. */
   offset: number;
-  /** Bytes of input that the server has confirmed as applied, and bytes typed; equal when all has arrived. */
+  /**
+   * Bytes of input that the server has confirmed as applied, and bytes typed. They are equal when all input has
+   * arrived.
+   */
   inputOffset: number;
   inputEnd: number;
   instance: string | undefined;
   pid: number | undefined;
   cols: number;
   rows: number;
-  /** Names of all viewers, the own one first. */
+  /** Names of all viewers, starting with this page's viewer. */
   people: string[];
 }
 

@@ -6,7 +6,7 @@ import { visible } from "../base/visible";
 import { byId, setText } from "../page/dom";
 import type { Player } from "../player/player";
 
-/** Seconds that an arrow key seeks. */
+/** An arrow key seeks by this number of seconds. */
 const STEP = 5;
 
 export class Controls {

@@ -13,7 +13,7 @@ export class CastCursor {
   #next = 0;
   #offset: number;
   #time: number;
-  /** The first line is the header. */
+  /** Whether the first line, the header, has to be skipped. */
   #expectsHeader: boolean;
   /** Set after the first `fill` of a cursor that started at offset 0. */
   header: CastHeader | undefined;
@@ -34,7 +34,7 @@ export class CastCursor {
     this.#next += 1;
   }
 
-  /** Reads until there is a next event. Returns false at the current end of the recording. */
+  /** Reads until the next event is available. Returns false at the current end of the recording. */
   async fill(): Promise<boolean> {
     while (this.next === undefined) {
       const block = await this.#source.read("cast", this.#offset, BLOCK);

@@ -1,4 +1,4 @@
-// Shows a recording of a desktop: draws its rectangles in a canvas, in their order.
+// Shows a recording of a desktop by drawing its rectangles in order on a canvas.
 
 import type { Disposable } from "../base/disposables";
 import type { Stage } from "./player";
@@ -20,7 +20,7 @@ export class DesktopStage implements Stage, Disposable {
     this.#context?.clearRect(0, 0, this.#canvas.width, this.#canvas.height);
   }
 
-  /** `width` and `height` in pixels. */
+  /** `width` and `height` are in pixels. */
   resize(width: number, height: number): void {
     this.#canvas.width = width;
     this.#canvas.height = height;

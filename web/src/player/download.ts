@@ -1,7 +1,7 @@
-// Downloads a recording as a file. A link cannot carry a header, so it contains a ticket, which works once
-// (docs/wire.md, Recordings).
+// Downloads a recording as a file. A link cannot send a header, so it contains a single-use ticket (docs/wire.md,
+// Recordings).
 
-/** `ticket`: returns a new ticket. */
+/** `ticket` returns a new ticket. */
 export async function downloadRecording(
   sandbox: string,
   id: string,

@@ -1,5 +1,5 @@
-// Plays a recording into an emulator. It runs the clock, writes the events that are due, and seeks. It knows no
-// page. A seek starts at the nearest keyframe, so its cost does not depend on the position.
+// Plays a recording into an emulator. It runs the clock, writes the events that are due, and seeks. It is independent
+// of the page. A seek starts at the nearest keyframe, so its cost does not depend on the position.
 
 import { Emitter } from "../base/disposables";
 import { HawseError } from "../wire/errors";
@@ -26,7 +26,7 @@ export type Phase = "loading" | "paused" | "playing" | "ended" | "failed";
 const TICK = 50;
 /** Shortest timer in milliseconds. */
 const MIN_DELAY = 1;
-/** Maximum milliseconds to spend on the events that are due; after that, playing skips to a later keyframe. */
+/** Maximum milliseconds for writing the events that are due; after that, playback skips to a later keyframe. */
 const MAX_CATCH_UP = 200;
 /** Maximum characters per write to the emulator. */
 const CHUNK = 262_144;
@@ -101,7 +101,7 @@ export class Player {
     this.#interrupt();
   }
 
-  /** Shows the recording as it was at `time` (seconds) and keeps playing if it was playing. */
+  /** Shows the recording at `time` (seconds), and continues playing if it was playing. */
   seek(time: number): void {
     if (this.phase === "loading" || this.phase === "failed") return;
     this.#target = this.time = Math.min(Math.max(time, 0), this.duration);
@@ -125,7 +125,10 @@ export class Player {
     this.#onChange.emit();
   }
 
-  /** Starts the loop unless it runs. Buttons only set the target and the phase; the loop acts on them one by one. */
+  /**
+   * Starts the loop unless it is running. Buttons only set the target and the phase, and the loop acts on them one by
+   * one.
+   */
   #start(): void {
     this.#interrupt();
     if (this.#running) return;
@@ -167,7 +170,7 @@ export class Player {
 
   async #begin(keyframe: Keyframe | undefined): Promise<void> {
     const cursor = new CastCursor(this.#source, keyframe?.at ?? 0, keyframe?.t ?? 0);
-    // Without a size, the next events of the cast are the whole screen, as in recordings of desktops.
+    // If a keyframe has no size, the following events of the cast contain the whole screen, as in desktop recordings.
     const screen = keyframe?.size
       ? await this.#source.read("screens", keyframe.screen, keyframe.size)
       : undefined;
@@ -180,7 +183,10 @@ export class Player {
     this.#reached = keyframe?.t ?? 0;
   }
 
-  /** Writes the events up to `target` while `wanted()`. Returns the time of the next event; undefined at the end. */
+  /**
+   * Writes the events up to `target` while `wanted()` returns true. Returns the time of the next event; undefined at
+   * the end.
+   */
   async #advance(target: number, wanted: () => boolean): Promise<number | undefined> {
     const cursor = this.#cursor;
     let text = "";
@@ -232,7 +238,7 @@ export class Player {
     this.#onChange.emit();
   }
 
-  /** Playing is too slow for the output: skips to the last keyframe before the current time. */
+  /** Called when playback is slower than the output: skips to the last keyframe before the current time. */
   async #catchUp(): Promise<void> {
     const keyframe = keyframeBefore(this.#keyframes, this.time);
     if (keyframe && keyframe.t > this.#reached) await this.#begin(keyframe);
@@ -244,7 +250,7 @@ export class Player {
     await this.#pause(Math.max(MIN_DELAY, Math.min((left * 1000) / speed, TICK)));
   }
 
-  /** Whether the recording has ended; a running one may have grown. */
+  /** Whether the recording has ended; a recording in progress may have grown. */
   async #hasEnded(): Promise<boolean> {
     if (this.info?.state !== "recording") return true;
     const before = this.duration;

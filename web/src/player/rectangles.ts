@@ -1,18 +1,18 @@
-// Decodes the events of a recording of a desktop: lines of Base64 with rectangles of pixels (docs/wire.md, Recordings).
+// Decodes the events of a desktop recording: lines of Base64 with rectangles of pixels (docs/wire.md, Recordings).
 
 export interface Rectangle {
   readonly x: number;
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** Compressed with zlib: three bytes for each pixel. */
+  /** Pixels of three bytes, compressed with zlib. */
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
-/** Bytes before the data of a rectangle. */
+/** Number of bytes before the data of a rectangle. */
 const HEAD = 12;
 
-/** Returns the rectangles of a line. Damaged data ends it. */
+/** Returns the rectangles of a line, up to the first damaged one. */
 export function parseRectangles(line: string): Rectangle[] {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
@@ -33,7 +33,7 @@ export function parseRectangles(line: string): Rectangle[] {
   return found;
 }
 
-/** Adds the fourth byte of each pixel: it covers what is below. Missing pixels are black. */
+/** Adds an opaque fourth byte to each pixel. Missing pixels are black. */
 export function toRgba(rgb: Uint8Array, pixels: number): Uint8ClampedArray<ArrayBuffer> {
   const rgba = new Uint8ClampedArray(4 * pixels);
   for (let pixel = 0; pixel < pixels; pixel++) {
@@ -45,7 +45,7 @@ export function toRgba(rgb: Uint8Array, pixels: number): Uint8ClampedArray<Array
   return rgba;
 }
 
-/** Returns at most the first `limit` bytes, whatever the data expand to. Throws TypeError if they are damaged. */
+/** Returns at most the first `limit` decompressed bytes. Throws TypeError if the data are damaged. */
 export async function inflate(data: Uint8Array<ArrayBuffer>, limit: number): Promise<Uint8Array> {
   const reader = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
   const found = new Uint8Array(limit);

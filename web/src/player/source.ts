@@ -1,4 +1,4 @@
-// Reads a recording from the sandbox, in pieces; repeats a read when the connection is lost.
+// Reads a recording from the sandbox in blocks; repeats a read if the connection is lost.
 
 import type { GatewayClient } from "../client/client";
 import { joinBytes } from "../client/join-bytes";
@@ -9,7 +9,7 @@ export type Part = "cast" | "screens" | "index";
 
 export interface RecordingSource {
   info(): Promise<RecordingInfo>;
-  /** Reads at most `length` bytes from `offset`; fewer at the end. */
+  /** Reads at most `length` bytes from `offset`; returns fewer at the end. */
   read(part: Part, offset: number, length?: number): Promise<Uint8Array>;
 }
 
@@ -37,7 +37,7 @@ export class RemoteRecording implements RecordingSource {
     return this.#retry(() => this.#read(params));
   }
 
-  /** Reading has no side effects, so it is repeated when the connection is lost. */
+  /** Reading has no side effects, so it is repeated if the connection is lost. */
   async #retry<T>(action: () => Promise<T>): Promise<T> {
     for (;;) {
       try {

@@ -1,4 +1,4 @@
-// Connects an xterm.js terminal to a TerminalChannel: the only call that an embedding page needs.
+// Connects an xterm.js terminal to a TerminalChannel. This is the only call that an embedding page needs.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList, Emitter } from "../base/disposables";
@@ -10,9 +10,9 @@ import { type ChannelSource, type TerminalAddress, TerminalChannel } from "./ter
 
 export interface AttachedTerminal extends Disposable {
   readonly channel: TerminalChannel;
-  /** The user has typed, pasted or used the mouse in the terminal. */
+  /** Called when the user has typed, pasted or used the mouse in the terminal. */
   readonly onUserInput: Emitter<void>["on"];
-  /** The emulator shows the whole replay, or the final output of an ended terminal. */
+  /** Called when the emulator shows the whole replay, or the final output of an ended terminal. */
   readonly onReplayed: Emitter<void>["on"];
 }
 

@@ -17,7 +17,7 @@ interface WithCore {
 }
 
 export interface EmulatorInputOptions {
-  /** `byUser`: whether the user typed it; otherwise it is a reply of the emulator. */
+  /** `byUser` states whether the user typed the text; otherwise it is a reply of the emulator. */
   send(bytes: Uint8Array, byUser: boolean): void;
   /** Changes the user's text before it is sent, for example for the sticky Ctrl of a touch keyboard. */
   translate?: (text: string) => string;
@@ -55,7 +55,7 @@ export class EmulatorInput implements Disposable {
     );
   }
 
-  /** Runs `input` and sends its text untranslated: a sticky Ctrl applies to keys, not to pasted text. */
+  /** Runs `input` and sends its text untranslated, because a sticky Ctrl applies to keys, not to pasted text. */
   verbatim(input: () => void): void {
     this.#verbatim = true;
     try {

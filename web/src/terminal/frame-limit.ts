@@ -1,12 +1,12 @@
-// Limits drawing while output scrolls past. xterm.js draws every frame of a flood, too fast to read, and draws each
-// row twice if it scrolls. The saved time goes to parsing and to programs. Internal interfaces are checked first: an
-// xterm.js without them is left unchanged.
+// Limits drawing during heavy output. xterm.js draws every frame, which is too fast to read, and draws each row twice
+// while it scrolls. The saved time is available for parsing and for programs. Internal interfaces are checked first: a
+// version of xterm.js without them is not changed.
 
 import type { Terminal } from "@xterm/xterm";
 
-/** The number of bytes since the last frame above which frames are limited: more than a screen of text. */
+/** Number of bytes since the last frame above which frames are limited; it is more than a screen of text. */
 const FLOOD = 16_384;
-/** Milliseconds between two frames then. */
+/** Minimum milliseconds between two frames while frames are limited. */
 const INTERVAL = 50;
 
 interface Debouncer {
@@ -58,7 +58,7 @@ function limitDrawing({ buffer }: Pick<Terminal, "buffer">, writes: WriteBuffer,
   };
 }
 
-/** Skips updates of an empty selection: xterm.js redraws all rows for it with each scrolled line. */
+/** Skips updates of an empty selection, because xterm.js would redraw all rows for it with each scrolled line. */
 function skipEmptySelections(selection: Selection): void {
   const refresh = selection.refresh;
   let shown = false;

@@ -42,7 +42,7 @@ export class HawseAddon implements ITerminalAddon {
     this.#address = { sandbox: options.sandbox ?? "local", id: options.id ?? "main" };
   }
 
-  /** The terminal could not be started. */
+  /** Called when the terminal could not be started. */
   readonly onError: (listener: (error: HawseError) => void) => Disposable = this.#onError.on;
 
   /** The stream of the terminal, with its state; undefined until xterm.js has loaded the add-on. */
@@ -75,7 +75,7 @@ export class HawseAddon implements ITerminalAddon {
       await this.#client.call("terminal.create", { id, cols, rows }, { sandbox, key: randomId() });
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      // A viewer cannot start a terminal, but can attach to one.
+      // A viewer may not start a terminal, but may attach to one.
       if (error.code !== "forbidden") return this.#onError.emit(error);
     }
     channel.attach();
@@ -107,6 +107,6 @@ export class HawseAddon implements ITerminalAddon {
     const { sandbox, id } = this.#address;
     if (channel.state.phase !== "live" || channel.people.readOnly) return;
     const call = this.#client.call("terminal.resize", { id, viewer: this.#viewer, ...size }, { sandbox });
-    call.catch(() => {}); // the size stays; the next resize of the page proposes again
+    call.catch(() => {}); // the size does not change; the next resize of the page proposes it again
   }
 }

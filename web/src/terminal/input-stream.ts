@@ -1,14 +1,14 @@
-// The user's input by absolute offset. Bytes are kept until the server has applied them, so that after a lost
-// connection exactly the missing bytes are sent again (docs/wire.md section 5).
+// The user's input by absolute offset. Bytes are kept until the server has applied them, so after a lost connection
+// exactly the missing bytes are sent again (docs/wire.md section 5).
 
 import { randomId } from "../base/random-id";
 import { MisuseError } from "../wire/errors";
 
-/** Maximum number of unapplied bytes: more than any reasonable paste, too few to slow the page down. */
+/** Maximum number of unapplied bytes. It is larger than any reasonable paste, but too small to slow down the page. */
 export const MAX_WAITING = 64 * 1024 * 1024;
 
 export class InputStream {
-  /** The `input` id of this stream; the server counts applied bytes per id. */
+  /** The `input` id of this stream. The server counts applied bytes for each id. */
   readonly id: string;
   /** Chunks are never empty; the first byte of the first chunk has offset `#applied`. */
   readonly #chunks: Uint8Array[] = [];
@@ -30,12 +30,15 @@ export class InputStream {
     return this.#sent;
   }
 
-  /** Offset after the last byte typed. */
+  /** Offset after the last typed byte. */
   get end(): number {
     return this.#end;
   }
 
-  /** Appends `bytes`. If they do not fit, appends nothing and returns false: half a paste is worse than none. */
+  /**
+   * Appends `bytes`. If they do not fit, appends nothing and returns false, because half a paste would be worse than
+   * none.
+   */
   append(bytes: Uint8Array): boolean {
     if (this.#end - this.#applied + bytes.length > MAX_WAITING) return false;
     if (bytes.length > 0) this.#chunks.push(bytes);
@@ -52,7 +55,7 @@ export class InputStream {
     return { offset, bytes: this.#slice(offset, length) };
   }
 
-  /** The server has applied `bytes` more. */
+  /** Called when the server has applied `bytes` more bytes. */
   credit(bytes: number): void {
     this.#drop(Math.min(this.#applied + bytes, this.#sent));
   }

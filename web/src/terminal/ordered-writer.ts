@@ -1,6 +1,6 @@
-// Keeps writes, resizes and resets in order. xterm.js parses writes asynchronously but resizes and resets at once.
-// A resize belongs at one exact byte of the stream, so it waits until everything before it is parsed, and later
-// writes wait for it.
+// Keeps writes, resizes and resets in order. xterm.js parses writes asynchronously, but resizes and resets immediately.
+// A resize applies at an exact byte of the stream, so it waits until all earlier bytes are parsed, and later writes
+// wait for it.
 
 import type { Emulator, TerminalSink } from "./sink";
 
@@ -13,8 +13,8 @@ const RESET_MODES =
 const ERASE_SCREEN = "\x1b[2J\x1b[H";
 
 /**
- * Bytes of one write to xterm.js, which parses for 12 ms or until the end of a write. Larger writes delay keys, even in
- * other terminals.
+ * Maximum bytes of one write to xterm.js, which parses for 12 ms or until the end of a write. Larger writes delay keys,
+ * even in other terminals.
  */
 const PIECE = 16_384;
 
@@ -42,7 +42,7 @@ export class OrderedWriter implements TerminalSink {
   }
 
   reset(cols: number, rows: number): void {
-    // xterm.js's reset does not reset the parser. An unfinished sequence would swallow the next bytes.
+    // Resetting xterm.js does not reset its parser, and an unfinished sequence would swallow the next bytes.
     this.#push({ bytes: ABANDON, parsed: () => {} });
     this.#push({
       run: () => {
@@ -75,7 +75,7 @@ export class OrderedWriter implements TerminalSink {
     this.#push({ run: () => this.#gate(open) });
   }
 
-  /** Calls `run` when everything before it has been parsed. */
+  /** Calls `run` when all earlier bytes have been parsed. */
   afterwards(run: () => void): void {
     this.#push({ run });
   }

@@ -1,5 +1,5 @@
-// The emulator's position in the terminal's output: each byte is passed on once and in order, whichever connection
-// it arrived on. It knows offsets and the sink, but not channels.
+// The emulator's position in the terminal's output. Each byte is passed on once and in order, regardless of the
+// connection that delivered it. The module depends on offsets and the sink, but not on channels.
 
 import type { TerminalOpened, TerminalReseed } from "../wire/methods";
 import type { Frame } from "../wire/protocol";
@@ -8,7 +8,7 @@ import type { TerminalSink } from "./sink";
 export class OutputCursor {
   readonly #sink: TerminalSink;
   #offset = 0;
-  /** Bytes of the snapshot still to arrive; until then, the emulator shows an incomplete screen. */
+  /** Number of snapshot bytes that have not arrived; until then, the emulator shows an incomplete screen. */
   #screenLeft = 0;
   #screenAt = 0;
   #known = false;
@@ -19,7 +19,7 @@ export class OutputCursor {
     this.#sink = sink;
   }
 
-  /** Offset after the last byte of output passed on. */
+  /** Offset after the last byte of output that was passed on. */
   get offset(): number {
     return this.#offset;
   }
@@ -39,7 +39,8 @@ export class OutputCursor {
   /**
    * Returns false if the server resumes at a different offset than this cursor's.
    *
-   * `afterOther`: whether the emulator shows an earlier instance of the terminal, whose output stays in the scrollback.
+   * `afterOther` states whether the emulator shows an earlier instance of the terminal, whose output is kept in the
+   * scrollback.
    */
   opened(opened: TerminalOpened, afterOther = false): boolean {
     const { start_at, from, cols, rows } = opened;
@@ -65,13 +66,13 @@ export class OutputCursor {
     this.#sink.resize(cols, rows);
   }
 
-  /** The replay is over. */
+  /** Called when the replay has ended. */
   live(): void {
     this.#live = true;
     this.#sink.gate(this.#answers);
   }
 
-  /** The server has chosen this viewer (`mine`) or another one to answer queries. */
+  /** Called when the server has chosen this viewer (`mine`) or another viewer to answer queries. */
   answers(mine: boolean): void {
     this.#answers = mine;
     if (this.#live) this.#sink.gate(mine);
@@ -87,7 +88,7 @@ export class OutputCursor {
     return true;
   }
 
-  /** Writes an output frame, skipping bytes that are already known. Returns false if earlier bytes are missing. */
+  /** Writes an output frame, skipping bytes that were received before. Returns false if earlier bytes are missing. */
   output(frame: Frame, parsed: () => void): boolean {
     const { offset, payload } = frame;
     if (this.#screenLeft > 0 || offset > this.#offset) return false;
@@ -98,7 +99,7 @@ export class OutputCursor {
     return true;
   }
 
-  /** "Until then a client MUST NOT send what its emulator answers to queries in the replayed bytes." */
+  /** "Until then a client MUST NOT send its emulator's answers to queries in the replayed bytes." */
   #replay(): void {
     this.#live = false;
     this.#sink.gate(false);

@@ -1,7 +1,8 @@
 // Sanitizes text that is pasted into a terminal. The user may not have seen all of it, so it must not run anything by
-// itself. xterm.js sends it unchanged: text that contains the end of the bracketed paste would escape from it. So this
-// module handles every way to paste: xterm.js's method, the browser's paste (a key, the middle button, a menu, a phone),
-// and text that is dropped on xterm.js's input field or inserted there by a keyboard.
+// itself. xterm.js sends the text unchanged, so text that contains the end marker of a bracketed paste would escape
+// from the paste. This module therefore handles every way to paste: xterm.js's method, the browser's paste (by a key,
+// the middle button, a menu or a phone), and text that is dropped on xterm.js's input field or inserted there by a
+// keyboard.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -26,7 +27,7 @@ const COMPOSED = new Set(["insertCompositionText", "insertFromComposition"]);
 export type Pastable = Pick<Terminal, "input" | "modes" | "options"> &
   Partial<Pick<Terminal, "element" | "paste">>;
 
-/** Returns whether to paste text into a program that would treat each line end as the Enter key. */
+/** Returns whether to paste text into a program that would interpret each line end as the Enter key. */
 export type MayPaste = (text: string) => boolean | Promise<boolean>;
 
 /** Returns the input for pasted text. Control characters become spaces, and each line end becomes the Enter key (CR). */
@@ -66,7 +67,7 @@ export function takePastes(
     void paste(text ?? "");
   };
   if (typeof document === "undefined") return disposables;
-  // Runs before xterm.js, whose listeners are on its own elements.
+  // Runs before the listeners of xterm.js, which are on its own elements.
   const first = { capture: true };
   disposables.listen<ClipboardEvent>(
     document,
@@ -86,7 +87,7 @@ export function takePastes(
     },
     first,
   );
-  // Composed text cannot be refused. xterm.js reads it from its field after this event.
+  // Composed text cannot be blocked. xterm.js reads it from its field after this event.
   disposables.listen<InputEvent>(
     document,
     "input",
@@ -94,7 +95,8 @@ export function takePastes(
       const { inputType, data, isComposing, target } = event;
       if (!isComposing && !COMPOSED.has(inputType)) return;
       if (target instanceof HTMLTextAreaElement && terminal.element?.contains(target) && hasControls(data))
-        target.value = target.value.replace(/\p{Cc}/gu, " "); // same length: xterm.js keeps positions in it
+        // The length is kept, because xterm.js stores positions in this text.
+        target.value = target.value.replace(/\p{Cc}/gu, " ");
     },
     first,
   );

@@ -1,5 +1,5 @@
 // The viewers of a terminal and its writer lease, as reported by the server (docs/wire.md section 9, people at a
-// terminal). Independent of channels and pages.
+// terminal). The module is independent of channels and pages.
 
 import { type Disposable, Emitter } from "../base/disposables";
 import type { Participant, TerminalOpened, WriterLease } from "../wire/methods";
@@ -13,7 +13,7 @@ export class People {
   #lease: WriterLease = FREE;
   #readOnly = false;
 
-  /** A viewer has joined, left or changed, or the lease has changed. */
+  /** Fires when a viewer has joined, left or changed, or the lease has changed. */
   readonly onChange: (listener: () => void) => Disposable = this.#onChange.on;
 
   get me(): Participant | undefined {
@@ -42,7 +42,7 @@ export class People {
     return !this.#readOnly && (this.#lease.mode === "free" || this.#lease.holder === this.#me);
   }
 
-  /** Older servers send no viewers and no lease: then the list is empty and all viewers can type. */
+  /** Older servers send no viewers and no lease. The list is then empty, and all viewers can type. */
   opened({ viewer, presence = [], lease, read_only = false }: TerminalOpened): void {
     this.#me = viewer ?? undefined;
     this.#viewers = new Map(presence.map(each => [each.id, each]));

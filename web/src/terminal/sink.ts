@@ -1,7 +1,7 @@
-// The interface between a terminal's stream and an emulator. Types only: the stream does not know the emulator, and
-// the emulator does not know the protocol.
+// The interface between a terminal's stream and an emulator. It contains only types, so the stream does not depend on
+// the emulator, and the emulator does not depend on the protocol.
 
-/** Calls take effect in order, each after everything before it has been parsed. */
+/** Calls take effect in order, each after all earlier bytes have been parsed. */
 export interface TerminalSink {
   write(bytes: Uint8Array, parsed: () => void): void;
   resize(cols: number, rows: number): void;
@@ -10,8 +10,8 @@ export interface TerminalSink {
   /** Clears the screen and all modes like `reset`, but keeps the scrollback and moves the screen's content into it. */
   startNewScreen(cols: number, rows: number): void;
   /**
-   * Sets whether the emulator's replies to queries are sent. Closed during a replay, and while another viewer answers
-   * queries.
+   * Sets whether the emulator's replies to queries are sent. They are not sent during a replay and while another viewer
+   * answers queries.
    */
   gate(open: boolean): void;
 }

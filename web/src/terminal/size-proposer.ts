@@ -1,8 +1,8 @@
-// Proposes this viewer's size. A terminal has one size for all viewers: the size of the viewer in use. This module
-// proposes the size that fits this viewer, debounced, and only while it is in use. The resulting size arrives in the
-// stream, for all viewers.
+// Proposes this viewer's size. A terminal has one size for all viewers: the size of the active viewer. This module
+// proposes the size that fits this viewer, debounced, and only while this viewer is active. The resulting size arrives
+// in the stream of all viewers.
 
-/** Debounce in milliseconds: a window changes its size 60 times a second while it is being dragged. */
+/** Debounce in milliseconds. While a window is being resized, its size changes 60 times a second. */
 export const SETTLE = 100;
 
 export interface Size {
@@ -11,9 +11,9 @@ export interface Size {
 }
 
 export interface SizeProposerOptions {
-  /** The size that currently fits; undefined before layout. */
+  /** The size that currently fits; undefined before the first layout. */
   fitting(): Size | undefined;
-  /** The size that the server knows. */
+  /** The size that was last reported to the server. */
   current(): Size;
   /** Whether the user is using this viewer. */
   inUse(): boolean;
@@ -28,7 +28,7 @@ export class SizeProposer {
     this.#options = options;
   }
 
-  /** The fitting size may have changed. */
+  /** Called when the size that fits may have changed. */
   nudge(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#propose(), SETTLE);

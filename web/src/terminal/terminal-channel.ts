@@ -39,12 +39,12 @@ export interface TerminalAddress {
 
 export type TerminalState =
   | { readonly phase: "detached" | "attaching" | "replaying" | "live" }
-  /** `replaced`: a newer instance has this id. `gone`: there is no terminal with this id. */
+  /** `replaced` means that a newer instance has this id, and `gone` that there is no terminal with this id. */
   | { readonly phase: "ended"; readonly why: "exited"; readonly exit: Exit }
   | { readonly phase: "ended"; readonly why: "replaced" | "gone"; readonly exit?: undefined }
   | { readonly phase: "failed"; readonly reason: HawseError };
 
-/** Errors that are not `retryable`, but where a new attach recovers, because it receives the server's offsets. */
+/** Errors that are not `retryable`, but where a new attach helps, because it receives the server's offsets. */
 const RECOVERABLE_BY_REATTACHING = new Set(["input_gap"]);
 
 export class TerminalChannel implements Disposable {
@@ -68,7 +68,7 @@ export class TerminalChannel implements Disposable {
   #channel: Channel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `introduce`: returns additional parameters of each attach, such as the viewer and its size. */
+  /** `introduce` returns additional parameters of each attach, such as the viewer and its size. */
   constructor(
     source: ChannelSource,
     address: TerminalAddress,
@@ -84,25 +84,28 @@ export class TerminalChannel implements Disposable {
 
   readonly onState = this.#onState.on;
   readonly onOpened = this.#onOpened.on;
-  /** The terminal has a new size. The emulator is resized automatically, at the right byte. */
+  /** Fires when the terminal has a new size. The emulator is resized automatically, at the right byte. */
   readonly onResized = this.#onResized.on;
   /** Input was queued. */
   readonly onInput = this.#onInput.on;
-  /** The number of input bytes with unknown outcome, because the server no longer knows this input stream. */
+  /**
+   * Fires with the number of input bytes whose outcome is unknown, because the server no longer knows this input
+   * stream.
+   */
   readonly onInputLost = this.#onInputLost.on;
-  /** The number of input bytes that were rejected because another viewer holds the writer lease. */
+  /** Fires with the number of input bytes that were rejected because another viewer holds the writer lease. */
   readonly onInputRefused = this.#onInputRefused.on;
 
   get state(): TerminalState {
     return this.#state;
   }
 
-  /** The terminal's description at the last attach. */
+  /** The terminal's record at the last attach. */
   get info(): TerminalOpened | undefined {
     return this.#info;
   }
 
-  /** Offset after the last byte of output passed to the emulator. */
+  /** Offset after the last byte of output that was passed to the emulator. */
   get offset(): number {
     return this.#cursor.offset;
   }
@@ -117,7 +120,7 @@ export class TerminalChannel implements Disposable {
     this.#open();
   }
 
-  /** Attaches to the current instance with this id. The output of the previous instance stays in the scrollback. */
+  /** Attaches to the current instance with this id. The output of the previous instance is kept in the scrollback. */
   follow(): void {
     this.detach();
     this.#instance = undefined;
@@ -156,7 +159,7 @@ export class TerminalChannel implements Disposable {
     channel?.cancel();
   }
 
-  /** Opens the channel if one is wanted and there is a connection; otherwise the next `onUp` calls this again. */
+  /** Opens the channel if it is needed and there is a connection; otherwise the next `onUp` calls this method again. */
   #open(): void {
     if (this.#state.phase !== "attaching" || this.#channel) return;
     clearTimeout(this.#timer);
@@ -200,13 +203,13 @@ export class TerminalChannel implements Disposable {
     else if (error.code === "lease_held") this.#refused(Number(error.details.applied));
     else if (error.retryable || RECOVERABLE_BY_REATTACHING.has(error.code)) this.#reattach();
     else if (error.code === "invalid_params" && this.#cursor.resumable) {
-      // "`since` beyond the end is `invalid_params`": it is a different journal, so start without an offset.
+      // "`since` beyond the end is `invalid_params`": the journal is a different one, so attach without an offset.
       this.#cursor.reset();
       this.#reattach();
     } else this.#end({ phase: "failed", reason: error });
   }
 
-  /** Handles rejected input: the server has applied everything up to `applied`; the rest is dropped. */
+  /** Handles rejected input: the server has applied all bytes up to `applied`; the rest is dropped. */
   #refused(applied: number): void {
     this.#onInputRefused.emit(this.#input.end - applied);
     this.#input = new InputStream();
@@ -286,7 +289,7 @@ export class TerminalChannel implements Disposable {
 
   #pump(): void {
     const { phase } = this.#state;
-    // Not before `opened`, which carries the server's input offset.
+    // Input is not sent before `opened`, which contains the server's input offset.
     if (!this.#channel || (phase !== "replaying" && phase !== "live")) return;
     for (;;) {
       const chunk = this.#input.take(Math.min(this.#channel.inputCredit, MAX_PAYLOAD));

@@ -79,12 +79,12 @@ export function shareState({ normal, alt }: { normal: CursorBuffer; alt: CursorB
   const { clear } = alt;
   alt.clear = () => {
     const { scrollTop, scrollBottom, tabs } = normal;
-    clear.call(alt); // when it is hidden
+    clear.call(alt); // while the alternate screen is hidden
     Object.assign(normal, { scrollTop, scrollBottom, tabs });
   };
 }
 
-/** Ends the open link after a switch to the other screen. */
+/** Ends the open link when the screen is switched. */
 export function endLink({ _inputHandler: { _curAttrData: pen } }: CursorCore): void {
   if (!pen.extended.urlId) return;
   pen.extended = pen.extended.clone();

@@ -4,7 +4,7 @@
 //   - wraps into the next row, visible in wider windows and in copied text: erasing the end of a row ends the wrap
 //     into the next row, but not the wrap into the row itself; inserting, deleting or scrolling lines within a region
 //     ends the wraps of the moved rows;
-//   - erasing while a wrap is pending (a full row, then `CSI K`) erases the last column too;
+//   - erasing while a wrap is pending (a full row, then `CSI K`) also erases the last column;
 //   - `CSI S` moves rows at the top of the screen into the scrollback;
 //   - `CSI 1 J` in the last cell of the screen: xterm.js throws there and shows nothing afterwards;
 //   - large counts such as `CSI 2147483647 L` block xterm.js for minutes, so they are limited to the useful maximum;
@@ -37,7 +37,7 @@ const REPEATED = {
   Z: "cursorBackwardTab",
 } as const;
 
-/** Also compatible with the types of @xterm/headless. */
+/** The type is also compatible with @xterm/headless. */
 export type Correctable = Pick<Terminal, "parser" | "cols" | "options"> & {
   buffer: Pick<Terminal["buffer"], "onBufferChange">;
 };
@@ -70,7 +70,7 @@ interface Core extends Omit<CursorCore, "buffers" | "_inputHandler"> {
 
 type Params = (number | number[])[];
 
-/** Installs the corrections. Disposing removes them, except for cursors already saved. */
+/** Installs the corrections. Disposing removes them, except for saved cursors. */
 export function correctXterm(terminal: Correctable): Disposable {
   const disposables = new DisposableList();
   const core = coreOf(terminal);
@@ -118,7 +118,7 @@ export function correctXterm(terminal: Correctable): Disposable {
   return disposables;
 }
 
-/** Keeps the wrap into the row below when the cursor moves down, which xterm.js would end. */
+/** Keeps the wrap into the row below, which xterm.js would end when the cursor moves down. */
 function fixLineFeed({ buffers, _inputHandler }: Core): Disposable {
   const { lineFeed } = _inputHandler;
   _inputHandler.lineFeed = () => {
@@ -137,7 +137,7 @@ function fixLineFeed({ buffers, _inputHandler }: Core): Disposable {
   };
 }
 
-// Each returns true if the sequence is handled; otherwise xterm.js processes it as well.
+// Each handler returns true if it has handled the sequence; otherwise xterm.js also processes the sequence.
 
 function eraseInLine(
   { buffers, _inputHandler }: Core,
@@ -182,7 +182,7 @@ function eraseInDisplay(
     buffer,
     () => {
       if (x >= cols - 1) {
-        // In the last column, xterm.js accesses the wrong row, or a row that does not exist.
+        // In the last column, xterm.js accesses the wrong row or a row that does not exist.
         _inputHandler.eraseInLine({ params: [1] }, keepProtected);
         if (row) forgetSpace(row);
         buffer.x--;
@@ -214,7 +214,7 @@ function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: n
 /**
  * Calls `run`, which erases rows. A wrap from the scrollback into the first row is kept.
  *
- * `attached`: whether the first row still continues the scrollback, because it is erased only in part.
+ * `attached` states whether the first row still continues the scrollback, because only a part of it is erased.
  */
 function keepFirst(buffer: Buffer, run: () => unknown, attached = false): true {
   const first = rowAt(buffer, 0);
@@ -249,7 +249,7 @@ function fixBuffers(core: Core): void {
 const widest = new WeakMap<Buffer, number>();
 
 function fixBuffer(buffer: Buffer, modes: () => Modes): void {
-  // xterm.js stores the row of a saved cursor as a buffer index, which scrolling shifts.
+  // xterm.js stores the row of a saved cursor as a buffer index, which becomes wrong when the buffer scrolls.
   let row = buffer.savedY - buffer.ybase;
   let saved = false;
   Object.defineProperty(buffer, "savedY", {
@@ -269,7 +269,7 @@ function fixBuffer(buffer: Buffer, modes: () => Modes): void {
     modes().synchronizedOutput = false;
   };
   const { setupTabStops } = buffer;
-  // A resize has already set the tab stops. xterm.js would restore some that programs have cleared.
+  // A resize has set the tab stops; xterm.js would restore tab stops that programs have cleared.
   const tabStops = (first?: number) => first === undefined && setupTabStops.call(buffer);
   Object.defineProperty(buffer, "setupTabStops", { configurable: true, value: tabStops });
   Object.defineProperty(buffer, "resize", { configurable: true, value: resize });

@@ -1,6 +1,6 @@
 // Corrects how xterm.js 6 prints characters, in addition to `xterm-fixes.ts`:
 //
-//   - a zero-width character joins the cell before the cursor, whatever was printed last. If that cell is empty, the
+//   - a zero-width character joins the cell before the cursor, regardless of the last printed character. If that cell is empty, the
 //     character is dropped. A variation selector joins only an emoji;
 //   - overwriting half of a wide character leaves a blank with a background, but without style or link;
 //   - the last column is not part of a link if it stays empty because a wide character did not fit;
@@ -37,7 +37,7 @@ export interface PrintingCore {
 const FIRST_JOINING = 0x300;
 const VARIATION_SELECTORS = [0xfe0e, 0xfe0f];
 const PICTOGRAPH = /^\p{Extended_Pictographic}/u;
-/** The maximum number of repetitions by REP: libghostty's limit. */
+/** The maximum number of repetitions by REP, the same limit as in libghostty. */
 const REPEATS = 65_535;
 /** The final bytes of the sequences that select a character set in xterm.js. */
 const CHARSETS = "0AB4C5RQKYE6ZH7=";
@@ -100,7 +100,7 @@ export function correctPrinting(parser: Terminal["parser"], core: PrintingCore):
   return disposables;
 }
 
-/** Calls `run`, which prints `count` characters. Corrects the cells around them. */
+/** Calls `run`, which prints `count` characters, and corrects the cells around them. */
 function printText(
   { buffers: { active }, _inputHandler: handler }: PrintingCore,
   count: number,
@@ -115,7 +115,7 @@ function printText(
   if (above && (over === 1 || (over === 0 && line?.getWidth(0) !== 2))) forgetSpace(above);
   const now = rowAt(active, active.y);
   const { _curAttrData: pen } = handler;
-  // Text longer than the buffer can have reused this row object.
+  // Printing more text than the buffer holds may have reused this row object.
   const first = line && count < (line.length >> 1) * (active.lines.length - 1) ? line : undefined;
   if (now !== first) {
     noteWraps(active, first, spaced => {
@@ -128,7 +128,7 @@ function printText(
   }
 }
 
-/** Gives a blank other attributes if xterm.js printed it with the pen. */
+/** Changes the attributes of a blank if xterm.js printed it with the pen. */
 function restyle(row: Line, x: number, pen: Attributes, attributes: Attributes): void {
   if (row.getFg(x) === pen.fg && row.getBg(x) === pen.bg) row.setCellFromCodepoint(x, 0, 1, attributes);
 }

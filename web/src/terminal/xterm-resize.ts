@@ -1,4 +1,5 @@
-// Resizes a buffer of xterm.js as the server's emulator does (libghostty's PageList.zig, of which this is a port):
+// Resizes a buffer of xterm.js in the same way as the server's emulator. The module is a port of libghostty's
+// PageList.zig:
 //
 //   - all soft-wrapped lines are reflowed for the new width, including the line with the cursor;
 //   - fewer rows: blank rows below the cursor are removed first, then rows move into the scrollback. None are lost;
@@ -42,14 +43,14 @@ interface Place {
   /** The index of its row in the whole buffer. */
   row: number;
   x: number;
-  /** A character was printed in the last column; the next one will wrap. */
+  /** Whether a character was printed in the last column, so that the next character will wrap. */
   pending: boolean;
 }
 
 /** The rows of a buffer during a resize. */
 interface Text {
   lines: Line[];
-  /** The number of last lines that form the screen. */
+  /** The number of lines at the end that form the screen. */
   rows: number;
   readonly cursor: Place;
   /** The cursor's row on the screen before the resize. */
@@ -62,11 +63,11 @@ interface Text {
 }
 
 export interface ResizeOptions {
-  /** Whether lines are reflowed. If not, columns are cut off or added. */
+  /** Whether lines are reflowed; otherwise columns are cut off or added. */
   reflow: boolean;
   /** Whether a program has saved the cursor (DECSC). */
   saved: boolean;
-  /** Whether rows that get longer still wrap into the next row. */
+  /** Whether a row that becomes longer still wraps into the next row. */
   keepWraps?: boolean;
 }
 
@@ -84,7 +85,7 @@ export function resizeBuffer(
   buffer.scrollBottom = rows - 1;
   if (cols !== oldCols) buffer.setupTabStops();
   if (buffer.lines.length === 0) {
-    buffer.lines.maxLength = buffer._getCorrectBufferLength(rows); // the hidden alternate screen
+    buffer.lines.maxLength = buffer._getCorrectBufferLength(rows); // for the hidden alternate screen
     return;
   }
   const place = (x: number, y: number): Place => ({
@@ -100,7 +101,7 @@ export function resizeBuffer(
     rows: oldRows,
     cursor,
     cursorY: buffer.y,
-    places: savedCursor ? [savedCursor, cursor] : [cursor], // in the order that they extend a row
+    places: savedCursor ? [savedCursor, cursor] : [cursor], // in the order of their effect on the length of a row
     markers: [...buffer.markers, top],
     blank: () => buffer.getBlankLine(),
     nothing: buffer.getNullCell(),
@@ -125,14 +126,17 @@ export function resizeBuffer(
   }
 }
 
-/** Returns a place as a position on the screen that starts at row `base`; the first position if it is above. */
+/**
+ * Returns a place as a position on the screen that starts at row `base`; returns the first position for a place above
+ * the screen.
+ */
 function onScreen({ row, x, pending }: Place, base: number, cols: number): { x: number; y: number } {
   const [left, y] = row < base ? [0, 0] : [Math.min(x, cols - 1), row - base];
-  // xterm.js stores a pending wrap as column `cols`. In a row that is no longer full, it is the next column.
+  // xterm.js stores a pending wrap as column `cols`. If the row is no longer full, it becomes the next column.
   return { x: pending ? left + 1 : left, y };
 }
 
-/** Stores the lines in the buffer. Returns how many of the oldest lines did not fit. */
+/** Stores the lines in the buffer. Returns the number of oldest lines that did not fit. */
 function store(buffer: ResizableBuffer, { lines, markers }: Text, rows: number): number {
   const limit = buffer._getCorrectBufferLength(rows);
   const dropped = Math.max(0, lines.length - limit);
@@ -144,7 +148,7 @@ function store(buffer: ResizableBuffer, { lines, markers }: Text, rows: number):
   return dropped;
 }
 
-/** Cuts columns off, or adds blank ones. */
+/** Cuts off columns or adds blank ones. */
 function setCols(text: Text, oldCols: number, cols: number, keepWraps: boolean): void {
   if (cols === oldCols) return;
   for (const line of text.lines) {
@@ -186,7 +190,9 @@ function addRows({ lines, blank }: Text, count: number): void {
   for (let left = count; left > 0; left--) lines.push(blank());
 }
 
-/** Reflows the lines. The number of rows below the cursor stays the same, except for rows that its own line needs. */
+/**
+ * Reflows the lines. The number of rows below the cursor does not change, except for rows that the cursor's line needs.
+ */
 function reflowTo(text: Text, cols: number): void {
   const { cursor, rows } = text;
   const below = Math.max(0, rows - (text.cursorY + 1));
@@ -201,7 +207,7 @@ function reflowTo(text: Text, cols: number): void {
   addRows(text, Math.max(0, below - more) - Math.max(0, rows - (y + 1)));
 }
 
-/** Counts the screen's rows, down to the cursor's row, that continue the row above. */
+/** Counts the rows of the screen, down to the cursor's row, that continue the row above. */
 function wrapsAbove({ lines, rows, cursor }: Text): number {
   let count = 0;
   for (let y = lines.length - rows; y <= cursor.row; y++) count += Number(continues(lines[y] as Line));
@@ -215,11 +221,11 @@ class Reflow {
   readonly #text: Text;
   readonly #cols: number;
   readonly #places: { place: Place; row: number; x: number }[];
-  /** The column of the next cell in the last of `lines`. */
+  /** The column of the next cell in the last element of `lines`. */
   #x = 0;
   /** Whether the next cell needs a new row that continues the last one. */
   #full = false;
-  /** Line breaks before the next text. Line breaks after the last text are dropped. */
+  /** Number of line breaks before the next text. Line breaks after the last text are dropped. */
   #breaks = 0;
   #blank: number[] = [];
 
@@ -262,13 +268,13 @@ class Reflow {
     return length;
   }
 
-  /** Starts the rows for text after blank ones. */
+  /** Starts the rows for text that follows blank rows. */
   #breakLines(): void {
     const written = this.lines.length;
     for (; this.#breaks > 0; this.#breaks--) this.#start(false);
     let to = this.lines.length - 1;
-    // The first of these rows may be an erased one that the row above wraps into. It has no line break, so there is no
-    // line for it.
+    // The first of these rows can be an erased row that the row above wraps into. Such a row has no line break, so it
+    // gets no line.
     for (const row of this.#blank.reverse()) if (--to >= written) this.#use(row, to);
     this.#blank = [];
   }
@@ -281,7 +287,7 @@ class Reflow {
     this.#full = false;
   }
 
-  /** Reuses an old row unchanged, including its images, which are in cells without text. */
+  /** Reuses an old row unchanged, including its images, which are stored in cells without text. */
   #use(row: number, to: number): void {
     const line = this.#text.lines[row] as Line;
     forgetNotes(line);
@@ -320,7 +326,7 @@ class Reflow {
       this.#forward(count);
       if (cut) {
         noteSpace(this.lines.at(-1) as Line);
-        // A place on the character moves to the column that stays empty, instead of the next row.
+        // A place on this character moves to the empty column instead of the next row.
         this.#move(row, x, 1);
         this.#forward(1);
       }

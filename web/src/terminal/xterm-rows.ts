@@ -1,4 +1,4 @@
-// Properties of xterm.js rows that the server's emulator records and xterm.js does not.
+// Properties of rows that the server's emulator stores, but xterm.js does not.
 
 export interface Line {
   length: number;
@@ -22,7 +22,7 @@ interface Rows {
   _rows: number;
 }
 
-/** Mask of the type of a cell's background colour; 0: no background. */
+/** Mask of the type of a cell's background colour; the result is 0 if there is no background. */
 const COLOURED = 0x3000000;
 
 /** Returns row `y` of the screen; undefined if it is above or below the screen. */
@@ -35,14 +35,14 @@ export function hasText(line: Line): boolean {
   return false;
 }
 
-/** Whether a cell is empty. The second half of a wide character, which has no width, is not. */
+/** Whether a cell is empty. The second half of a wide character, which has no width, is not empty. */
 export function isEmpty(line: Line, x: number): boolean {
   return !line.hasContent(x) && line.getWidth(x) > 0 && !(line.getBg(x) & COLOURED);
 }
 
 /**
- * The rows whose last cell is empty because a wide character did not fit, so that it is not part of the text. xterm.js
- * does not record that.
+ * The rows whose last cell is empty because a wide character did not fit, so that the cell is not part of the text.
+ * xterm.js does not store this.
  */
 const spaced = new WeakSet<Line>();
 
@@ -55,7 +55,8 @@ export function isSpaced(line: Line): boolean {
 export const noteSpace = (line: Line): unknown => spaced.add(line);
 
 /**
- * Records which rows, from `first` to the cursor's row, wrap before a wide character. Called after printing text there.
+ * Records which rows, from `first` to the cursor's row, wrap before a wide character. Called after text was printed in
+ * these rows.
  *
  * `noted` is called with each of these rows.
  */
@@ -64,7 +65,7 @@ export function noteWraps(
   first: Line | undefined,
   noted?: (line: Line) => void,
 ): void {
-  // `first` may have moved up or been removed.
+  // `first` can have moved up or been removed.
   for (let row = ybase + y; row > 0 && lines.get(row) !== first; row--) {
     const [line, next] = [lines.get(row - 1), lines.get(row)];
     if (!line || !next?.isWrapped) break;
@@ -93,7 +94,10 @@ export function continues(line: Line): boolean {
   return line.isWrapped && !detached.has(line);
 }
 
-/** Called when the wide character after `line` was overwritten, which leaves an ordinary blank at the end of `line`. */
+/**
+ * Called when the wide character after `line` was overwritten, so that the blank at the end of `line` becomes an
+ * ordinary one.
+ */
 export const forgetSpace = (line: Line): boolean => spaced.delete(line);
 
 /** Deletes all records of a row that gets new text. */

@@ -1,5 +1,5 @@
-// Corrects wraps after rows have moved. The server's emulator stores in a row that it wraps into the next one; xterm.js
-// stores in the next row that it continues the row above. So they differ where only one of the two rows moves.
+// Corrects wraps after rows have moved. The server's emulator stores in a row that it wraps into the next row, but
+// xterm.js stores in the next row that it continues the row above. The two differ if only one of the two rows moves.
 
 import type { Disposable } from "../base/disposables";
 import type { ResizableBuffer } from "./xterm-resize";

@@ -1,4 +1,4 @@
-// Runs the action of a button, and shows the error of a refused call.
+// Runs the action of a button, and shows the error if the call fails.
 
 import type { AppContext } from "../frame/pane";
 import { HawseError } from "../wire/errors";

@@ -1,4 +1,4 @@
-// Streams that continue after a lost connection: the same call is opened again.
+// Streams that continue after a lost connection, by opening the same call again.
 
 import type { Disposable } from "../base/disposables";
 import type { MethodStream, StreamItem } from "../client/streams";
@@ -7,16 +7,16 @@ import { HawseError } from "../wire/errors";
 import type { StreamMethod } from "../wire/streams";
 
 export interface Following<M extends StreamMethod> {
-  /** Opens the call, also after each lost connection. */
+  /** Opens the call, and opens it again after each lost connection. */
   open: () => MethodStream<M>;
   item: (item: StreamItem<M>) => void;
-  /** The call has ended with an error that is not about the connection. */
+  /** Called when the call has ended with an error other than a lost connection. */
   failed?: (error: HawseError) => void;
-  /** The call has ended with its result. */
+  /** Called when the call has ended with its result. */
   ended?: () => void;
 }
 
-/** Follows a stream until the result is disposed. */
+/** Follows a stream until the returned object is disposed of. */
 export function follow<M extends StreamMethod>({ open, item, failed, ended }: Following<M>): Disposable {
   let current: MethodStream<M> | undefined;
   let stopped = false;

@@ -1,5 +1,5 @@
-// Registers the views and the kinds of panes that are not terminals, and shows the rail. A chunk that loads when the user
-// first asks for one of them; each view is a separate chunk.
+// Registers the views and the kinds of panes other than terminals, and shows the rail. The chunk is loaded when the
+// user first opens one of them; each view is a separate chunk.
 
 import "./style/rail.css";
 import { Cpu, Folder, Globe, ListVideo, Monitor, Search, Users } from "lucide";
@@ -8,7 +8,7 @@ import type { AppContext } from "../frame/pane";
 import { Rail, type RailState } from "../frame/rail";
 import type { Registry } from "../frame/registry";
 
-/** `host`: the element of the rail. */
+/** `host` is the element of the rail. */
 export function addViews(registry: Registry, host: HTMLElement, rail: RailState, app: AppContext): void {
   registerViews(registry);
   for (const { id, label, icon } of registry.rail.value)

@@ -1,9 +1,9 @@
-// Saves bytes of the sandbox as a file of the user.
+// Saves bytes from the sandbox as a file on the user's machine.
 
-/** Bytes that are collected before they become a Blob, which the browser may keep on disk. */
+/** Number of bytes that are collected before they become a Blob, which the browser can store on disk. */
 const PART = 8_388_608;
 
-/** Throws what the iteration throws; then nothing is saved. */
+/** If the iteration throws, its error is rethrown and nothing is saved. */
 export async function saveBlob(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const url = URL.createObjectURL(await collect(chunks));
   const link = document.createElement("a");

@@ -11,7 +11,7 @@ import { MisuseError, ProtocolViolation } from "./errors";
 export type State = "open" | "ended" | "cancelling";
 type Verb = "input" | "end" | "cancel" | "credit";
 
-/** State → messages that may be sent in it → the state after sending. */
+/** State → messages that may be sent in it → the next state. */
 const TABLE: Record<State, Partial<Record<Verb, State>>> = {
   open: { input: "open", end: "ended", cancel: "cancelling", credit: "open" },
   ended: { cancel: "cancelling", credit: "ended" },
@@ -21,14 +21,17 @@ const TABLE: Record<State, Partial<Record<Verb, State>>> = {
 /** Bytes that an event costs in addition to the encoded length of its value. */
 export const EVENT_OVERHEAD = 64;
 
-/** Bytes. Upper bound of a grant's batch: the server estimates our speed from grants, so they must not come late. */
+/**
+ * Upper bound of a batched grant in bytes. The server estimates the client's speed from grants, so they must not come
+ * late.
+ */
 const MAX_BATCH = 65_536;
 
 export class ChannelLedger {
   #state: State = "open";
   /** Bytes that the server may still send. An event may make it negative. */
   #incoming: number;
-  /** Bytes consumed and not yet granted again. */
+  /** Consumed bytes that have not been granted again. */
   #consumed = 0;
   /** Bytes of input that the client may still send. */
   #outgoing: number;
@@ -46,12 +49,12 @@ export class ChannelLedger {
     return this.#state;
   }
 
-  /** Bytes that the server may still send; negative after an event that cost more than was left. */
+  /** Bytes that the server may still send; negative after an event that cost more than the remaining window. */
   get incoming(): number {
     return this.#incoming;
   }
 
-  /** Bytes of input granted and not used, in any state. */
+  /** Granted bytes of input that have not been used, in any state. */
   get outgoing(): number {
     return this.#outgoing;
   }
@@ -79,12 +82,12 @@ export class ChannelLedger {
   }
 
   receiveCredit(bytes: number): void {
-    // "a grant that would lift it above is cut to it"
+    // "a larger grant is reduced"
     this.#outgoing = Math.min(this.#outgoing + bytes, this.#windowMax);
   }
 
   receiveFrame(bytes: number): void {
-    // "it MUST fit into what is left"
+    // "MUST fit into the remaining window"
     if (bytes > this.#incoming) {
       throw new ProtocolViolation(
         "credit_exceeded",
@@ -95,20 +98,23 @@ export class ChannelLedger {
   }
 
   receiveEvent(cost: number): void {
-    // "it needs a positive window and may overdraw it"
+    // "may be sent while the window is positive, and may make the window negative"
     if (this.#incoming <= 0)
       throw new ProtocolViolation("credit_exceeded", "an event arrived while the window was empty");
     this.#incoming -= cost;
   }
 
-  /** Returns how many of `bytes` to grant: 0 in a state that allows no credit message. */
+  /** Returns how many of `bytes` to grant; 0 in a state that allows no `credit` message. */
   grant(bytes: number): number {
     if (!this.may("credit")) return 0;
     this.#incoming = Math.min(this.#incoming + bytes, this.#windowMax);
     return bytes;
   }
 
-  /** Records `bytes` as processed. Returns what to grant now: 0 until a quarter of the window has been consumed. */
+  /**
+   * Records `bytes` as processed. Returns the number of bytes to grant now; 0 until a quarter of the window has been
+   * consumed.
+   */
   consume(bytes: number): number {
     this.#consumed += bytes;
     if (this.#consumed < this.#batch) return 0;

@@ -12,7 +12,7 @@ import { memberText, utf8Length } from "./json-slice";
 import { DEFAULT_LIMITS, encodeMessage, parseServerMessage } from "./messages";
 import type { Call, ChannelEvent, ClientMessage, Frame, Limits, ServerMessage, Welcome } from "./protocol";
 
-/** A received event. `cost` was taken from the channel's window: return it with `consume` after processing. */
+/** A received event. `cost` was subtracted from the channel's window; return it with `consume` after processing. */
 export type ConnectionEvent =
   | { readonly kind: "welcome"; readonly welcome: Welcome }
   | {
@@ -28,13 +28,13 @@ export type ConnectionEvent =
   | { readonly kind: "credit"; readonly ch: number; readonly bytes: number }
   | { readonly kind: "pong"; readonly t: number }
   | { readonly kind: "goaway"; readonly reason: string; readonly retryAfter: number }
-  /** An `error` without a channel: why the server is about to close the connection. */
+  /** An `error` without a channel, which states why the server is about to close the connection. */
   | { readonly kind: "fatal"; readonly error: HawseError };
 
 export interface ConnectionOptions {
   /** The client's name and version, for the server's logs. */
   client: string;
-  /** Initial credit of each new channel: bytes that the server may send. */
+  /** Initial credit of each new channel, in bytes that the server may send. */
   window: number;
 }
 
@@ -74,7 +74,9 @@ export class Connection {
 
   // ---- sending
 
-  /** Opens a channel. Throws HawseError for parameters that cannot be sent: the server would end the connection. */
+  /**
+   * Opens a channel. Throws HawseError for parameters that cannot be sent, because the server would end the connection.
+   */
   call(method: string, options: CallOptions = {}): number {
     if (!this.#welcome) throw new MisuseError("cannot call before welcome");
     if (this.#lastChannel === MAX_CHANNEL) throw new MisuseError("all channel numbers are used");
@@ -112,7 +114,7 @@ export class Connection {
     this.#send({ type: "cancel", ch });
   }
 
-  /** Grants the server `bytes` more, at once. */
+  /** Immediately grants the server `bytes` more bytes. */
   grant(ch: number, bytes: number): void {
     this.#grant(ch, this.#channels.get(ch)?.grant(bytes) ?? 0);
   }
@@ -128,7 +130,7 @@ export class Connection {
 
   // ---- receiving
 
-  /** Processes one message. Throws ProtocolViolation; the connection is unusable then. */
+  /** Processes one message. Throws ProtocolViolation; the connection is then unusable. */
   receive(data: string | Uint8Array): ConnectionEvent | undefined {
     if (typeof data !== "string") return this.#receiveFrame(decodeFrame(data));
     return this.#receiveMessage(parseServerMessage(data), data);
@@ -186,7 +188,7 @@ export class Connection {
     this.#channels.delete(ch);
   }
 
-  /** "The server sends nothing on a channel after its `result` or `error`", nor on one that was never opened. */
+  /** "The server sends nothing on a channel after its `result` or `error`", or on a channel that was never opened. */
   #known(ch: number): ChannelLedger {
     const ledger = this.#channels.get(ch);
     if (ledger) return ledger;

@@ -1,13 +1,13 @@
 // The error types:
 //
 //   Error
-//   ├── HawseError            a typed error of docs/wire.md section 8: a call failed; `retryable`: a retry is safe
+//   ├── HawseError            a failed call, with a code of docs/wire.md section 8; `retryable`: a retry is safe
 //   │   └── ProtocolViolation the server broke the protocol: the connection is unusable
 //   └── MisuseError           the caller requested something that the protocol forbids: a bug on this side
 
 import type { Admitted, ErrorMessage } from "./protocol";
 
-/** Codes of errors that a retry of the same call may resolve: docs/wire.md section 8. A test compares them. */
+/** Codes of errors where a retry of the same call can succeed (docs/wire.md section 8). A test compares them. */
 export const RETRYABLE: ReadonlySet<string> = new Set([
   "hello_timeout",
   "backlog",
@@ -27,11 +27,11 @@ export interface ErrorOptions {
 }
 
 export class HawseError extends Error {
-  /** A code of docs/wire.md section 8, or of a newer server. */
+  /** A code from docs/wire.md section 8, or from a newer server. */
   readonly code: string;
-  /** Whether the same call may succeed later. */
+  /** Whether the same call can succeed later. */
   readonly retryable: boolean;
-  /** Whether the server started the work. */
+  /** Whether the server has started the call. */
   readonly admitted: Admitted;
   readonly details: Record<string, unknown>;
 
@@ -61,20 +61,25 @@ export class MisuseError extends Error {
   override readonly name = "MisuseError";
 }
 
-/** Returns `error` for a call that was, or was not, sent. */
+/** Returns `error` for a call, depending on whether it was sent. */
 export function forCall(error: HawseError, sent: boolean): HawseError {
   const { code, message, retryable, details } = error;
   return new HawseError(code, message, { retryable, details, admitted: sent ? "unknown" : "no" });
 }
 
-/** The error of a call whose connection was lost before its result: whether it ran is unknown. */
+/**
+ * Returns the error of a call whose connection was lost before its result, so that it is unknown whether the call ran.
+ */
 export function interrupted(what: string): HawseError {
   return new HawseError("interrupted", `the connection was lost during ${what}`, {
     admitted: "unknown",
   });
 }
 
-/** The error of a call whose sandbox was restarted before its result: it has lost its keys and may have run it again. */
+/**
+ * Returns the error of a call whose sandbox was restarted before its result. The sandbox has lost its keys, so it may
+ * have run the call again.
+ */
 export function restarted(what: string): HawseError {
   return new HawseError("outcome_unknown", `the sandbox was restarted during ${what}`, {
     admitted: "yes",

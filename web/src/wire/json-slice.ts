@@ -1,8 +1,11 @@
-// Finds the text of one member of a JSON object without parsing it again. An event costs the length of its `value`
-// as the server encoded it (docs/wire.md section 4); encoding it again may give another length: 1.0 and 1 are the
-// same number.
+// Finds the text of one member of a JSON object without parsing the object again. An event costs the length of its
+// `value` as encoded by the server (docs/wire.md section 4). Encoding the value again could give a different length:
+// 1.0 and 1 are the same number.
 
-/** Returns the raw text of the top-level member `name` (of the last one, as JSON.parse does). `text` must be valid JSON. */
+/**
+ * Returns the raw text of the top-level member `name` (the last one if it is repeated, as in JSON.parse). `text` must
+ * be valid JSON.
+ */
 export function memberText(text: string, name: string): string | undefined {
   let found: string | undefined;
   let at = text.indexOf("{") + 1;
@@ -22,7 +25,7 @@ export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    // Each half of a surrogate pair counts 2: four bytes in all.
+    // Each half of a surrogate pair counts as 2 bytes, and the pair as four.
     if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
   }
   return bytes;
@@ -44,7 +47,7 @@ export function stringEnd(text: string, from: number): number {
   return text.length;
 }
 
-/** `from` is the index of the first character of a value. Returns the index after its last one. */
+/** `from` is the index of the first character of a value. Returns the index after its last character. */
 export function valueEnd(text: string, from: number): number {
   if (text[from] === '"') return stringEnd(text, from);
   let depth = 0;

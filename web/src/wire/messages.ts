@@ -18,10 +18,10 @@ const optional =
   value =>
     value === undefined || value === null || check(value);
 
-/** Largest grant in one `credit` message, in bytes. */
+/** Maximum number of bytes in one `credit` message. */
 const MAX_GRANT = 4_194_304;
 
-/** The check of each field, by message type. `value` may be any JSON but must be present. */
+/** The check of each field, by message type. `value` can be any JSON value, but must be present. */
 const FIELDS: Record<ServerMessage["type"], Record<string, Check>> = {
   welcome: {
     protocol: isNumber,
@@ -51,7 +51,7 @@ const FIELDS: Record<ServerMessage["type"], Record<string, Check>> = {
   goaway: { reason: isString, retry_after: value => isNumber(value) && Number(value) >= 0 },
 };
 
-/** The defaults of docs/wire.md section 7, for limits that the server leaves out. */
+/** The defaults of docs/wire.md section 7, for limits that the server does not send. */
 export const DEFAULT_LIMITS: Readonly<Limits> = {
   text: 1_048_576,
   payload: 65_536,

@@ -1,4 +1,4 @@
-// Types of the messages of docs/wire.md: sections 2 (control), 3 (frames), 7 (limits). Types only.
+// Types of the messages in docs/wire.md: sections 2 (control messages), 3 (frames) and 7 (limits).
 
 export type Admitted = "yes" | "no" | "unknown";
 
@@ -31,9 +31,9 @@ export interface Call {
   params?: object;
   key?: string;
   timeout?: number;
-  /** Of a repeated call with a key: seconds since it was first sent. */
+  /** For a repeated call with a key: seconds since the call was first sent. */
   age?: number;
-  /** The W3C `traceparent` of what calls. */
+  /** The W3C `traceparent` of the caller's span. */
   trace?: string;
 }
 
@@ -97,7 +97,7 @@ export interface ErrorMessage {
   retryable: boolean;
   admitted: Admitted;
   details?: Record<string, unknown>;
-  /** The id of the call in the logs of the gateway. */
+  /** The id of the call in the gateway's logs. */
   request?: string;
 }
 

@@ -1,4 +1,4 @@
-// The lists of all actions: the palette and the shortcuts, with their styles and icons. A separate chunk, because it is
+// The palette and the list of shortcuts, with their styles and icons. They are in a separate chunk, because they are
 // not needed before the first prompt.
 
 import "../style/action-lists.css";

@@ -1,10 +1,10 @@
-// The actions of the page: palette, menus and shortcuts derive from this table.
+// The actions of the page. Palette, menus and shortcuts are derived from this table.
 
 import type { Action } from "../../frame/actions";
 import type { OpenTerminal } from "../terminal/terminal-options";
 
 export interface PageCommands {
-  /** The active terminal, if the active pane is one. */
+  /** The active terminal, if the active pane is a terminal. */
   terminal: () => OpenTerminal | undefined;
   readOnly: () => boolean;
   holding: () => boolean;
@@ -14,7 +14,7 @@ export interface PageCommands {
   stepTab: (by: 1 | -1) => void;
   goPane: (side: "left" | "right" | "up" | "down") => void;
   walk: (by: 1 | -1) => void;
-  /** Whether no program in a terminal may want the function keys that are pressed now. */
+  /** Whether no program in a terminal could use the function keys. */
   functionKeysFree: () => boolean;
   focusTerminal: () => void;
   palette: () => void;
@@ -22,7 +22,7 @@ export interface PageCommands {
   shortcuts: () => void;
   share: (readOnly: boolean) => void;
   lease: () => void;
-  /** Whether another viewer holds the keyboard of the active terminal, and the user may ask for it. */
+  /** Whether another viewer holds the keyboard of the active terminal, and the user can request it. */
   held: () => boolean;
   ask: () => void;
   jump: (by: 1 | -1) => void;

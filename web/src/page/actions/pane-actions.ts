@@ -1,4 +1,4 @@
-// Actions on panes: opens and closes them, and takes or returns the keyboard of a terminal.
+// Actions on panes: open and close panes, and take or return the keyboard of a terminal.
 
 import { randomId } from "../../base/random-id";
 import type { AppContext } from "../../frame/pane";
@@ -32,7 +32,9 @@ export class PaneActions {
     this.#app().open("preview", { port: String(port), ...(path && path !== "/" ? { path } : {}) }, "right");
   };
 
-  /** Closes a pane. Closing a terminal ends it, after a question if a command runs in it. */
+  /**
+   * Closes a pane. Closing a terminal pane ends the terminal; if a command is running in it, the user is asked first.
+   */
   async close(id: number): Promise<void> {
     const { workspace, readOnly, terminals } = this.#page;
     const leaf = workspace.tabs
@@ -52,7 +54,7 @@ export class PaneActions {
     if (loss && !(await mayEnd(pane?.title.peek() ?? terminal, loss))) return;
     if (!(await terminals.end(terminal))) return;
     const [first, ...others] = workspace.tabs.peek();
-    // The last pane stays, with the end of its shell.
+    // The last pane stays open and shows that its shell has ended.
     if (others.length || first?.tree.type === "split") workspace.remove(id);
     this.#page.focus();
   }
@@ -61,7 +63,10 @@ export class PaneActions {
     for (const { id } of leavesOf(tree)) await this.close(id);
   }
 
-  /** Starts the stopped sandbox, then reloads the page: the new runtime has other terminals, ports and recordings. */
+  /**
+   * Starts the stopped sandbox and reloads the page, because the new runtime has different terminals, ports and
+   * recordings.
+   */
   async startSandbox(): Promise<void> {
     const { client, sandbox, toast } = this.#page;
     try {
@@ -73,17 +78,20 @@ export class PaneActions {
     }
   }
 
-  /** Changes which viewers may type into a terminal, by default the active one. `to`: public id of another viewer. */
+  /**
+   * Changes which viewers can type into a terminal (default: the active terminal). `to` is the public id of another
+   * viewer.
+   */
   async lease(action: LeaseAction, other?: { pane: TerminalPane | undefined; to: string }): Promise<void> {
     const { client, focus, toast } = this.#page;
-    focus(); // the user wants to type next
+    focus(); // the user probably wants to type next
     if (client.state.phase !== "live") return toast(NOT_CONNECTED);
     const open = other ? other.pane?.opened.peek() : this.#page.opened;
     const refused = await open?.shell.lease(action, other?.to);
     if (refused) toast(refused.message);
   }
 
-  /** Whether this viewer alone may type into the active terminal. */
+  /** Whether only this viewer can type into the active terminal. */
   get holding(): boolean {
     const { me, lease } = this.#page.people.value?.people ?? {};
     return me !== undefined && lease?.holder === me.id;

@@ -1,6 +1,6 @@
-// Links to a command of a terminal: `/?sandbox=local&terminal=main#command=1234&instance=…`. A link names the command by
-// the offset where its output begins. The screen that a page has from the server does not tell at which offset a row was
-// printed, so the rows are compared with the command lines that the server keeps.
+// Links to a command in a terminal: `/?sandbox=local&terminal=main#command=1234&instance=…`. A link identifies the
+// command by the offset where its output starts. A screen from the server does not contain the offsets of its rows, so
+// the page compares the rows with the command lines that the server keeps.
 
 import type { IDecoration, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -11,17 +11,17 @@ import type { CommandInfo } from "../../wire/methods";
 import { readAddress, terminalLink } from "../address";
 import type { Command, Commands } from "./commands";
 
-/** Maximum number of commands that the server returns; it keeps no more. */
+/** Maximum number of commands that the server returns; it does not keep more. */
 const KEPT = 1_000;
-/** Milliseconds until the emulator must have the row of the command. */
+/** Milliseconds to wait until the emulator shows the row of the command. */
 const PARSING = 5_000;
 const GONE = "The server no longer has this command.";
 
-/** The command that a link leads to. */
+/** The command that a link refers to. */
 export interface LinkedTo {
-  /** Offset of the start of its output, in bytes. */
+  /** Offset in bytes where the output starts. */
   readonly start: number;
-  /** The instance of the terminal where it ran. */
+  /** The instance of the terminal where the command ran. */
   readonly instance: string;
 }
 
@@ -31,7 +31,7 @@ export interface CommandSource {
   readonly commands: Pick<Commands, "list">;
 }
 
-/** Returns the link. `token`: the token of a guest, who may pass it on. */
+/** Returns the link. `token` is a guest's token, which guests can pass on. */
 export function commandLink(
   href: string,
   terminal: string,
@@ -43,7 +43,7 @@ export function commandLink(
   return `${terminalLink(href, terminal)}#${fragment}`;
 }
 
-/** Returns undefined if `href` is not a link to a command of this terminal. */
+/** Parses a link; returns undefined if `href` is not a link to a command of this terminal. */
 export function readCommandLink(href: string, terminal: string): LinkedTo | undefined {
   const fragment = new URLSearchParams(new URL(href).hash.slice(1));
   const [command = "", instance] = [fragment.get("command") ?? "", fragment.get("instance")];
@@ -51,11 +51,11 @@ export function readCommandLink(href: string, terminal: string): LinkedTo | unde
   return { start: Number(command), instance };
 }
 
-/** Asks the server where the output of a command starts; undefined if the server no longer has it. */
+/** Asks the server where the output of a command starts; returns undefined if the server no longer has the command. */
 export async function findStart(source: CommandSource, command: Command): Promise<LinkedTo | undefined> {
   const instance = source.channel.info?.instance;
   if (instance === undefined) return undefined;
-  // Before the call: the page and the server count from the latest command.
+  // This is read before the call, because the page and the server both count from the latest command.
   const fromEnd = source.commands.list.length - source.commands.list.indexOf(command);
   const kept = await history(source, instance);
   const ranked = kept[kept.length - fromEnd];
@@ -64,8 +64,8 @@ export async function findStart(source: CommandSource, command: Command): Promis
 }
 
 /**
- * Returns the first row of the command `lines[0]`; `lines` are it and all later ones, null where the line is not known.
- * Undefined if no row ends with it.
+ * Returns the first row of the command `lines[0]`. `lines` contains this and all later command lines; unknown lines are
+ * null. Returns undefined if no row ends with the command line.
  */
 export function findRow(
   buffer: Pick<Terminal["buffer"]["normal"], "getLine" | "length">,
@@ -81,7 +81,7 @@ export function findRow(
   return undefined;
 }
 
-/** Scrolls to the command of the page's address, also when the address changes later. */
+/** Scrolls to the command in the page's address, and again when the address changes. */
 export class LinkedCommand implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #terminal: Terminal;
@@ -117,7 +117,7 @@ export class LinkedCommand implements Disposable {
     }
   }
 
-  /** Returns false if the row is not there (yet). */
+  /** Returns false if the row does not exist or does not exist yet. */
   #goTo(kept: readonly CommandInfo[], at: number): boolean {
     const { buffer } = this.#terminal;
     const { list } = this.#source.commands;
@@ -131,7 +131,7 @@ export class LinkedCommand implements Disposable {
       );
     if (row === undefined) return false;
     if (buffer.active.type === "alternate")
-      this.#toast("The command is above the program that fills the screen now.");
+      this.#toast("The command is hidden behind a full-screen program.");
     else this.#mark(row);
     return true;
   }
@@ -151,7 +151,7 @@ export class LinkedCommand implements Disposable {
     this.#marked = undefined;
   }
 
-  /** Calls `action` until it returns true: now, and after each write that the emulator has parsed. */
+  /** Calls `action` immediately and after each write that the emulator has parsed, until it returns true. */
   #whenParsed(action: () => boolean): void {
     if (action()) return;
     const waiting = new DisposableList();

@@ -1,25 +1,25 @@
-// The commands of a terminal as objects, from the marks of the shell (OSC 133, and OSC 633;E for the command line): a bar in
-// the gutter for each, and actions on them.
+// The commands of a terminal as objects, derived from the shell's marks (OSC 133, and OSC 633;E for the command line).
+// Each command has a bar in the gutter and actions.
 
 import type { IDecoration, IMarker, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { visible } from "../../base/visible";
 
-/** Maximum number of commands that are kept: the scrollback rarely has more. */
+/** Maximum number of commands to keep; the scrollback rarely contains more. */
 const MAX_COMMANDS = 500;
-/** Maximum length of a command line in characters, as the shell integration cuts it. */
+/** Maximum length of a command line in characters; the shell integration cuts longer lines. */
 const MAX_LINE = 4_096;
 
 export interface Command {
-  /** The line with the prompt. */
+  /** The line of the prompt. */
   readonly prompt: IMarker;
   /** The first line of the output. */
   readonly output: IMarker;
-  /** Empty if the shell has not reported it. */
+  /** The command line; empty if the shell has not reported it. */
   readonly line: string;
-  /** The line after the output; undefined while it runs. */
+  /** The line after the output; undefined while the command runs. */
   end?: IMarker | undefined;
-  /** Undefined while it runs, and if the shell has not reported one. */
+  /** The exit code; undefined while the command runs, or if the shell has not reported a code. */
   code?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export class Commands implements Disposable {
   #running: Command | undefined;
   #atPrompt = false;
 
-  /** `press`: the user has pressed the bar of a command. */
+  /** `press` is called when the user has clicked the bar of a command. */
   constructor(terminal: Terminal, press: (command: Command, bar: HTMLElement) => void) {
     this.#terminal = terminal;
     this.#press = press;
@@ -49,7 +49,7 @@ export class Commands implements Disposable {
     );
   }
 
-  /** The commands whose prompt is still in the buffer, the oldest first. */
+  /** The commands whose prompt is in the buffer, the oldest first. */
   get list(): readonly Command[] {
     this.#list = this.#list.filter(({ prompt }) => !prompt.isDisposed);
     return this.#list;
@@ -59,12 +59,12 @@ export class Commands implements Disposable {
     return this.list.at(-1);
   }
 
-  /** The running command, also if its line has left the buffer. */
+  /** The running command, even if its line has left the buffer. */
   get running(): Command | undefined {
     return this.#running;
   }
 
-  /** Whether the shell waits for a command. False if it does not report its prompts. */
+  /** Whether the shell is waiting for a command. It is false if the shell does not report its prompts. */
   get atPrompt(): boolean {
     return this.#atPrompt;
   }
@@ -75,10 +75,10 @@ export class Commands implements Disposable {
     return textOf(active, output.isDisposed ? 0 : output.line, to);
   }
 
-  /** Whether the buffer shows the command's line between its prompt and its output. */
+  /** Whether the buffer shows the command line between the prompt and the output. */
   shows({ prompt, output, line }: Command): boolean {
     if (prompt.isDisposed || output.isDisposed) return false;
-    const packed = (text: string) => text.replace(/\s+/g, ""); // the shell breaks and indents lines in its own way
+    const packed = (text: string) => text.replace(/\s+/g, ""); // the shell wraps and indents lines in its own way
     const { normal } = this.#terminal.buffer;
     return packed(textOf(normal, prompt.line, Math.max(output.line, prompt.line + 1))).endsWith(packed(line));
   }
@@ -103,10 +103,10 @@ export class Commands implements Disposable {
     if (kind === "C") this.#start();
     else if (kind === "D") this.end(Number.parseInt(code ?? "", 10));
     else if (kind === "A") {
-      this.end(); // with its shell, before the shell could report it
+      this.end(); // the command was ended together with its shell, which could not report it
       this.#prompt = this.#terminal.registerMarker(0);
     }
-    return false; // other handlers may want it too
+    return false; // other handlers may need the sequence as well
   }
 
   #start(): void {
@@ -121,7 +121,7 @@ export class Commands implements Disposable {
     this.#decorate(command);
   }
 
-  /** The running command has ended. `code`: NaN if unknown. */
+  /** Marks the running command as ended. `code` is NaN if unknown. */
   end(code = Number.NaN): void {
     const command = this.#running;
     this.#running = undefined;
@@ -134,12 +134,12 @@ export class Commands implements Disposable {
 
   #decorate(command: Command): void {
     const decoration = this.#terminal.registerDecoration({ marker: command.prompt, width: 1, layer: "top" });
-    if (!decoration) return; // in the alternate screen
+    if (!decoration) return; // no marker in the alternate screen
     this.#decorations.set(command, decoration);
     decoration.onRender(element => {
       paint(element, command);
       element.onclick = event => {
-        event.stopPropagation(); // a click beside it gives the focus to the terminal
+        event.stopPropagation(); // a click beside the bar focuses the terminal
         this.#press(command, element);
       };
     });
@@ -164,7 +164,7 @@ function paint(element: HTMLElement, command: Command): void {
   element.title = `${visible(command.line) || "This command"} ${what}`;
 }
 
-/** Undoes the escapes of OSC 633;E: `\\` is a backslash, `\xHH` a character. */
+/** Decodes the escapes of OSC 633;E: `\\` is a backslash, `\xHH` a character. */
 export function unescapeLine(text: string): string {
   return text
     .slice(0, MAX_LINE)
@@ -173,7 +173,7 @@ export function unescapeLine(text: string): string {
     );
 }
 
-/** Returns the text of the lines from `from` to before `to`; lines that were wrapped are joined again. */
+/** Returns the text of the lines from `from` up to, but not including, `to`; wrapped lines are joined. */
 export function textOf(
   buffer: Pick<Terminal["buffer"]["active"], "getLine">,
   from: number,

@@ -7,10 +7,10 @@ import { make, setText } from "../dom";
 import { preferences } from "../settings/preferences";
 import { type Command, type Commands, stateOf } from "./commands";
 
-/** Returns the command whose output the line `top` belongs to, if its own line is above. */
+/** Returns the command whose output contains the line `top`, if the command's own line is above. */
 export function commandAbove(commands: Pick<Commands, "list" | "running">, top: number): Command | undefined {
   const { running } = commands;
-  // The line of a command with much output has left the scrollback.
+  // The line of a command with long output has left the scrollback.
   if (running && (running.prompt.isDisposed || running.prompt.line < top)) return running;
   const found = commands.list.findLast(({ prompt }) => prompt.line < top);
   return found?.end && !found.end.isDisposed && found.end.line > top ? found : undefined;

@@ -1,33 +1,33 @@
-// The drafts of this page: their user, and the browser tabs that are still open.
+// The drafts of this page: their user, and the open browser tabs.
 
 import { browserDrafts } from "../../base/draft-database";
 import { Drafts } from "../../base/drafts";
 
 const LOCK = "hawse.tab.";
-/** Milliseconds to wait for the lock of a tab: after a reload, the old page may still hold it. */
+/** Milliseconds to wait for a tab's lock, because after a reload the old page may still hold it. */
 const CLAIM = 1_000;
 /** The tabs whose locks this page holds until it is closed. */
 const claimed = new Set<string>();
 let ofPage: Drafts | undefined;
 
-/** Returns the drafts of `identity`. There is one user in a page at a time. */
+/** Returns the drafts of `identity`. A page has only one user at a time. */
 export function pageDrafts(identity: string, tab: string): Drafts {
   if (ofPage?.identity === identity) return ofPage;
-  if (ofPage) location.reload(); // another user has signed in, and the panes still show the previous user's texts
+  if (ofPage) location.reload(); // another user has signed in, but the panes still show the previous user's texts
   ofPage?.dispose();
   ofPage = new Drafts({ database: browserDrafts(), identity, tab, claim, live });
   ofPage.guard(window);
   return ofPage;
 }
 
-/** Browsers have locks only on secure origins. Without them, the tab of each draft counts as closed. */
+/** Browsers support locks only on secure origins. Without locks, the tab of each draft is considered closed. */
 function claim(tab: string): Promise<boolean> {
   if (!navigator.locks || claimed.has(tab)) return Promise.resolve(true);
   return new Promise(resolve => {
     const hold = () => {
       claimed.add(tab);
       resolve(true);
-      return new Promise<never>(() => {}); // until the page is closed
+      return new Promise<never>(() => {}); // held until the page is closed
     };
     navigator.locks
       .request(LOCK + tab, { signal: AbortSignal.timeout(CLAIM) }, hold)

@@ -1,11 +1,11 @@
-// Offers files whose unsaved changes were left by a closed page.
+// Offers to open files with unsaved changes from a closed page.
 
 import type { AppContext } from "../../frame/pane";
 import { askInPane } from "../terminal/pane-question";
 
 let announced = false;
 
-/** Asks once whether to open them. `stage`: the element of the pane where the question appears. */
+/** Asks once whether to open the files. `stage` is the element of the pane that shows the question. */
 export async function announceUnsaved(app: AppContext, stage: HTMLElement): Promise<void> {
   if (announced) return;
   announced = true;
@@ -18,7 +18,7 @@ export async function announceUnsaved(app: AppContext, stage: HTMLElement): Prom
   ]);
 }
 
-/** Returns the names of the first two files, and how many more there are. */
+/** Returns the names of the first two files, and the number of the others. */
 export function describeFiles(paths: readonly string[]): string {
   const names = paths.map(path => path.split("/").at(-1) ?? path);
   if (names.length <= 2) return names.join(" and ");

@@ -1,5 +1,5 @@
-// Features for several viewers: the circles in the header, following, and the keyboard, which one viewer can hold.
-// A separate chunk, loaded after the first prompt.
+// Features for several viewers: their circles in the header, following, and the keyboard, which one viewer can hold.
+// They are in a separate chunk, which is loaded after the first prompt.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/together.css";
@@ -20,7 +20,7 @@ import { Everyone, placeOf } from "./sandbox-viewers";
 import { ViewSharing } from "./view-sharing";
 import { viewToText } from "./view-text";
 
-/** Milliseconds until a terminal that was opened to follow one of its viewers must show that viewer. */
+/** Milliseconds to wait until a terminal that was opened to follow a viewer shows that viewer. */
 const OPEN_TIME = 10_000;
 
 export class Together implements Disposable {
@@ -30,7 +30,7 @@ export class Together implements Disposable {
   readonly following: Following;
   readonly keyboard: KeyboardNotices;
   readonly #standIn: StandIn;
-  /** The terminal whose viewers are shown: the active one, or that before another pane. */
+  /** The terminal whose viewers are shown: the active terminal, or the last active terminal. */
   readonly #last = signal<TerminalPane | undefined>(undefined);
 
   constructor(page: PageCore, app: AppContext, panes: PaneActions) {
@@ -113,7 +113,7 @@ export class Together implements Disposable {
     };
   }
 
-  /** A page without a terminal is present at the one that it showed last, or at the oldest. */
+  /** A page without a terminal is present at the terminal that it showed last, or at the oldest. */
   #terminalToStandAt(): string | undefined {
     const { workspace, terminals, lastTerminal } = this.#page;
     const panes = [...workspace.panes.value.values()];
@@ -128,7 +128,7 @@ export class Together implements Disposable {
     return undefined;
   }
 
-  /** Follows a viewer, also one at a terminal that the page does not show yet; or stops following it. */
+  /** Starts or stops following a viewer, who can be at a terminal that the page does not show. */
   #follow(terminal: string, viewer: Participant): void {
     const { id, at } = this.following.followed.peek() ?? {};
     if (id === viewer.id && at?.id === terminal) {

@@ -1,5 +1,5 @@
-// Following another viewer: the page shows the pane that the viewer looks at, scrolled as there, until the user types,
-// scrolls or goes to another pane.
+// Follows another viewer: the page shows the pane that the viewer looks at, scrolled to the same position, until the
+// user types, scrolls or goes to another pane.
 
 import { effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -12,13 +12,15 @@ import type { PageCore } from "../page-core";
 import type { TerminalPane } from "../terminal/terminal-pane";
 import { scrolledBack, type View, viewFromText } from "./view-text";
 
-/** Kinds of panes that only show something. Another user's page must not make this one run or load anything else. */
+/**
+ * Kinds of panes that only display something. Another user's page must not make this page run or load anything else.
+ */
 const SHOWN: ReadonlySet<string> = new Set(["editor", "recording", "log"]);
 
 export interface Followed {
-  /** Public id at the terminal where the user started to follow. */
+  /** Public id of the viewer at the terminal where the user started to follow. */
   readonly id: string;
-  /** That terminal. The followed page sends what it shows to all of its terminals. */
+  /** The terminal where the user started to follow. The followed page sends its view to all of its terminals. */
   readonly at: TerminalPane;
 }
 
@@ -32,7 +34,7 @@ export class Following implements Disposable {
   /** Disposed when following ends. */
   #session = new DisposableList();
   #name = "";
-  /** Id of the pane shown for the followed viewer. */
+  /** Id of the pane that is shown for the followed viewer. */
   #leaf: number | undefined;
 
   constructor(page: PageCore, app: AppContext) {
@@ -52,7 +54,7 @@ export class Following implements Disposable {
     this.#disposables.defer(() => this.stop());
   }
 
-  /** Undefined while the page follows no viewer. */
+  /** The followed viewer; undefined if the page does not follow a viewer. */
   readonly followed: ReadonlySignal<Followed | undefined> = this.#followed;
 
   start(at: TerminalPane, { id, name, color }: Participant): void {
@@ -69,7 +71,7 @@ export class Following implements Disposable {
     this.#app.focus();
   }
 
-  /** `why`: shown to the user, who has not asked for the end. */
+  /** Stops following. `why` is shown to the user if the user did not request it. */
   stop(why?: string): void {
     if (!this.#followed.peek()) return;
     this.#followed.value = undefined;
@@ -84,7 +86,7 @@ export class Following implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** The user's own typing and scrolling end it. Escape only ends it: no program receives the key. */
+  /** Typing and scrolling stop the following. Escape does so without being sent to a program. */
   #listen(): void {
     const options = { capture: true, passive: true };
     const own = (event: Event) => event.target instanceof Element && event.target.closest("#panes") !== null;
@@ -105,7 +107,7 @@ export class Following implements Disposable {
     this.#session.listen(window, "pointerdown", onPointer, options);
   }
 
-  /** Called with each change of the viewers, of the panes and of the terminals. */
+  /** Called after each change of the viewers, the panes and the terminals. */
   #update(): void {
     const followed = this.#followed.peek();
     if (!followed) return;
@@ -136,13 +138,13 @@ export class Following implements Disposable {
     if (shown && view.kind === TERMINAL) this.#scroll(view.scroll);
   }
 
-  /** Returns whether the page shows what the viewer looks at. */
+  /** Returns whether the page shows the pane that the viewer looks at. */
   #open({ kind, state }: View): boolean {
     const { workspace, terminals, readOnly } = this.#page;
     const leaf = leavesOf(workspace.current.peek()?.tree ?? NOTHING).find(({ id }) => id === this.#leaf);
     if (leaf?.kind === kind && sameText(leaf.state, state)) return true;
     if (kind === TERMINAL) {
-      // Not one that this page would have to create.
+      // Does not create a terminal for this.
       const known = terminals.list.peek().some(({ id }) => id === state.id);
       if (!known) terminals.refresh();
       if (!known || !state.id) return false;
@@ -166,7 +168,7 @@ function sameText(one: object, other: object): boolean {
   return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 }
 
-/** Keys that type nothing: modifiers, and F6 where it has moved the focus to another region of the page. */
+/** Keys that type nothing: modifiers, and F6 if it has moved the focus to another region of the page. */
 function isModifier({ key, defaultPrevented }: KeyboardEvent): boolean {
   if (key === "F6") return defaultPrevented;
   return ["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"].includes(key);

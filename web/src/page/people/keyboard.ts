@@ -1,5 +1,5 @@
-// The keyboard (the writer lease): shows when another viewer holds it, lets the user ask for it, and shows the
-// requests of others to the user who holds it.
+// The keyboard (the writer lease): shows when another viewer holds it, lets the user request it, and shows the requests
+// of other viewers to its holder.
 
 import { effect } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -10,21 +10,21 @@ import { byId, make, setText, within } from "../dom";
 import type { PageCore } from "../page-core";
 import { TerminalPane } from "../terminal/terminal-pane";
 
-/** Milliseconds that the notice after a refused key is shown. */
+/** Duration of the notice about a refused key in milliseconds. */
 const REFUSAL_TIME = 8_000;
 
 export interface Keyboard {
-  /** Public id of the holder; undefined: all may type. */
+  /** Public id of the holder; undefined if all viewers can type. */
   readonly holder: string | undefined;
-  /** Whether this user has asked for it. */
+  /** Whether this user has requested the keyboard. */
   readonly asks: boolean;
-  /** Whether that has ended because there was no answer for too long. */
+  /** Whether the request has expired without an answer. */
   readonly unanswered: boolean;
-  /** Names of the others that ask, by their ids. */
+  /** Names of the other viewers that request the keyboard, by their ids. */
   readonly asking: ReadonlyMap<string, string>;
 }
 
-/** Describes a change for the user in a sentence, or returns an empty text. `name`: returns the name of a viewer. */
+/** Returns a sentence that describes a change to the user, or an empty text. `name` returns the name of a viewer. */
 export function changeText(
   before: Keyboard,
   now: Keyboard,
@@ -45,11 +45,11 @@ export function changeText(
     : `${holder} keeps the keyboard.`;
 }
 
-/** Returns what the user who holds the keyboard has missed: requests that ended without an answer. */
+/** Returns a sentence about requests that expired before the user, who holds the keyboard, answered them. */
 export function missedText(before: Keyboard, others: readonly Participant[]): string {
   const missed = others.filter(({ id, asks, unanswered }) => before.asking.has(id) && !asks && unanswered);
   const names = missed.map(({ name }) => name).join(", ");
-  return names && `${names} asked for the keyboard and had no answer. The request has ended.`;
+  return names && `${names} asked for the keyboard but got no answer. The request has expired.`;
 }
 
 export class KeyboardNotices implements Disposable {
@@ -59,14 +59,14 @@ export class KeyboardNotices implements Disposable {
   readonly #known = new WeakMap<TerminalPane, Keyboard>();
   readonly #held = byId("held");
   readonly #ask = byId<HTMLButtonElement>("ask");
-  /** A request of another viewer, to the user who holds the keyboard. */
+  /** A request from another viewer, shown to the user who holds the keyboard. */
   readonly #request = make("div", "notice request");
   readonly #requestText = make("span", "");
   #asking: { pane: TerminalPane; viewer: Participant } | undefined;
-  /** A key of the user was refused. */
+  /** Whether a key of the user was refused. */
   readonly #refusal = make("div", "notice refusal");
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The user has withdrawn the request: its end is not an answer. */
+  /** Whether the user has withdrawn the request, so that its end is not shown as an answer. */
   #withdrawn = false;
 
   constructor(page: PageCore, panes: PaneActions) {
@@ -94,7 +94,7 @@ export class KeyboardNotices implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Asks for the keyboard of the active terminal, or ends the request. */
+  /** Requests the keyboard of the active terminal, or withdraws the request. */
   ask(): void {
     const asks = this.#page.people.peek()?.people.me?.asks === true;
     this.#withdrawn = asks;
@@ -102,7 +102,7 @@ export class KeyboardNotices implements Disposable {
     void this.#panes.lease(asks ? "withdraw" : "ask");
   }
 
-  /** The user has typed while another viewer holds the keyboard. */
+  /** Called when the user has typed while another viewer holds the keyboard. */
   refused(): void {
     const { holder, me } = this.#page.people.peek()?.people ?? {};
     if (!holder) return;
@@ -146,7 +146,7 @@ export class KeyboardNotices implements Disposable {
     this.#showHeld(active?.people.value?.people);
   }
 
-  /** Tells the user the answer to a request, or that another viewer has taken the keyboard. */
+  /** Shows the answer to a request, or that another viewer has taken the keyboard. */
   #tell(pane: TerminalPane, { me, others, lease }: People): void {
     const now: Keyboard = {
       holder: lease.holder ?? undefined,

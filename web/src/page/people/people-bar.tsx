@@ -1,5 +1,5 @@
-// The viewers of a terminal in the header: a coloured circle for each, which follows that viewer, and the user's, which
-// opens the list of all.
+// The viewers of a terminal in the header. Each viewer has a coloured circle that starts following, and the user's own
+// circle opens the list of all viewers.
 
 import "../style/people.css";
 import { effect, type ReadonlySignal } from "@preact/signals";
@@ -10,7 +10,7 @@ import type { Participant } from "../../wire/methods";
 import { byId, setText } from "../dom";
 import type { Faces } from "./sandbox-viewers";
 
-/** Maximum number of circles of other viewers; the rest are shown as a number. */
+/** Maximum number of circles of other viewers; further viewers are shown as a number. */
 const SHOWN = 4;
 
 export interface PeopleBarOptions {
@@ -18,9 +18,9 @@ export interface PeopleBarOptions {
   source: ReadonlySignal<{ people: Faces } | undefined>;
   /** Public id of the viewer that the page follows. */
   followed: ReadonlySignal<string | undefined>;
-  /** The user wants to follow this viewer, or to stop that. */
+  /** Called when the user wants to start or stop following this viewer. */
   follow: (viewer: Participant) => void;
-  /** The user hands the keyboard over. */
+  /** Called when the user hands over the keyboard. */
   give: (viewer: Participant) => void;
   rename: (name: string) => void;
 }
@@ -101,7 +101,7 @@ export class PeopleBar implements Disposable {
   }
 }
 
-/** Returns at most two letters: of the first and the last word. */
+/** Returns at most two letters: the initials of the first and the last word. */
 export function initials(name: string): string {
   const words = visible(name)
     .split(/[\s._-]+/u)
@@ -180,7 +180,7 @@ function Circles({ others, holder, followed, follow }: CirclesProps) {
 interface RosterProps {
   others: Participant[];
   me: Participant | undefined;
-  /** Whether only this user may type. */
+  /** Whether only this user can type. */
   holding: boolean;
   followed: string | undefined;
   follow: (viewer: Participant) => void;

@@ -1,6 +1,6 @@
-// Shows the other viewers' pointers as flags at their cell of the screen, and sends the own pointer position at a
-// limited rate. A page that is scrolled back shows and sends none, because a cell is a position on the program's
-// screen.
+// Shows other viewers' pointers as flags at their cell of the screen, and sends the user's pointer position at a
+// limited rate. While a page is scrolled back, it neither shows nor sends pointers, because a cell is a position on the
+// program's screen.
 
 import type { Terminal } from "@xterm/xterm";
 import { DisposableList } from "../../base/disposables";
@@ -12,7 +12,7 @@ export interface Cell {
   y: number;
 }
 
-/** Milliseconds between two sent positions. */
+/** Minimum milliseconds between two sent positions. */
 const SEND_INTERVAL = 120;
 
 export class Pointers {
@@ -24,7 +24,7 @@ export class Pointers {
   readonly #flags = new Map<string, HTMLElement>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #at: Cell | null = null;
-  /** Whether the page is scrolled back into the scrollback. */
+  /** Whether the page is scrolled into the scrollback. */
   #scrolledBack = false;
   #lastSent: Cell | null = null;
 
@@ -49,7 +49,7 @@ export class Pointers {
 
   show(): void {
     const pointing = this.#people.others.filter(({ at }) => at !== null);
-    // Measuring forces a layout, so not while there is nothing to show.
+    // Measuring forces a layout, so it is skipped while there are no pointers to show.
     const screen = pointing.length > 0 ? this.#screen() : undefined;
     const seen = new Set<string>();
     for (const { id, name, color, at } of pointing) {
@@ -71,7 +71,7 @@ export class Pointers {
     this.#disposables.dispose();
   }
 
-  /** Only entering or leaving the scrollback changes the flags. */
+  /** The flags change only when the scrollback is entered or left. */
   #scrolled(): void {
     const { viewportY, baseY } = this.#terminal.buffer.active;
     if (this.#scrolledBack === (viewportY !== baseY)) return;
@@ -110,7 +110,7 @@ export class Pointers {
     return x >= 0 && y >= 0 && x < this.#terminal.cols && y < this.#terminal.rows ? { x, y } : null;
   }
 
-  /** The position of the cells within the layer and the size of a cell, in pixels; undefined while scrolled back. */
+  /** The position of the cells in the layer and the size of a cell, in pixels; undefined while scrolled back. */
   #screen(): { left: number; top: number; width: number; height: number } | undefined {
     const { active } = this.#terminal.buffer;
     const element = this.#terminal.element?.querySelector(".xterm-screen");

@@ -1,5 +1,5 @@
-// Makes a user visible to the others whose page shows no terminal, only a notebook, a file or a preview: the page attaches to
-// one of the terminals as a viewer, without an emulator, a size and input, and discards the output.
+// Makes a user visible whose page shows only a notebook, a file or a preview. The page attaches to one of the terminals
+// as a viewer without an emulator, a size or input, and discards the output.
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -10,7 +10,7 @@ import { HawseError } from "../../wire/errors";
 import type { Participant, TerminalAttach, TerminalOpened, TerminalPresence } from "../../wire/methods";
 import type { Faces } from "./sandbox-viewers";
 
-/** Milliseconds until it attaches again after an error. */
+/** Milliseconds before it attaches again after an error. */
 const RETRY = 5_000;
 
 export interface StandInOptions {
@@ -18,15 +18,15 @@ export interface StandInOptions {
   readonly sandbox: string;
   /** Key of the page's viewer. */
   readonly viewerKey: string;
-  /** The name that the user has chosen; empty: the server assigns one. */
+  /** The name that the user has chosen; if empty, the server assigns a name. */
   readonly name: () => string;
-  /** Id of the terminal to attach to; undefined: none. */
+  /** Id of the terminal to attach to; undefined if there is none. */
   readonly terminal: ReadonlySignal<string | undefined>;
-  /** The view of the user: see `view-text.ts`. */
+  /** The user's view; see `view-text.ts`. */
   readonly view: ReadonlySignal<string>;
 }
 
-/** This page's viewer, and the terminal that it is at. */
+/** This page's viewer, and its terminal. */
 export interface Standing {
   readonly terminal: string;
   readonly viewer: Participant;
@@ -48,12 +48,12 @@ export class StandIn implements Disposable {
         untracked(() => this.#join(id));
       }),
     );
-    const at = computed(() => this.#me.value?.terminal); // not with each change of the viewer
+    const at = computed(() => this.#me.value?.terminal); // not after each change of the viewer
     this.#disposables.defer(effect(() => this.#update({ view: view.value }, at.value)));
     this.#disposables.defer(() => this.#leave());
   }
 
-  /** Undefined while the page shows a terminal, and until it is attached. */
+  /** Undefined while the page shows a terminal, and before it is attached. */
   readonly me: ReadonlySignal<Standing | undefined> = this.#me;
 
   rename(name: string): void {
@@ -115,12 +115,14 @@ export class StandIn implements Disposable {
     void client
       .call("terminal.presence", { id: terminal, viewer: viewerKey, ...change }, { sandbox })
       .catch(problem => {
-        if (!(problem instanceof HawseError)) throw problem; // else the terminal has just ended
+        if (!(problem instanceof HawseError)) throw problem; // otherwise the terminal has just ended
       });
   }
 }
 
-/** Returns `faces` with this page's viewer as `me`, and not among the others: a user is known by kind and name. */
+/**
+ * Returns `faces` with this page's viewer as `me` instead of among the others. Users are identified by kind and name.
+ */
 export function withMe(faces: { people: Faces } | undefined, me: Standing | undefined) {
   if (!faces || !me) return faces;
   const { kind, name } = me.viewer;

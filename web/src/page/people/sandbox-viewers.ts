@@ -1,4 +1,4 @@
-// The viewers of all terminals of the sandbox, for a page that shows none of them: a notebook, a file or a preview alone.
+// The viewers of all terminals of the sandbox, for a page that shows only a notebook, a file or a preview.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -10,10 +10,10 @@ import type { Participant } from "../../wire/methods";
 /** A viewer in the header. */
 export type Faces = Pick<People, "me" | "others" | "lease" | "readOnly">;
 
-/** Separates a terminal's id from a viewer's, which is unique only at its terminal. */
+/** Separates the id of a terminal from the id of a viewer, which is unique only at its terminal. */
 const AT = "\n";
 
-/** Returns each user once, at the first terminal where it is; its id has the terminal. */
+/** Returns each user once, at the user's first terminal, whose id is part of the returned id. */
 export function facesOf(terminals: Terminals["terminals"]): Participant[] {
   const faces = new Map<string, Participant>();
   for (const { terminal, viewers } of terminals)
@@ -24,7 +24,7 @@ export function facesOf(terminals: Terminals["terminals"]): Participant[] {
   return [...faces.values()];
 }
 
-/** Returns where a viewer of `facesOf` is; undefined for one of a terminal's own list. */
+/** Returns the terminal of a viewer from `facesOf`; undefined for a viewer from a terminal's own list. */
 export function placeOf(viewer: Participant): { terminal: string; viewer: Participant } | undefined {
   const [terminal = "", id] = viewer.id.split(AT);
   return id === undefined ? undefined : { terminal, viewer: { ...viewer, id } };
@@ -34,7 +34,7 @@ export class Everyone implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #list = signal<PeopleList | undefined>(undefined);
 
-  /** `wanted`: whether to ask for them. */
+  /** `wanted` states whether to request them. */
   constructor(box: Pick<SandboxHandle, "terminal">, wanted: ReadonlySignal<boolean>) {
     this.#disposables.defer(
       effect(() => {

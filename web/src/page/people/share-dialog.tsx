@@ -1,4 +1,5 @@
-// Sharing: a new link for guests, with a QR code, and the existing links, each with a button that ends it.
+// The sharing dialog: creates a link for guests, with a QR code, and lists the existing links, each with a button that
+// revokes it.
 
 import "../style/sheet.css";
 import "../style/share.css";
@@ -18,12 +19,12 @@ export interface ShareOptions {
   sandbox: string;
   terminal: string;
   toast: (text: string) => void;
-  /** The dialog has closed. */
+  /** Called when the dialog has closed. */
   closed: () => void;
 }
 
 const HOUR = 3_600;
-/** Seconds until a link expires, by what the user chooses; null: with the user's own access. */
+/** Seconds until a link expires, for each choice; null if it expires with the user's own access. */
 const UNTIL: readonly [string, number | null][] = [
   ["1 hour", HOUR],
   ["1 day", 24 * HOUR],
@@ -33,7 +34,7 @@ const UNTIL: readonly [string, number | null][] = [
 
 interface State {
   readonly links: Signal<readonly ShareInfo[]>;
-  /** The address of the link that has just been created. */
+  /** The address of the new link. */
   readonly created: Signal<string>;
 }
 
@@ -91,7 +92,7 @@ export function paramsOf(
   };
 }
 
-/** Describes a link in a line. `now`: milliseconds since 1970. */
+/** Returns a line that describes a link. `now` is in milliseconds since 1970. */
 export function describeLink(
   { role, terminal, sandbox, expires, users = [] }: ShareInfo,
   now: number,

@@ -1,4 +1,4 @@
-// Sends this user's view to each terminal with other viewers, so that they can follow.
+// Sends this user's view to each terminal that has other viewers, so that they can follow.
 
 import { effect, type ReadonlySignal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -6,16 +6,21 @@ import type { PageCore } from "../page-core";
 import { TerminalPane } from "../terminal/terminal-pane";
 import { scrolledBack, viewToText } from "./view-text";
 
-/** Milliseconds between two messages: a drag of the scrollbar, or output while scrolled back, changes the view often. */
+/**
+ * Minimum milliseconds between two messages, because dragging the scrollbar, or output while scrolled back, changes the
+ * view often.
+ */
 const SEND_INTERVAL = 120;
 
 export class ViewSharing implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #page: PageCore;
-  /** While the user follows another one: two viewers that follow each other would never come to rest. */
+  /**
+   * Sends nothing while the user follows another viewer: two viewers that follow each other would never stop moving.
+   */
   readonly #paused: ReadonlySignal<boolean>;
   readonly #scrolls = new Map<TerminalPane, Disposable>();
-  /** The last view sent, by the instance of the viewer's attach. */
+  /** The last sent view, by the instance of the viewer's attach. */
   readonly #sent = new WeakMap<object, string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -43,7 +48,7 @@ export class ViewSharing implements Disposable {
     return [...all].filter((pane): pane is TerminalPane => pane instanceof TerminalPane);
   }
 
-  /** Follows how far the terminals are scrolled back. */
+  /** Observes how far the terminals are scrolled back. */
   #watch(panes: readonly TerminalPane[]): void {
     for (const [pane, watch] of this.#scrolls)
       if (!panes.includes(pane)) {

@@ -1,5 +1,5 @@
-// A viewer's view as text for the presence of a terminal: the active pane in the notation of the page's address, with
-// how far a terminal is scrolled back. It comes from another viewer's page, so nothing in it is trusted.
+// A viewer's view as text for a terminal's presence: the active pane in the notation of the page's address, with the
+// scroll position of a terminal. The text comes from another viewer's page, so it is not trusted.
 
 import type { PaneState } from "../../frame/pane";
 import { treeFromText, treeToText } from "../../frame/tree-text";
@@ -15,14 +15,14 @@ export interface View {
   readonly scroll: number;
 }
 
-/** Returns an empty text if it would be too long: the others then see only the terminal. */
+/** Returns the view as text; empty if it would be too long, so that other viewers see only the terminal. */
 export function viewToText({ kind, state, scroll }: View): string {
   const shown = scroll > 0 ? { ...state, [SCROLL]: String(scroll) } : state;
   const text = treeToText({ type: "leaf", id: 0, kind, state: shown });
   return text.length <= MAX_LENGTH ? text : "";
 }
 
-/** Returns undefined if the text is not a view. */
+/** Parses a view; returns undefined if the text is not a view. */
 export function viewFromText(text: string): View | undefined {
   const tree = text.length <= MAX_LENGTH ? treeFromText(text, () => 0) : undefined;
   if (tree?.type !== "leaf") return undefined;
@@ -30,12 +30,12 @@ export function viewFromText(text: string): View | undefined {
   return { kind: tree.kind, state, scroll: /^\d{1,8}$/.test(scroll) ? Number(scroll) : 0 };
 }
 
-/** The part of an emulator that says how far it is scrolled back. */
+/** The part of an emulator that reports how far it is scrolled back. */
 export interface Scrolled {
   readonly buffer: { readonly active: { readonly viewportY: number; readonly baseY: number } };
 }
 
-/** Returns the number of rows between the end and the last row that is shown. */
+/** Returns the number of rows between the end of the buffer and the last visible row. */
 export function scrolledBack(terminal: Scrolled | undefined): number {
   if (!terminal) return 0;
   const { viewportY, baseY } = terminal.buffer.active;

@@ -5,32 +5,32 @@
 // character of the same row. Output that does not agree ends the predictions, and so does a key that has arrived and is
 // not echoed: a program that stops its echo in the middle of a row asks for a password.
 
-/** Maximum number of keys that the program has not echoed. */
+/** Maximum number of keys without an echo. */
 const MAX_WAITING = 256;
 /** Milliseconds to wait for the echo of a key that the server has applied. */
 const GIVE_UP = 1_000;
-/** The same while predictions are shown, which may be a password. */
+/** The same while predictions are shown, because the typed text may be a password. */
 const GIVE_UP_SHOWN = 200;
-/** Characters of one cell. */
+/** The characters of one cell. */
 const NARROW = /^[\x20-\x7e\xa1-\xac\xae-\u02ff]$/;
 
 /** The cell at the cursor. */
 export interface CursorRow {
-  /** The cursor has left the row of the last call. */
+  /** Whether the cursor has left the row of the last call. */
   readonly moved: boolean;
   /** The cells of the row before the cursor, with one character for each. */
   readonly before: string;
-  /** Whether the rest of the row is empty, and the screen is not the alternate one. */
+  /** Whether the rest of the row is empty, and the alternate screen is not active. */
   readonly atEnd: boolean;
   readonly cols: number;
 }
 
 export interface Prediction {
-  /** The first column that differs from what the program has printed. */
+  /** The first column that differs from the printed text. */
   readonly column: number;
   /** The predicted text. */
   readonly text: string;
-  /** Number of columns that change: more than `text` has if characters are removed. */
+  /** Number of changed columns; it is larger than the length of `text` if characters are removed. */
   readonly width: number;
 }
 
@@ -39,43 +39,43 @@ export interface Cells {
   getCell(x: number): { getChars(): string } | undefined;
 }
 
-/** Returns one character for each of the first `end` cells: characters of two cells and combined ones are not predicted. */
+/** Returns one character for each of the first `end` cells. Wide and combined characters are not predicted. */
 export function cellsBefore(row: Cells, end: number): string {
   let text = "";
   for (let x = 0; x < end; x++) {
-    const chars = row.getCell(x)?.getChars() || " "; // the second cell of a wide character has none
+    const chars = row.getCell(x)?.getChars() || " "; // the second cell of a wide character is empty
     text += chars.length === 1 ? chars : "\ufffd";
   }
   return text;
 }
 
 interface Waiting {
-  /** The line when this key has been echoed. */
+  /** The line after this key has been echoed. */
   readonly line: string;
-  /** When it was typed, in milliseconds. */
+  /** Time when the key was typed, in milliseconds. */
   readonly at: number;
-  /** Whether the server has applied it. */
+  /** Whether the server has applied the key. */
   readonly applied: () => boolean;
 }
 
 export class PredictedLine {
   #waiting: Waiting[] = [];
-  /** Since when the first of them is known to be applied. */
+  /** Time since when the first key is known to be applied. */
   #applied: number | undefined;
-  /** The column of the first key; undefined: none was typed in this row. */
+  /** Column of the first key; undefined if no key was typed in this row. */
   #start: number | undefined;
   #echoed = "";
-  /** Whether a character of this line was echoed. */
+  /** Whether a character of this line has been echoed. */
   #echoes = false;
-  /** A key was typed whose effect is unknown: until the cursor leaves the row. */
+  /** Whether a key with an unknown effect was typed; reset when the cursor leaves the row. */
   #blocked = false;
 
-  /** When the first key was typed that the program has not echoed; undefined: there is none. */
+  /** Time when the first key without an echo was typed; undefined if there is none. */
   get since(): number | undefined {
     return this.#waiting[0]?.at;
   }
 
-  /** `applied`: returns whether the server has applied all of `text`. */
+  /** `applied` returns whether the server has applied all of `text`. */
   typed(text: string, row: CursorRow, now: number, applied: () => boolean): void {
     if (row.moved) this.#reset();
     for (const key of text) {
@@ -84,7 +84,9 @@ export class PredictedLine {
     }
   }
 
-  /** Something was printed. Returns after how many milliseconds a key was echoed; undefined: none was. */
+  /**
+   * Called when output was printed. Returns the milliseconds until a key was echoed; undefined if no key was echoed.
+   */
   printed(row: CursorRow, now: number): number | undefined {
     if (row.moved) this.#reset();
     if (this.#start === undefined || !row.atEnd) return undefined;
@@ -103,7 +105,10 @@ export class PredictedLine {
     return now - found.at;
   }
 
-  /** Ends the predictions of this row if the program has received the first key and does not echo it. To be called often. */
+  /**
+   * Ends the predictions of this row if the program has received the first key but does not echo it. Must be called
+   * often.
+   */
   tick(now: number): void {
     if (!this.#waiting[0]?.applied()) return;
     this.#applied ??= now;
@@ -128,7 +133,7 @@ export class PredictedLine {
     return { column: this.#start + same, text: last.slice(same), width };
   }
 
-  /** Returns false for a key whose effect is unknown. */
+  /** Returns false for a key with an unknown effect. */
   #take(key: string, { before, atEnd, cols }: CursorRow, typed: Omit<Waiting, "line">): boolean {
     if (this.#waiting.length >= MAX_WAITING) return false;
     if (this.#start === undefined && !atEnd) return false;

@@ -1,4 +1,4 @@
-// Shows typed text before the program has printed it, underlined, over the cells where it will appear (decision 0265).
+// Shows typed text before the program has printed it, underlined, in the cells where it will appear (decision 0265).
 
 import type { IMarker, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -8,11 +8,11 @@ import { preferences } from "../settings/preferences";
 import { placeLayer } from "../terminal/cell-layer";
 import { type CursorRow, cellsBefore, PredictedLine } from "./predicted-line";
 
-/** A connection is slow if the echo of a key takes this many milliseconds, as for Mosh. */
+/** Echo time in milliseconds above which a connection is slow; the same as in Mosh. */
 const SLOW = 60;
-/** Milliseconds between two looks while keys wait. */
+/** Milliseconds between two checks while keys wait for their echo. */
 const INTERVAL = 50;
-/** The emulator's replies to queries of programs, and reports of focus and mouse. Programs do not echo them. */
+/** The emulator's replies to queries of programs, and focus and mouse reports. Programs do not echo them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals answer with control sequences
 const REPORT = /^\x1b(?:\[[?>=]?[\d;]*[Rcny]|\[[IO]$|\[<|\[M|[P\]])/;
 
@@ -25,7 +25,7 @@ export class Predictions implements Disposable {
   readonly #cursor = make("i", "", " ");
   readonly #layer = make("div", "predicted", this.#text, this.#cursor);
   readonly #decoder = new TextDecoder();
-  /** The row of the cursor at the last look; undefined: nothing was typed. */
+  /** The row of the cursor at the last check; undefined if nothing was typed. */
   #row: IMarker | undefined;
   #slow = false;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -34,7 +34,7 @@ export class Predictions implements Disposable {
     this.#terminal = terminal;
     this.#channel = channel;
     this.#layer.hidden = true;
-    this.#layer.ariaHidden = "true"; // the program will print it, and a screen reader will then read it
+    this.#layer.ariaHidden = "true"; // screen readers read the text when the program has printed it
     host.querySelector(".xterm-screen")?.append(this.#layer);
     this.#disposables.defer(() => this.#layer.remove());
     this.#disposables.defer(() => this.#stop());
@@ -49,7 +49,7 @@ export class Predictions implements Disposable {
     );
   }
 
-  /** Whether it shows what was typed. */
+  /** Whether it shows typed text. */
   get shown(): boolean {
     return !this.#layer.hidden;
   }
@@ -96,7 +96,7 @@ export class Predictions implements Disposable {
     const { column, text, width } = prediction;
     setText(this.#text, text);
     this.#layer.style.color = this.#terminal.options.theme?.foreground ?? "";
-    placeLayer(this.#layer, this.#terminal, column, width + 1); // with the cursor behind it
+    placeLayer(this.#layer, this.#terminal, column, width + 1); // followed by the cursor
   }
 
   #late(since: number): boolean {

@@ -1,5 +1,5 @@
-// Shows typed text that the server has not applied yet, dimmed at the cursor: nothing typed is lost while the
-// connection is down, and the user sees that.
+// Shows typed text that the server has not applied yet, dimmed at the cursor, so that users see that no input is lost
+// while the connection is down.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -7,23 +7,23 @@ import type { TerminalChannel } from "../../terminal/terminal-channel";
 import { make, setText } from "../dom";
 import { placeLayer } from "../terminal/cell-layer";
 
-/** Milliseconds that input may take without being shown: more than most connections need. */
+/** Milliseconds before unapplied input is shown; most connections need less. */
 const DELAY = 400;
-/** Milliseconds between two looks while input waits. */
+/** Milliseconds between two checks while input waits. */
 const INTERVAL = 100;
-/** Maximum number of characters that are kept for display. */
+/** Maximum number of characters to display. */
 const MAX_SHOWN = 500;
 
 export interface WaitingKeysOptions {
-  /** Whether what was typed is shown as a prediction. */
+  /** Whether the typed text is shown as a prediction. */
   predicted: () => boolean;
-  /** Whether a program that may ask for a password is running. Text typed into it must stay hidden. */
+  /** Whether a program is running that may ask for a password, so that typed text must stay hidden. */
   secret: () => boolean;
 }
 
 interface Typed {
   readonly text: string;
-  /** The input stream, and the offset after the text in it. */
+  /** The input stream, and the offset after the text in this stream. */
   readonly stream: string;
   readonly end: number;
   readonly at: number;
@@ -44,13 +44,13 @@ export class WaitingKeys implements Disposable {
     this.#channel = channel;
     this.#options = options;
     this.#layer.hidden = true;
-    this.#layer.ariaHidden = "true"; // the announcement of the lost connection says that input is kept
+    this.#layer.ariaHidden = "true"; // the announcement of the lost connection mentions that input is kept
     host.querySelector(".xterm-screen")?.append(this.#layer);
     this.#disposables.defer(() => this.#layer.remove());
     this.#disposables.defer(() => clearInterval(this.#timer));
     this.#disposables.add(
       channel.onInput(bytes => this.#add(this.#decoder.decode(bytes))),
-      // What a shell that has ended did not confirm waits for nothing.
+      // Input that an ended shell has not confirmed is no longer waiting.
       channel.onState(({ phase }) => phase === "ended" && this.#forget()),
     );
   }
@@ -93,7 +93,10 @@ export class WaitingKeys implements Disposable {
   }
 }
 
-/** Returns typed text as it would appear at a prompt: erased characters are gone, keys without a character have a sign. */
+/**
+ * Returns typed text as a prompt would show it: without erased characters, and with a symbol for each key that has no
+ * character.
+ */
 export function shownKeys(text: string): string {
   const shown: string[] = [];
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the keys of a terminal are control characters

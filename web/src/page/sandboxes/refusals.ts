@@ -1,8 +1,9 @@
-// What the proxy of a filtered network has refused: the latest requests, each once, and how they are described.
+// Requests that the proxy of a filtered network has refused: the latest refusals, without duplicates, and their
+// descriptions.
 
 import type { EgressRequest } from "../../wire/methods";
 
-/** Refusals that are kept. */
+/** Maximum number of refusals to keep. */
 export const SHOWN = 50;
 
 const REASONS: Record<NonNullable<EgressRequest["reason"]>, string> = {
@@ -10,7 +11,7 @@ const REASONS: Record<NonNullable<EgressRequest["reason"]>, string> = {
   method: "not with this method",
   address: "a private address",
   name: "no such name",
-  mismatch: "names another host than the connection",
+  mismatch: "names a different host than the connection",
   protocol: "a protocol that the proxy does not speak",
   upgrade: "not a valid WebSocket",
   encoding: "a compressed answer to a request with a secret",
@@ -19,18 +20,18 @@ const REASONS: Record<NonNullable<EgressRequest["reason"]>, string> = {
 export class Refusals {
   /** The newest first. */
   readonly list: EgressRequest[] = [];
-  /** Requests that were not sent to this page, because it was too slow. */
+  /** Number of refusals that were not sent to this page, because it was too slow. */
   lost = 0;
   #latest = 0;
-  /** Older refusals are already in the list. */
+  /** Whether older refusals are in the list. */
   #known = 0;
 
-  /** A watch starts; it first repeats the latest refusals. */
+  /** Called when a watch starts; it first repeats the latest refusals. */
   begin(): void {
     this.#known = this.#latest;
   }
 
-  /** The watch has sent the refusals from before its start. */
+  /** Called when the watch has sent the refusals from before its start. */
   live(): void {
     this.#known = 0;
   }
@@ -43,7 +44,7 @@ export class Refusals {
   }
 }
 
-/** Returns what was asked for: `GET example.org:443`. */
+/** Returns the refused request: `GET example.org:443`. */
 export function describeRequest({ method, host, port }: EgressRequest): string {
   return `${method || "Request"} ${host || "to an unknown host"}${port ? `:${port}` : ""}`;
 }

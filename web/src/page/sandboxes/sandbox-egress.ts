@@ -1,5 +1,5 @@
-// What the programs of a sandbox with a filtered network may reach, and what they were refused, live. It is loaded when the
-// user opens it.
+// Shows the rules of a sandbox with a filtered network, and its refused requests, live. The module is loaded when the
+// user opens the section.
 
 import { type Disposable, DisposableList } from "../../base/disposables";
 import type { GatewayClient } from "../../client/client";

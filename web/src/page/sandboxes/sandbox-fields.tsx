@@ -10,7 +10,7 @@ export function SandboxFields() {
         name="id"
         maxLength={64}
         pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-        title="Letters, digits, dots, hyphens and underscores; a letter or a digit first"
+        title="Letters, digits, dots, hyphens and underscores, starting with a letter or digit"
         placeholder="optional"
         {...names}
       />
@@ -39,13 +39,13 @@ export function SandboxFields() {
         <option value="none">None</option>
       </select>
       <label for="sandbox-env">Environment</label>
-      <textarea id="sandbox-env" name="env" rows={2} placeholder="NAME=value, one in each line" {...names} />
+      <textarea id="sandbox-env" name="env" rows={2} placeholder="NAME=value, one per line" {...names} />
       <label for="sandbox-labels">Labels</label>
       <textarea
         id="sandbox-labels"
         name="labels"
         rows={2}
-        placeholder="NAME=value, one in each line"
+        placeholder="NAME=value, one per line"
         {...names}
       />
       <p id="sandbox-problem" class="problem" role="alert" />

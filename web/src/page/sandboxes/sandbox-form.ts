@@ -11,7 +11,7 @@ import { NOT_CONNECTED } from "../status";
 import { SandboxFields } from "./sandbox-fields";
 import { parsePairs } from "./sandbox-table";
 
-/** Returns the form of the page, with its fields. */
+/** Returns the page's form with its fields. */
 function filledForm(): HTMLFormElement {
   const form = byId<HTMLFormElement>("sandbox-form");
   render(h(SandboxFields, {}), form);
@@ -43,7 +43,7 @@ export class SandboxForm implements Disposable {
     this.#disposables.listen(byId("sandbox-cancel"), "click", cancel);
     this.#disposables.listen<KeyboardEvent>(this.#form, "keydown", event => {
       if (event.key !== "Escape") return;
-      event.preventDefault(); // it does not also close the dialog
+      event.preventDefault(); // prevents the key from also closing the dialog
       cancel();
     });
     this.#disposables.listen(this.#form, "submit", event => {
@@ -67,13 +67,13 @@ export class SandboxForm implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Offers the templates of the gateway. Without them the choice is not shown. */
+  /** Offers the gateway's templates. If there are none, the field is hidden. */
   async #loadTemplates(): Promise<void> {
     let found: TemplateInfo[] = [];
     try {
       found = (await this.#client.call("template.list", {})).templates;
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // creating without a template is possible
+      if (!(problem instanceof HawseError)) throw problem; // a sandbox can be created without a template
     }
     const chosen = this.#templates.value;
     const options = found.map(({ name, description }) => {
@@ -89,7 +89,7 @@ export class SandboxForm implements Disposable {
       element.hidden = found.length === 0;
   }
 
-  /** Offers the available images. A provider without images has no such field. */
+  /** Offers the available images. If the provider has no images, the field is hidden. */
   async #loadImages(): Promise<void> {
     let names: string[] | undefined;
     try {

@@ -1,4 +1,5 @@
-// The list of sandboxes: a row for each, kept current, in the dialog of the terminal's page and on the page of all sandboxes.
+// The list of sandboxes, with a live row for each sandbox, in the dialog of the terminal page and on the page of all
+// sandboxes.
 
 import type { Disposable } from "../../base/disposables";
 import type { GatewayClient } from "../../client/client";
@@ -7,7 +8,7 @@ import type { SandboxInfo } from "../../wire/methods";
 import { SandboxRow } from "./sandbox-row";
 import { SandboxTable } from "./sandbox-table";
 
-/** Details shown beside the row. */
+/** Details that are shown beside the row. */
 export interface Extension extends Disposable {
   update(info: SandboxInfo): void;
 }
@@ -16,7 +17,7 @@ export interface SandboxListOptions {
   readonly element: HTMLElement;
   /** Returns the address of the sandbox with this id. */
   readonly href: (id: string) => string;
-  /** Id of the sandbox that the page shows, if it shows one. */
+  /** Id of the sandbox that the page shows, if any. */
   readonly current: string | undefined;
   /** Called after each change. */
   readonly changed: () => void;
@@ -36,7 +37,7 @@ export class SandboxList implements Disposable {
     this.#options = options;
   }
 
-  /** Fills the list and keeps it current until it is disposed. It can be started again. */
+  /** Fills the list and keeps it up to date until it is disposed of. It can be started again. */
   start(): void {
     this.#table ??= new SandboxTable(this.#client, () => this.#update());
     this.#update();

@@ -1,4 +1,4 @@
-// The network of a sandbox in the list, if it is filtered: a section that shows its rules and refusals when it is open.
+// The section for a filtered network in a sandbox's row. It shows the rules and refusals when it is open.
 
 import type { Disposable } from "../../base/disposables";
 import type { GatewayClient } from "../../client/client";
@@ -20,7 +20,7 @@ export class SandboxNetwork implements Disposable {
     this.element.addEventListener("toggle", () => void this.#toggle());
   }
 
-  /** `allowed`: whether the user may see it. */
+  /** `allowed` states whether the user may see the network. */
   update(info: SandboxInfo, allowed: boolean): void {
     this.#info = info;
     this.element.hidden = !allowed || info.network !== "filtered";

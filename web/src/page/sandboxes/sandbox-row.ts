@@ -1,4 +1,4 @@
-// One sandbox in the list: a link that opens it, its state, and its actions.
+// A sandbox in the list: a link that opens it, its state, and its actions.
 
 import { randomId } from "../../base/random-id";
 import type { GatewayClient } from "../../client/client";
@@ -49,8 +49,8 @@ export class SandboxRow {
   /** The actions whose buttons are shown; undefined while the row asks for confirmation. */
   #shown: string | undefined = "";
   /**
-   * The actions that wait for a result. The sandbox's new state can arrive before that result, and the user can then
-   * request the next action.
+   * The actions without a result. The sandbox's new state can arrive before the result, and the user can then request
+   * the next action.
    */
   readonly #busy = new Set<SandboxAction>();
   #info: SandboxInfo;
@@ -96,7 +96,7 @@ export class SandboxRow {
     this.element.remove();
   }
 
-  /** Replaces the buttons only if the possible actions have changed, so that a focused button stays. */
+  /** Replaces the buttons only if the possible actions have changed, so that a button keeps the focus. */
   #showActions(): void {
     const actions = this.#options.mayAct() ? actionsFor(this.#info) : [];
     const key = actions.join();
@@ -131,12 +131,12 @@ export class SandboxRow {
           () => "It may be in use.",
         )
       : "";
-    const text = `${loss} Its files are kept, all else ends.`;
+    const text = `${loss} Its files are kept, but its programs end.`;
     const question = { title: `Stop ${this.#id}?`, text, no: "Keep", yes: "Stop it", danger: true };
     if (!loss || (await ask(question)).yes) await this.#act("stop");
   }
 
-  /** Asks before deleting the sandbox. The focus is on the button that keeps it. */
+  /** Asks before deleting the sandbox. The button that keeps the sandbox has the focus. */
   #ask(): void {
     this.#shown = undefined;
     const keep = make("button", "plain", "Keep");

@@ -1,4 +1,5 @@
-// The sandboxes of the gateway, kept current by `sandbox.watch`, and what the page shows and allows for each.
+// The sandboxes of the gateway, kept up to date by `sandbox.watch`, with the facts that the page shows and the actions
+// that it allows.
 
 import type { Disposable } from "../../base/disposables";
 import type { Channel, ChannelHandlers } from "../../client/channels";
@@ -6,7 +7,7 @@ import type { CallOptions } from "../../wire/connection";
 import type { HawseError } from "../../wire/errors";
 import type { SandboxDeleted, SandboxInfo } from "../../wire/methods";
 
-/** The part of a client that the table uses. */
+/** The methods of a client that the table uses. */
 export interface WatchSource {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
   onUp(listener: () => void): Disposable;
@@ -17,13 +18,13 @@ export class SandboxTable implements Disposable {
   readonly #changed: () => void;
   readonly #up: Disposable;
   readonly #known = new Map<string, SandboxInfo>();
-  /** Ids that this watch has sent; undefined after `live`, which proves that the others were deleted. */
+  /** Ids that this watch has sent; undefined after `live`, which implies that all other sandboxes were deleted. */
   #seen: Set<string> | undefined;
   #channel: Channel | undefined;
   #complete = false;
   #error: HawseError | undefined;
 
-  /** Starts the watch, also on each new connection. `changed` is called after each change. */
+  /** Starts the watch, and restarts it on each new connection. `changed` is called after each change. */
   constructor(source: WatchSource, changed: () => void) {
     this.#source = source;
     this.#changed = changed;
@@ -43,7 +44,10 @@ export class SandboxTable implements Disposable {
     return this.#complete;
   }
 
-  /** Why the gateway has ended the watch. After a lost connection there is no reason: the next one starts a new watch. */
+  /**
+   * The gateway's error that has ended the watch. After a lost connection there is no error, because the next
+   * connection starts a new watch.
+   */
   get error(): HawseError | undefined {
     return this.#error;
   }
@@ -93,7 +97,7 @@ export class SandboxTable implements Disposable {
 
 export type SandboxAction = "start" | "resume" | "stop" | "delete";
 
-/** Returns the actions that make sense in the state of the sandbox. */
+/** Returns the actions that are possible in the sandbox's state. */
 export function actionsFor({ state }: SandboxInfo): SandboxAction[] {
   switch (state) {
     case "running":
@@ -118,7 +122,7 @@ export function describeState({ state, phase, progress }: SandboxInfo): string {
   return progress == null ? `${state}: ${phase}` : `${state}: ${phase} ${Math.round(progress * 100)} %`;
 }
 
-/** Returns facts about the sandbox, besides its state. */
+/** Returns facts about the sandbox other than its state. */
 export function describeSandbox(info: SandboxInfo): string[] {
   const facts: string[] = [];
   if (info.provider === "joined") facts.push("joined machine");

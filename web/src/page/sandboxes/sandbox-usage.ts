@@ -1,5 +1,5 @@
-// What a sandbox does, in the list: CPU time and memory of its runtime over the last minute, how much runs in it, and its
-// open ports. None of the calls starts a sandbox or keeps it from sleeping.
+// Shows the activity of a sandbox in the list: CPU time and memory of its runtime over the last minute, the number of
+// running programs, and open ports. Its calls neither start a sandbox nor keep it awake.
 
 import type { Disposable } from "../../base/disposables";
 import { formatSize } from "../../base/format";
@@ -9,20 +9,20 @@ import { HawseError } from "../../wire/errors";
 import type { OpenPort, RuntimeMetricsResult } from "../../wire/methods";
 import { make, setText } from "../dom";
 
-/** Milliseconds between two measurements, and how many are shown. */
+/** Milliseconds between two measurements, and the number of measurements that are shown. */
 const INTERVAL = 2_000;
 const SHOWN = 30;
 const WIDTH = 72;
 const HEIGHT = 18;
 /**
- * The smallest full scale of each graph: percent of one core, and bytes. Lower values look flat, so that an idle sandbox
- * does not look busy.
+ * The smallest full scale of each graph, in percent of one core and in bytes. Lower values look flat, so that an idle
+ * sandbox does not look busy.
  */
 const CPU_FLOOR = 10;
 const MEMORY_FLOOR = 64_000_000;
 
 export interface Sample {
-  /** Percent of one core since the sample before. */
+  /** Percent of one core since the previous measurement. */
   readonly cpu: number;
   /** Bytes. */
   readonly memory: number;
@@ -33,7 +33,7 @@ export class Samples {
   readonly list: Sample[] = [];
   #before: { at: number; cpu: number; started: number } | undefined;
 
-  /** `at`: the time of the measurement, in seconds. A new runtime starts again at zero. */
+  /** `at` is the time of the measurement in seconds. A new runtime starts at zero. */
   add({ cpu, memory, started }: Pick<RuntimeMetricsResult, "cpu" | "memory" | "started">, at: number): void {
     const before = this.#before;
     if (before && before.started !== started) this.list.length = 0;
@@ -45,7 +45,10 @@ export class Samples {
   }
 }
 
-/** Returns the path of a line through the values, the latest at the right edge, from 0 to at least `floor`. */
+/**
+ * Returns the path of a line through the values, with the latest at the right edge. The scale is from 0 to at least
+ * `floor`.
+ */
 export function sparkline(values: readonly number[], floor: number): string {
   const top = Math.max(floor, ...values);
   const step = WIDTH / (SHOWN - 1);
@@ -98,7 +101,7 @@ export class SandboxUsage implements Disposable {
     this.#watch = follow({
       open: () => this.#box.port.watch({}),
       item: item => item.event === "ports" && this.#showPorts(item.value.ports),
-      failed: () => {}, // a guest may not see them
+      failed: () => {}, // guests may not see the ports
     });
   }
 

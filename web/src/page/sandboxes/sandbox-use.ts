@@ -1,23 +1,23 @@
-// What is lost when a sandbox is stopped: who is there, and what runs in it.
+// Determines what is lost when a sandbox is stopped: its viewers and its running programs.
 
 import type { SandboxHandle } from "../../client/sandbox";
 import type { CommandInfo } from "../../wire/methods";
 
-/** Seconds that a call may take. */
+/** Time limit of a call in seconds. */
 const TIMEOUT = 5;
-/** Terminals that are asked for their commands. */
+/** Maximum number of terminals whose commands are requested. */
 const TERMINALS = 20;
-/** Characters of a command, and names of each kind, that are shown. */
+/** Maximum number of characters of a command, and of names of each kind, that are shown. */
 const COMMAND = 40;
 const NAMES = 3;
 
 export interface Use {
   readonly people: readonly string[];
-  /** Command lines; empty for one that is not known. */
+  /** Command lines; an unknown command line is empty. */
   readonly commands: readonly string[];
 }
 
-/** Returns the use of a running sandbox. `mine`: number of viewers that are this page. Throws HawseError. */
+/** Returns the use of a running sandbox. `mine` is the number of this page's viewers. Throws HawseError. */
 export async function useOf(box: SandboxHandle, mine: number): Promise<Use> {
   const limit = { timeout: TIMEOUT };
   const [{ terminals }, { viewers }, { processes }] = await Promise.all([
@@ -37,12 +37,12 @@ export async function useOf(box: SandboxHandle, mine: number): Promise<Use> {
   };
 }
 
-/** Returns a sentence about it; empty if it is not in use. */
+/** Returns a sentence about the use; empty if the sandbox is not in use. */
 export function describeUse({ people, commands }: Use): string {
   const who = [...new Set(people)];
   const parts = [
     commands.length ? `${list(commands.map(short))} ${commands.length === 1 ? "runs" : "run"} in it` : "",
-    who.length ? `${list(who)} ${who.length === 1 ? "is" : "are"} there` : "",
+    who.length ? `${list(who)} ${who.length === 1 ? "is" : "are"} connected` : "",
   ].filter(Boolean);
   return parts.length ? `${parts.join(", and ")}.` : "";
 }

@@ -1,5 +1,5 @@
-// The session of this page. A token is exchanged for a cookie and a key at once; the page keeps only the key, which does
-// nothing without the cookie: per tab, and per browser for new tabs (docs/decisions/0280).
+// The session of this page. A token is immediately exchanged for a cookie and a key. The page keeps only the key, which
+// is useless without the cookie. It is stored per tab, and per browser for new tabs (docs/decisions/0280).
 
 import { beginSession, endSession, keepSession } from "../../connection/sessions";
 import { requestTicket, requestTicketOfSession } from "../../connection/tickets";
@@ -9,13 +9,13 @@ import { type PageAddress, withoutToken } from "../address";
 const KEY = "hawse.session";
 const KNOWN = "hawse.sessions";
 const PROOF = "hawse.login";
-/** Number of sessions that a browser keeps, as the gateway does. */
+/** Maximum number of sessions in a browser, the same as at the gateway. */
 const KNOWN_MAX = 16;
-/** Milliseconds that a request of the page itself may take. */
+/** Time limit in milliseconds of a request of the page itself. */
 const TIMEOUT = 10_000;
-/** Given to the client in place of a token, which `ticket` does not need. */
+/** Passed to the client instead of a token, because `ticket` does not need one. */
 export const BY_SESSION = "session";
-/** The token of a share link starts with it. */
+/** Prefix of a share link's token. */
 const LINK = "hws_";
 
 /** The kind of credential that the user has signed in with. */
@@ -28,18 +28,18 @@ export interface SessionStorages {
   browser: () => Storage;
 }
 
-/** The credentials of the page's address. */
+/** The credentials in the page's address. */
 export type GivenCredentials = Partial<Pick<PageAddress, "token" | "session" | "proof">>;
 
 interface Stored {
-  /** Its id and key, `ID.KEY`. */
+  /** The session's id and key, `ID.KEY`. */
   session: string;
   guest: boolean;
 }
 
 export class PageSession {
   readonly #storages: SessionStorages;
-  /** Whether another page embeds this one: browsers then refuse its cookies, so it keeps its token. */
+  /** Whether another page embeds this page. Browsers then refuse its cookies, so it keeps its token. */
   readonly #framed: boolean;
   #token: string | undefined;
   #session: string | undefined;
@@ -66,17 +66,17 @@ export class PageSession {
     return this.#token || this.#session ? BY_SESSION : undefined;
   }
 
-  /** The token of a share link, until the page is reloaded: guests may pass it on. */
+  /** The token of a share link, kept until the page is reloaded, so that guests can pass it on. */
   get guestToken(): string | undefined {
     return this.#guestToken;
   }
 
-  /** The kind of credential that the user has signed in with, also after it has ended. */
+  /** The kind of credential that the user has signed in with; it is kept after the credential has ended. */
   get signedInWith(): SignedInWith {
     return this.#with;
   }
 
-  /** The random text that a login at an identity provider returns with, so that another page cannot have started it. */
+  /** The random text that a login at an identity provider returns, which proves that this page started the login. */
   get proof(): string {
     const stored = attempt(() => this.#storages.tab().getItem(PROOF));
     if (stored) return stored;
@@ -87,13 +87,13 @@ export class PageSession {
     return proof;
   }
 
-  /** The next `ticket` exchanges this token. */
+  /** Sets the token that the next `ticket` exchanges. */
   signIn(token: string): void {
     this.#token = token;
     this.#with = token.startsWith(LINK) ? "link" : "token";
   }
 
-  /** Returns a ticket, after the exchange of a token. Throws HawseError. */
+  /** Returns a ticket, after exchanging a new token for a session. Throws HawseError. */
   readonly ticket = async (base: URL, _: string, signal: AbortSignal): Promise<string> => {
     const token = this.#token;
     if (!token) return requestTicketOfSession(base, this.#session ?? "", signal);
@@ -118,12 +118,12 @@ export class PageSession {
     return this.ticket(base(), BY_SESSION, AbortSignal.timeout(TIMEOUT));
   }
 
-  /** Keeps the session from ending while the page is open. Throws HawseError. */
+  /** Keeps the session alive while the page is open. Throws HawseError. */
   async keep(): Promise<void> {
     if (this.#session) await keepSession(base(), this.#session);
   }
 
-  /** Ends the session, here and in the other tabs that use it. Throws HawseError. */
+  /** Ends the session in this tab and in other tabs that use it. Throws HawseError. */
   async end(): Promise<void> {
     const kind = this.#with;
     this.#with = "token"; // the user has ended it, and can sign in again
@@ -144,7 +144,7 @@ export class PageSession {
     for (const storage of [tab, browser])
       if (load(storage)?.session === this.#session) attempt(() => storage().removeItem(KEY));
     if (this.#session) this.#remember(known(browser).filter(each => each !== this.#session));
-    // Another token is of no use to a guest: after a reload, the page says again that the link has ended.
+    // Guests cannot use another token: after a reload, the page reports again that the link has ended.
     if (this.#with === "link") attempt(() => tab().setItem(KEY, endedAt(location)));
     this.#token = undefined;
     this.#session = undefined;
@@ -161,7 +161,7 @@ export class PageSession {
     const { tab, browser } = this.#storages;
     this.#remember([stored.session, ...known(browser).filter(each => each !== stored.session)]);
     attempt(() => tab().setItem(KEY, JSON.stringify(stored)));
-    // A link that a user opens does not replace the user's own session in later tabs.
+    // If a user opens a link, it does not replace the user's own session in later tabs.
     if (stored.guest && load(browser)?.guest === false) return;
     attempt(() => browser().setItem(KEY, JSON.stringify(stored)));
   }
@@ -174,7 +174,7 @@ export class PageSession {
 /** Returns the session of this page, and removes the credentials from its address. */
 export function sessionOfPage(address: PageAddress): PageSession {
   const framed = window.self !== window.top;
-  // A frame shows no address, and can be loaded again only with the token.
+  // A frame does not show its address, and needs the token when it is reloaded.
   if (!framed) history.replaceState(history.state, "", withoutToken(location.href));
   return new PageSession({ tab: () => sessionStorage, browser: () => localStorage }, address, framed);
 }
@@ -184,8 +184,8 @@ function base(): URL {
 }
 
 /**
- * Returns what a tab stores when its link has ended. It includes the address, because another address may have another
- * link.
+ * Returns the value that a tab stores when its link has ended. It includes the address, because another address can
+ * have another link.
  */
 function endedAt({ pathname, search }: Location): string {
   return JSON.stringify({ ended: pathname + search });
@@ -208,6 +208,6 @@ function attempt<T>(action: () => T): T | undefined {
   try {
     return action();
   } catch {
-    return undefined; // the storage is full or forbidden
+    return undefined; // the storage is full or disabled
   }
 }

@@ -1,4 +1,5 @@
-// Signing out: after a question, the user's drafts are deleted, so that the next user of this browser cannot find them.
+// Signs the user out. After a question, the user's drafts are deleted, so that the next user of this browser cannot
+// find them.
 
 import type { AppContext } from "../../frame/pane";
 import { ask } from "../question";

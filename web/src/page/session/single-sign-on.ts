@@ -1,15 +1,15 @@
-// Sign-in with the identity provider of the gateway, if it has one (docs/access.md).
+// Sign-in with the gateway's identity provider, if it has one (docs/access.md).
 
 import { request } from "../../connection/requests";
 import { withoutToken } from "../address";
 
-/** Milliseconds that the question for the provider may take. */
+/** Time limit in milliseconds of the request for the provider's name. */
 const TIMEOUT = 10_000;
 
 /**
- * Shows the link to the login, with the name of the provider. Without a provider, it stays hidden.
+ * Shows the link to the login, with the name of the provider. If there is no provider, the link stays hidden.
  *
- * @param proof - The page's, which the login returns with.
+ * @param proof - The page's proof, which the login returns.
  */
 export async function showSingleSignOn(
   link: HTMLAnchorElement,
@@ -25,7 +25,7 @@ export async function showSingleSignOn(
   link.hidden = false;
 }
 
-/** Returns the address of the login, which comes back to the page at `href`. */
+/** Returns the address of the login, which returns to the page at `href`. */
 export function loginAddress(base: URL, href: string, proof: string): string {
   const page = new URL(withoutToken(href));
   const url = new URL("v1/login", base);

@@ -1,17 +1,17 @@
-// How the terminals behave, stored per browser. Unlike the settings (settings.ts), nothing of it is needed before the first
-// prompt.
+// Preferences for terminals, stored per browser. Unlike the settings (settings.ts), they are not needed before the
+// first prompt.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type ColorScheme, schemeOf } from "./settings";
 
-/** The action of the right mouse button. `platform`: the same as in other terminals of the user's system. */
+/** The action of the right mouse button. `platform` selects the action that is usual on the user's system. */
 export type RightClick = "platform" | "menu" | "paste" | "browser";
 /** When to show typed text before the program has printed it. */
 export type Predict = "slow" | "always" | "never";
 /** Whether programs in the terminal may write to the clipboard. */
 export type ClipboardAccess = "ask" | "allow" | "deny";
 
-/** Whether several lines may be pasted into a program that takes each line end for the Enter key. */
+/** Whether to allow pasting several lines into a program that interprets each line end as the Enter key. */
 export type PasteLines = "ask" | "allow";
 
 export interface Preferences {
@@ -19,10 +19,10 @@ export interface Preferences {
   rightClick: RightClick;
   clipboard: ClipboardAccess;
   pasteLines: PasteLines;
-  /** Whether programs may show notifications of the system. */
+  /** Whether programs may show system notifications. */
   notify: boolean;
   images: boolean;
-  /** Whether the line of a command stays visible while its output scrolls. */
+  /** Whether the command line stays visible while its output scrolls. */
   sticky: boolean;
   predict: Predict;
   /** Schemes that the user has imported. */
@@ -44,7 +44,7 @@ export const RIGHT_CLICKS: readonly RightClick[] = ["platform", "menu", "paste",
 export const CLIPBOARD_ACCESSES: readonly ClipboardAccess[] = ["ask", "allow", "deny"];
 export const PASTE_LINES: readonly PasteLines[] = ["ask", "allow"];
 export const PREDICTS: readonly Predict[] = ["slow", "always", "never"];
-/** Maximum number of imported schemes; the oldest goes. */
+/** Maximum number of imported schemes; beyond it, the oldest is removed. */
 export const MAX_SCHEMES = 12;
 const KEY = "hawse.terminal";
 
@@ -66,7 +66,7 @@ export function loadPreferences(storage: () => Storage): Preferences {
   };
 }
 
-/** The preferences as they are now. A change is stored at once. */
+/** The current preferences. A change is stored immediately. */
 export class PreferencesStore {
   readonly #storage: () => Storage;
   readonly #signal;
@@ -89,7 +89,7 @@ export class PreferencesStore {
     try {
       this.#storage().setItem(KEY, JSON.stringify(this.#signal.peek()));
     } catch {
-      // The storage is full or forbidden: the change holds until the page is left.
+      // The storage is full or disabled, so the change applies only until the page is closed.
     }
   }
 }

@@ -1,18 +1,18 @@
-// Reads the colour schemes of other programs: iTerm2's property lists (.itermcolors) and VS Code's themes (JSON with
+// Reads the colour schemes of other programs: iTerm2 property lists (.itermcolors) and VS Code themes (JSON with
 // comments).
 
 import { brightOf, completed, HUES } from "./schemes";
 import type { ColorScheme } from "./settings";
 
-/** Maximum size of a file in characters: the largest themes have some 100 kB. */
+/** Maximum size of a file in characters; the largest themes have about 100 kB. */
 export const MAX_FILE = 1_000_000;
 
-/** The file is not a colour scheme. */
+/** Thrown if the file is not a colour scheme. */
 export class SchemeError extends Error {
   override readonly name = "SchemeError";
 }
 
-/** Returns the scheme in a file. `name`: the file's name. Throws SchemeError. */
+/** Returns the scheme in a file. `name` is the file's name. Throws SchemeError. */
 export function importScheme(name: string, text: string): ColorScheme {
   if (text.length > MAX_FILE) throw new SchemeError("The file is too large for a colour scheme.");
   const isList = /^\s*(<\?xml|<!DOCTYPE|<plist)/i.test(text.replace(/^\uFEFF/, ""));
@@ -91,7 +91,7 @@ function fromTheme(text: string): Record<string, string> {
   return found;
 }
 
-/** Returns `#rrggbb`; undefined if `value` is not a colour. Transparency is dropped. */
+/** Returns `#rrggbb`; undefined if `value` is not a colour. Transparency is ignored. */
 function colorOf(value: unknown): string | undefined {
   if (typeof value !== "string" || !/^#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(value))
     return undefined;
@@ -99,12 +99,12 @@ function colorOf(value: unknown): string | undefined {
   return `#${digits.toLowerCase()}`;
 }
 
-// Strings are matched so that what looks like a comment or a comma in them stays. Ends are optional, so that a file without
-// them takes no longer than another.
+// Strings are matched as well, so that comments and commas in them are kept. Ends are optional, so that a file without
+// them does not take longer.
 const COMMENT = /("[^"\\]*(?:\\[\s\S][^"\\]*)*"?)|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?/g;
 const COMMA = /("[^"\\]*(?:\\[\s\S][^"\\]*)*"?)|,(?=\s*[}\]])/g;
 
-/** JSON with comments and commas at the ends. */
+/** Parses JSON with comments and trailing commas. */
 function parse(text: string): unknown {
   const plain = text
     .replace(/^\uFEFF/, "")

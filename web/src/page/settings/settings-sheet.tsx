@@ -1,4 +1,4 @@
-// The sheet with the settings of the terminals: it leaves them visible, so that each change shows at once.
+// The sheet with the settings of the terminals. It does not cover them, so that each change is visible immediately.
 
 import "../style/settings.css";
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
@@ -32,11 +32,11 @@ import { THEMES } from "./themes";
 export interface SettingsSheetOptions {
   settings: SettingsStore;
   theme: PageTheme;
-  /** The sheet has closed. */
+  /** Called when the sheet has closed. */
   closed: () => void;
 }
 
-/** Common fonts; the first is the page's own. */
+/** Common fonts; the first is the page's own font. */
 const FONTS = ["", "Fira Code", "Cascadia Code", "Source Code Pro", "IBM Plex Mono", "Menlo", "Consolas"];
 
 interface State extends SettingsSheetOptions {
@@ -274,7 +274,7 @@ function Type({ settings }: State) {
   );
 }
 
-/** Whether the system has a font: text in it is as wide with one fallback as with another. */
+/** Whether the system has a font. It has the font if text has the same width with two different fallbacks. */
 function hasFont(name: string): boolean {
   const context = document.createElement("canvas").getContext("2d");
   if (!context) return true;
@@ -330,7 +330,7 @@ function Behaviour({ stored }: State) {
         <h3 id="settings-output">Output</h3>
         {flag("sticky", "Keep the command in view", "While its output scrolls")}
         <Select<Predict>
-          label="Predict what is typed"
+          label="Predict typed text"
           value={value.predict}
           options={[
             ["slow", "On slow connections"],

@@ -1,28 +1,28 @@
-// Stored settings: the viewer's key per tab, the rest per browser. If storage is full or forbidden, nothing is stored and
-// the defaults apply.
+// Stored settings. The viewer's key is stored per tab, the rest per browser. If the storage is full or disabled,
+// nothing is stored and the defaults apply.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { randomId } from "../../base/random-id";
 
 export type ThemeName = "dark" | "light";
 
-/** Colours of the terminal in place of the page's own, by their names in xterm.js's ITheme. */
+/** Colours of the terminal that replace the page's own colours, by their names in xterm.js's ITheme. */
 export interface ColorScheme {
   readonly name: string;
   readonly colors: Readonly<Record<string, string>>;
 }
 
 export interface Settings {
-  /** undefined: the system's theme. */
+  /** If undefined, the system's theme applies. */
   theme: ThemeName | undefined;
-  /** The colours while the page is dark, and while it is light; undefined: the page's own. */
+  /** The colours while the page is dark and while it is light; if undefined, the page's own colours apply. */
   dark: ColorScheme | undefined;
   light: ColorScheme | undefined;
-  /** Name of the terminal's font; empty: the page's own. */
+  /** Name of the terminal's font; if empty, the page's own font applies. */
   font: string;
   fontSize: number;
   screenReader: boolean;
-  /** The name that other viewers see; empty: the server assigns one. */
+  /** The name that other viewers see; if empty, the server assigns a name. */
   name: string;
 }
 
@@ -47,7 +47,7 @@ export function saveSettings(storage: () => Storage, settings: Settings): void {
   attempt(() => storage().setItem(SETTINGS, JSON.stringify(settings)));
 }
 
-/** The settings as they are now. A change is stored at once. */
+/** The current settings. A change is stored immediately. */
 export class SettingsStore {
   readonly #storage: () => Storage;
   readonly #signal;
@@ -80,7 +80,7 @@ export function loadViewerKey(storage: () => Storage): string {
   return key;
 }
 
-/** Whether `name` can be the name of a font: a style sheet gets it in quotes. */
+/** Whether `name` is a valid font name, which can be quoted in a style sheet. */
 export function validFont(name: unknown): name is string {
   return typeof name === "string" && /^[^"'\\;{}<>]{1,100}$/.test(name);
 }
@@ -89,7 +89,7 @@ export function clampFontSize(size: number): number {
   return Math.min(FONT_SIZES.max, Math.max(FONT_SIZES.min, Math.round(size)));
 }
 
-/** Returns a stored scheme; undefined if it is not valid. */
+/** Returns a stored scheme; undefined if it is invalid. */
 export function schemeOf(value: unknown): ColorScheme | undefined {
   const { name, colors } = recordOf(value);
   const valid = Object.values(recordOf(colors)).every(color => /^#([0-9a-f]{2}){3,4}$/i.test(String(color)));

@@ -1,10 +1,10 @@
-// The theme of the page: the one that the user has chosen, or else the system's, also after that changes. The style
-// sheet follows the system by itself; `data-theme` on the root element overrides it.
+// The theme of the page: the user's choice, or otherwise the system's theme, including later changes. The style sheet
+// follows the system by itself; `data-theme` on the root element overrides it.
 
 import { type Disposable, DisposableList, Emitter } from "../../base/disposables";
 import type { ThemeName } from "./settings";
 
-/** The part of a MediaQueryList that is used, for `(prefers-color-scheme: light)`. */
+/** The part of a MediaQueryList that is used for `(prefers-color-scheme: light)`. */
 export type SystemTheme = EventTarget & Pick<MediaQueryList, "matches">;
 
 export class PageTheme implements Disposable {
@@ -14,7 +14,7 @@ export class PageTheme implements Disposable {
   readonly #onChange = new Emitter<ThemeName>();
   #chosen: ThemeName | undefined;
 
-  /** `chosen`: the stored theme; undefined: follow the system. */
+  /** `chosen` is the stored theme; if undefined, the page follows the system. */
   constructor(root: Pick<HTMLElement, "dataset">, system: SystemTheme, chosen: ThemeName | undefined) {
     this.#root = root;
     this.#system = system;
@@ -25,7 +25,7 @@ export class PageTheme implements Disposable {
     this.#apply();
   }
 
-  /** The current theme has changed. */
+  /** Called when the current theme has changed. */
   readonly onChange = this.#onChange.on;
 
   get current(): ThemeName {
@@ -37,13 +37,13 @@ export class PageTheme implements Disposable {
     return this.#chosen;
   }
 
-  /** Switches to the other theme. If that is the system's, the page follows the system again. */
+  /** Switches to the other theme. If this is the system's theme, the page follows the system again. */
   toggle(): void {
     const theme = this.current === "dark" ? "light" : "dark";
     this.choose(theme === this.#systemTheme ? undefined : theme);
   }
 
-  /** `theme`: undefined: follow the system. */
+  /** If `theme` is undefined, the page follows the system. */
   choose(theme: ThemeName | undefined): void {
     this.#chosen = theme;
     this.#apply();

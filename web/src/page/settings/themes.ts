@@ -1,4 +1,4 @@
-// The terminal's colours. The page's own colours are in style/base.css and match these.
+// The terminal's colours. The page's own colours are in style/base.css and must match these.
 
 import type { ITheme } from "@xterm/xterm";
 import type { Settings, ThemeName } from "./settings";
@@ -63,16 +63,18 @@ export const THEMES: Record<ThemeName, ITheme> = {
   },
 };
 
-/** Backgrounds of the matches and of the active match; readable under the theme's text. */
+/** Backgrounds of the matches and the active match; text in the theme's colours is readable on them. */
 export const SEARCH_COLORS: Record<ThemeName, { match: string; active: string }> = {
   dark: { match: "#5c4b18", active: "#9a4514" },
   light: { match: "#f3e3a1", active: "#f5b27a" },
 };
 
-/** Minimum contrast ratio. Programs choose colours without knowing the background; xterm adjusts unreadable ones. */
+/**
+ * Minimum contrast ratio. Programs choose colours without knowing the background, and xterm adjusts unreadable colours.
+ */
 export const CONTRAST: Record<ThemeName, number> = { dark: 3, light: 4.5 };
 
-/** Returns the colours and the font that the user has chosen, as options of xterm.js. `name`: the theme of the page. */
+/** Returns the user's colours and font as options of xterm.js. `name` is the theme of the page. */
 export function appearance(
   settings: Pick<Settings, ThemeName | "font">,
   name: ThemeName,

@@ -1,4 +1,4 @@
-// The recordings of one terminal: whether it is recorded now, and the actions to start, stop and mark.
+// The recordings of one terminal: the recording in progress, and actions to start, stop and mark.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -20,7 +20,7 @@ export class RecordingControl implements Disposable {
   readonly #options: RecordingsOptions;
   readonly #disposables = new DisposableList();
   readonly #active = signal<readonly RecordingInfo[]>([]);
-  /** An action is being processed. */
+  /** Whether an action is in progress. */
   #busy = false;
 
   constructor(client: GatewayClient, options: RecordingsOptions) {
@@ -30,7 +30,7 @@ export class RecordingControl implements Disposable {
     this.#watch();
   }
 
-  /** The recordings of this terminal that run now. */
+  /** The recordings of this terminal that are in progress. */
   readonly active: ReadonlySignal<readonly RecordingInfo[]> = this.#active;
 
   readonly toggle = (): void => void this.#try(() => this.#startOrStop());
@@ -53,7 +53,7 @@ export class RecordingControl implements Disposable {
         result: () => {
           this.#active.value = [];
         },
-        error: () => {}, // the connection was lost: the next one starts a new watch; until then keep the last state
+        error: () => {}, // the connection was lost: the last state is kept until the next connection starts a new watch
       },
     );
   }
@@ -77,7 +77,10 @@ export class RecordingControl implements Disposable {
     toast("Marker added to the recording.");
   }
 
-  /** Runs `action` and shows its error; does nothing while another one runs. Does not queue it while disconnected. */
+  /**
+   * Runs `action` and shows its error. Does nothing while another action runs. Does not queue the action while
+   * disconnected.
+   */
   async #try(action: () => Promise<void>): Promise<void> {
     if (this.#busy) return;
     if (this.#client.state.phase !== "live") {

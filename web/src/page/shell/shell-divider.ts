@@ -1,4 +1,4 @@
-// A line between what an ended shell has left in the scrollback and the shell after it.
+// A line between the output of an ended shell in the scrollback and the next shell.
 
 import type { IDecoration, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -6,7 +6,7 @@ import type { TerminalChannel, TerminalState } from "../../terminal/terminal-cha
 import { make } from "../dom";
 import { exitText } from "../status";
 
-/** Maximum number of dividers: the scrollback rarely has more shells. */
+/** Maximum number of dividers; the scrollback rarely contains more shells. */
 const MAX_DIVIDERS = 50;
 
 export class ShellDivider implements Disposable {
@@ -15,7 +15,7 @@ export class ShellDivider implements Disposable {
   readonly #dividers: IDecoration[] = [];
   #instance: string | undefined;
   #ending = "has ended";
-  /** A new shell was opened: its start erases the screen and moves the cursor home. */
+  /** Called when a new shell was opened, which erases the screen and moves the cursor home. */
   #expected: "nothing" | "erasure" | "home" = "nothing";
 
   constructor(terminal: Terminal, channel: TerminalChannel) {
@@ -55,7 +55,7 @@ export class ShellDivider implements Disposable {
     const { active } = this.#terminal.buffer;
     const marker = this.#terminal.registerMarker(-active.cursorY);
     const width = this.#terminal.cols;
-    // Without a line above, there is nothing to divide.
+    // A divider needs a line above it.
     const divider = marker.line > 0 && this.#terminal.registerDecoration({ marker, width, layer: "top" });
     if (!divider) return;
     const text = `The shell above ${this.#ending} ↑`;

@@ -14,7 +14,7 @@ export async function ensureTerminal(
   { id, sandbox }: TerminalAddress,
   size: Size | undefined,
 ): Promise<void> {
-  // With idempotency keys, so that the calls are repeated after a lost connection.
+  // The calls have idempotency keys, so they are repeated after a lost connection.
   try {
     await client.call("terminal.get", { id }, { sandbox, key: randomId() });
   } catch (problem) {
@@ -33,7 +33,7 @@ export class Shell {
   readonly #onFailed = new Emitter<HawseError>();
   #starting = false;
 
-  /** `viewer`: the key of this page's viewer. `size`: returns the size of a new terminal. */
+  /** `viewer` is the key of this page's viewer. `size` returns the size of a new terminal. */
   constructor(client: GatewayClient, channel: TerminalChannel, viewer: string, size: () => Size | undefined) {
     this.#client = client;
     this.#channel = channel;
@@ -41,15 +41,15 @@ export class Shell {
     this.#size = size;
   }
 
-  /** The terminal could not be created. */
+  /** Called when the terminal could not be created. */
   readonly onFailed = this.#onFailed.on;
 
-  /** Attaches to the terminal, also to an ended one, to show its last screen. `exists`: see `ensureTerminal`. */
+  /** Attaches to the terminal. An ended terminal shows its last screen. For `exists`, see `ensureTerminal`. */
   async join(exists: Promise<void>): Promise<void> {
     await this.#startOnce(() => exists);
   }
 
-  /** Starts a new shell, or attaches if another viewer has already started it. */
+  /** Starts a new shell, or attaches if another viewer has started it. */
   async start(): Promise<void> {
     await this.#startOnce(() => this.#create());
   }
@@ -67,7 +67,7 @@ export class Shell {
       this.#channel.follow();
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      // A viewer may not create terminals, but may attach to an existing one.
+      // A viewer may not create terminals, but may attach to an existing terminal.
       if (problem.code === "forbidden") this.#channel.follow();
       else this.#onFailed.emit(problem);
     } finally {
@@ -75,7 +75,10 @@ export class Shell {
     }
   }
 
-  /** Proposes `size`. The resulting size arrives in the terminal's stream. `claim`: also if another viewer was used last. */
+  /**
+   * Proposes `size`. The resulting size arrives in the terminal's stream. `claim` proposes it even if another viewer
+   * was active last.
+   */
   proposeSize(size: Size, claim = false): void {
     if (!this.#channel.people.readOnly)
       void this.#callIfLive("terminal.resize", { ...this.#here(), ...size, ...(claim ? { claim } : {}) });
@@ -86,17 +89,19 @@ export class Shell {
     void this.#callIfLive("terminal.presence", { ...this.#here(), ...change });
   }
 
-  /** Changes the writer lease. Resolves with the error if the server refuses. `to`: public id of another viewer. */
+  /**
+   * Changes the writer lease. Resolves with the error if the server refuses. `to` is the public id of another viewer.
+   */
   async lease(action: LeaseAction, to?: string): Promise<HawseError | undefined> {
     return await this.#callIfLive("terminal.lease", { ...this.#here(), action, ...(to ? { to } : {}) });
   }
 
-  /** A request with an idempotency key, so that the call is repeated after a lost connection. */
+  /** Sends a request with an idempotency key, so that it is repeated after a lost connection. */
   #keyed(): CallRequest {
     return { sandbox: this.#channel.address.sandbox, key: randomId() };
   }
 
-  /** The parameters that name the terminal and this viewer. */
+  /** The parameters that identify the terminal and this viewer. */
   #here(): { id: string; viewer: string } {
     return { id: this.#channel.address.id, viewer: this.#viewer };
   }

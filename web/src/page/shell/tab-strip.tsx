@@ -1,4 +1,4 @@
-// The tabs. Each is a link: Ctrl+click opens it in a tab of the browser, and a copied address leads to it.
+// The tab strip. Each tab is a link, so Ctrl+click opens it in a browser tab, and its address can be copied.
 
 import type { ReadonlySignal } from "@preact/signals";
 import { ChevronDown, Plus, X } from "lucide";
@@ -18,7 +18,7 @@ export interface TabStripProps {
   /** Returns the address of a tab. */
   href: (tab: Tab) => string;
   open: () => void;
-  /** Shows what else can be opened, below an element. */
+  /** Shows below an element what else can be opened. */
   more: (from: HTMLElement) => void;
   close: (tab: Tab) => void;
   menu: (tab: Tab, event: MouseEvent) => void;
@@ -103,7 +103,7 @@ function TabItem({ tab, current, labels, workspace, terminals, readOnly, href, c
           if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
           event.preventDefault();
           workspace.select(tab.key);
-          workspace.active.peek()?.focus(); // also if it was shown already
+          workspace.active.peek()?.focus(); // even if it was shown before
         }}
         onAuxClick={event => {
           if (event.button !== 1 || readOnly.value) return;

@@ -1,18 +1,19 @@
-// The terminals of the sandbox: their names, which of them run, and what a close would lose.
+// The terminals of the sandbox: their names, whether they run, and what would be lost by closing them.
 
 import { visible } from "../../base/visible";
 import type { CommandInfo, TerminalHistoryResult, TerminalInfo } from "../../wire/methods";
 
 type Titled = Pick<TerminalInfo, "id" | "title">;
 
-/** Returns the names of the terminals by their ids: see `labelOf`. */
+/** Returns the names of the terminals by their ids; see `labelOf`. */
 export function labelsOf(terminals: readonly Titled[]): Map<string, string> {
   return new Map(terminals.map(({ id, title }) => [id, labelOf(id, title, terminals)]));
 }
 
 /**
- * Returns the name of a terminal: the title set by a program; the id if there is none, or if the title looks like
- * the id or the title of another terminal, which the user would take for this one. `terminals` may have this one too.
+ * Returns the name of a terminal: the title set by a program, or the id if there is no title or if the title looks like
+ * the id or title of another terminal, which the user could confuse with this one. `terminals` can include this
+ * terminal.
  */
 export function labelOf(id: string, title: string | null | undefined, terminals: readonly Titled[]): string {
   const shown = visible(title ?? "").trim();
@@ -24,7 +25,10 @@ export function labelOf(id: string, title: string | null | undefined, terminals:
   return taken ? id : shown;
 }
 
-/** Two texts with the same result look alike: characters that are not seen, widths, letter case and spaces make no difference. */
+/**
+ * Normalizes a text for comparison, so that texts that look alike are equal: ignores invisible characters, widths,
+ * letter case and spaces.
+ */
 function lookOf(text: string): string {
   return text
     .normalize("NFKC")
@@ -32,7 +36,7 @@ function lookOf(text: string): string {
     .toLowerCase();
 }
 
-/** Returns the ids of the terminals that run, the oldest first. */
+/** Returns the ids of the running terminals, the oldest first. */
 export function runningIds(terminals: readonly Pick<TerminalInfo, "id" | "state" | "started">[]): string[] {
   return terminals
     .filter(({ state }) => state === "running")
@@ -40,7 +44,7 @@ export function runningIds(terminals: readonly Pick<TerminalInfo, "id" | "state"
     .map(({ id }) => id);
 }
 
-/** Returns the first `shell-N`, from 2 on, that no terminal has. */
+/** Returns the first unused name `shell-N`, starting at 2. */
 export function freeId(taken: ReadonlySet<string>): string {
   let number = 2;
   while (taken.has(`shell-${number}`)) number++;
@@ -50,7 +54,7 @@ export function freeId(taken: ReadonlySet<string>): string {
 /**
  * Returns what would be lost if the terminal were closed; undefined if its shell waits for a command.
  *
- * A shell that does not report its commands may run one.
+ * A shell that does not report its commands may be running one.
  */
 export function lossOf({ commands, reports_commands }: TerminalHistoryResult): string | undefined {
   if (!reports_commands) return "A program may be running in it.";

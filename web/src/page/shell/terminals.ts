@@ -1,4 +1,4 @@
-// The terminals of the sandbox: the list, and the actions to create and to end them.
+// The terminals of the sandbox: their list, and actions to create and end them.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -9,9 +9,12 @@ import type { TerminalCreate, TerminalInfo } from "../../wire/methods";
 import { NOT_CONNECTED } from "../status";
 import { freeId, lossOf } from "./terminal-list";
 
-/** Milliseconds between two looks at the list while the page is visible: no event reports terminals of others. */
+/**
+ * Milliseconds between two polls of the list while the page is visible, because no event reports other clients'
+ * terminals.
+ */
 const REFRESH_INTERVAL = 5_000;
-/** Milliseconds to wait before a look: programs may change their title often. */
+/** Milliseconds to wait before a poll, because programs may change their titles often. */
 const REFRESH_DELAY = 200;
 
 export interface TerminalsOptions {
@@ -38,10 +41,10 @@ export class Terminals implements Disposable {
     this.refresh();
   }
 
-  /** Running and ended terminals, as the server listed them last. */
+  /** Running and ended terminals, from the latest list. */
   readonly list: ReadonlySignal<readonly TerminalInfo[]> = this.#list;
 
-  /** Fetches the list again soon, if connected by then. */
+  /** Fetches the list again after a short delay, if connected by then. */
   readonly refresh = (): void => {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -53,7 +56,7 @@ export class Terminals implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Creates a terminal in the directory of the terminal `from`, if that exists, and returns its id. */
+  /** Creates a terminal and returns its id. It starts in the directory of the terminal `from`, if that exists. */
   async create(from: string | undefined): Promise<string | undefined> {
     return await this.#try(async () => {
       await this.#fetch();
@@ -67,7 +70,9 @@ export class Terminals implements Disposable {
     });
   }
 
-  /** Returns what would be lost if the terminal were ended now; empty: nothing. undefined: the question failed. */
+  /**
+   * Returns what would be lost by ending the terminal; empty if nothing would be lost, undefined if the request failed.
+   */
   async lossOf(id: string): Promise<string | undefined> {
     return await this.#try(async () => {
       if (!(await this.#isRunning(id))) return "";
@@ -87,7 +92,7 @@ export class Terminals implements Disposable {
     return done ?? false;
   }
 
-  /** Asks the server: the list does not have a terminal yet that was created just now. */
+  /** Asks the server, because the list does not contain a terminal that was just created. */
   async #isRunning(id: string): Promise<boolean> {
     try {
       const { state } = await this.#client.call("terminal.get", { id }, { sandbox: this.#options.sandbox });
@@ -114,13 +119,13 @@ export class Terminals implements Disposable {
     try {
       return await create({ id, ...size, cwd: here.cwd });
     } catch (problem) {
-      // The directory of that terminal may have been removed.
+      // The terminal's directory may have been removed.
       if (!(problem instanceof HawseError) || problem.code !== "spawn_failed") throw problem;
       return await create({ id, ...size });
     }
   }
 
-  /** Runs `action` and shows its error; does nothing while another one runs. */
+  /** Runs `action` and shows its error. Does nothing while another action runs. */
   async #try<T>(action: () => Promise<T>): Promise<T | undefined> {
     if (this.#busy) return undefined;
     if (this.#client.state.phase !== "live") {
@@ -140,7 +145,7 @@ export class Terminals implements Disposable {
   }
 }
 
-/** For a refresh in the background: the next one shows the list. */
+/** An error of a background refresh is ignored; the next refresh shows the list. */
 function ignoreHawseError(problem: unknown): void {
   if (!(problem instanceof HawseError)) throw problem;
 }

@@ -1,9 +1,9 @@
-// Shows the bell: a short frame around the terminal, and a dot in the title of a tab in the background.
+// Shows the bell as a brief frame around the terminal, and as a dot in the title of a background tab.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 
-/** `ring`: called with true when the bell rings in a background tab, and with false when the tab becomes visible. */
+/** `ring` is called with true when the bell rings in a background tab, and with false when the tab becomes visible. */
 export function showBell(
   terminal: Terminal,
   stage: HTMLElement,

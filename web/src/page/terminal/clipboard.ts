@@ -1,9 +1,9 @@
-// Copy and paste keys: Ctrl+Shift+C/V as in other terminals. Ctrl+C copies if there is a selection and then clears
-// it, so that the next Ctrl+C interrupts.
+// Copy and paste keys. Ctrl+Shift+C/V work as in other terminals. Ctrl+C copies the selection, if there is one, and
+// clears it, so that the next Ctrl+C interrupts.
 
 import type { Terminal } from "@xterm/xterm";
 
-/** For xterm's key handler: returns true if the key is handled here and must not reach the program. */
+/** For xterm's key handler: returns true if the key is handled here and must not be sent to the program. */
 export function handleClipboardKey(terminal: Terminal, event: KeyboardEvent): boolean {
   if (!event.ctrlKey || event.altKey || event.metaKey) return false;
   const key = event.key.toLowerCase();
@@ -33,7 +33,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** `navigator.clipboard` exists only on secure origins; this also works on others. */
+/** `navigator.clipboard` exists only on secure origins; this method also works on other origins. */
 function copyByCommand(text: string): boolean {
   const put = (event: ClipboardEvent) => {
     event.clipboardData?.setData("text/plain", text);

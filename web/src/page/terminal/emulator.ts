@@ -11,12 +11,15 @@ import { hasGpu, loadGpuRenderer } from "./gpu-renderer";
 import { openLink } from "./local-links";
 import { useWidths } from "./widths";
 
-/** Lines: equal to the server's scrollback, so that a snapshot restores all of them. */
+/** Number of lines, equal to the server's scrollback, so that a snapshot restores all of them. */
 const SCROLLBACK = 5_000;
-/** Maximum milliseconds to wait for the font. Cells are measured once, so it should be loaded before. */
+/** Maximum milliseconds to wait for the font. Cells are measured once, so the font should be loaded before. */
 const FONT_TIMEOUT = 1_500;
 
-/** Maximum milliseconds to wait for the renderer. It is not used if it comes later: its cells have another size. */
+/**
+ * Maximum milliseconds to wait for the renderer. If it is loaded later, it is not used, because its cells have another
+ * size.
+ */
 const RENDERER_TIMEOUT = 3_000;
 
 export interface OpenEmulator extends Disposable {
@@ -24,7 +27,7 @@ export interface OpenEmulator extends Disposable {
   fit: FitAddon;
 }
 
-/** `activate`: the user has pressed a link of a program (OSC 8). */
+/** `activate` is called when the user has clicked a link of a program (OSC 8). */
 export async function openEmulator(
   host: HTMLElement,
   settings: Settings,
@@ -32,7 +35,7 @@ export async function openEmulator(
   activate: (uri: string) => void = openLink,
 ): Promise<OpenEmulator> {
   const renderer = hasGpu() ? loadGpuRenderer() : undefined;
-  await within(FONT_TIMEOUT, document.fonts.load('14px "JetBrains Mono"')).catch(() => {}); // another one will do
+  await within(FONT_TIMEOUT, document.fonts.load('14px "JetBrains Mono"')).catch(() => {}); // a fallback font is used
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const terminal = new Terminal({
     allowProposedApi: true,
@@ -41,7 +44,8 @@ export async function openEmulator(
     drawBoldTextInBrightColors: false,
     fontSize: settings.fontSize,
     fontWeightBold: "700",
-    // The DOM renderer draws lines and boxes with the font, whose characters are as high as a line of 1.
+    // The DOM renderer draws lines and boxes with the font, whose characters are exactly as high as a line with line
+    // height 1.
     lineHeight: renderer ? 1.2 : 1,
     linkHandler: { activate: (_event, uri) => activate(uri) },
     macOptionIsMeta: true,
@@ -58,7 +62,8 @@ export async function openEmulator(
   limitFrames(terminal);
   if (renderer && (await devicePixelsMatch(host)))
     drawWithGpu(terminal, await within(RENDERER_TIMEOUT, renderer));
-  // A font subset may load only when its first character is drawn; those glyphs were cached from the fallback font.
+  // A font subset may be loaded only when its first character is drawn; until then, glyphs of the fallback font are
+  // cached.
   const redraw = () => terminal.clearTextureAtlas();
   document.fonts.addEventListener("loadingdone", redraw);
   return {
@@ -71,7 +76,7 @@ export async function openEmulator(
   };
 }
 
-/** Uses WebGL. Without it, or when its context is lost, xterm.js uses its DOM renderer. */
+/** Uses WebGL. If it is unavailable or its context is lost, xterm.js uses its DOM renderer. */
 function drawWithGpu(terminal: Terminal, renderer: typeof import("@xterm/addon-webgl") | undefined): void {
   if (!renderer) return;
   try {
@@ -84,8 +89,9 @@ function drawWithGpu(terminal: Terminal, renderer: typeof import("@xterm/addon-w
 }
 
 /**
- * Whether the browser's device pixel size matches its pixel ratio. The WebGL renderer sizes its canvas by the former;
- * where the two differ (emulated phones, some remote desktops) it would draw text at the wrong size.
+ * Whether the browser's device pixel size matches its pixel ratio. The WebGL renderer derives the size of its canvas
+ * from the device pixel size. If the two differ (emulated phones, some remote desktops), it would draw text at the
+ * wrong size.
  */
 function devicePixelsMatch(host: HTMLElement): Promise<boolean> {
   return new Promise(resolve => {
@@ -99,7 +105,7 @@ function devicePixelsMatch(host: HTMLElement): Promise<boolean> {
   });
 }
 
-/** The result of `work`; undefined if it takes longer than `milliseconds`. */
+/** Returns the result of `work`; undefined if it takes longer than `milliseconds`. */
 function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
   const late = new Promise<undefined>(resolve => setTimeout(() => resolve(undefined), milliseconds));
   return Promise.race([work, late]);

@@ -1,13 +1,13 @@
-// The size that a terminal will have, before its emulator has measured the font.
+// Estimates the size of a terminal before its emulator has measured the font.
 
 import type { Size } from "../../terminal/size-proposer";
 
-/** Width of a cell and height of a line of JetBrains Mono, in font sizes. */
+/** Width of a cell and height of a line of JetBrains Mono, as multiples of the font size. */
 const CELL = { width: 0.6, height: 1.2 } as const;
-/** Pixels beside and above the cells: the paddings, the gutter and the scrollbar. */
+/** Pixels beside and above the cells for paddings, the gutter and the scrollbar. */
 const FRAME = { width: 32, height: 18 } as const;
 
-/** `stage`: the element that the terminal fills; undefined if it is not shown. */
+/** `stage` is the element that the terminal fills; undefined if it is not shown. */
 export function estimatedSize(
   { clientWidth, clientHeight }: Pick<HTMLElement, "clientWidth" | "clientHeight">,
   fontSize: number,

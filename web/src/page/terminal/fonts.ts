@@ -2,8 +2,8 @@
 
 import "../style/inter.css";
 
-/** Loads the bold and the italic font of the terminals before their first character is drawn. */
+/** Loads the terminals' bold and italic fonts before their first character is drawn. */
 export function loadFonts(): void {
   for (const style of ["700", "italic 400"])
-    void document.fonts.load(`${style} 14px "JetBrains Mono"`).catch(() => {}); // the fallback is drawn
+    void document.fonts.load(`${style} 14px "JetBrains Mono"`).catch(() => {}); // the fallback font is used
 }

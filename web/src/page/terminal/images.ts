@@ -1,13 +1,13 @@
-// Images in the terminal: sixel, and the protocol of iTerm2 (OSC 1337;File=). The decoders are loaded when the first image
-// arrives; the parser waits for them, so that what follows the image stays behind it. The server's screen has no images, so
-// a page that is loaded anew says that those before are not shown.
+// Images in the terminal: sixel, and the protocol of iTerm2 (OSC 1337;File=). The decoders are loaded when the first
+// image arrives; the parser waits for them, so that output after the image keeps its position. The server's screen has
+// no images, so a reloaded page reports that earlier images are not shown.
 
 import type { ImageAddon } from "@xterm/addon-image";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { preferences } from "../settings/preferences";
 
-/** Limits of an image and of all images of a terminal: pixels, bytes of a sequence, megabytes of decoded images. */
+/** Limits for an image and for all images of a terminal: pixels, bytes of a sequence, megabytes of decoded images. */
 export const LIMITS = {
   pixelLimit: 8_000_000,
   sixelSizeLimit: 8_000_000,
@@ -20,13 +20,13 @@ const ATTRIBUTES = "\x1b[?62;4;9;22c";
 const DECODER_TIMEOUT = 2_000;
 
 export interface ImageMemory {
-  /** Keeps whether images were shown, for a reload of the page. Any call may throw. */
+  /** Stores for a reload of the page whether images were shown. Any call can throw. */
   readonly storage: () => Storage;
   /** Of this terminal. */
   readonly key: string;
-  /** Of the terminal's shell; undefined while it is not known. */
+  /** Instance of the terminal's shell; undefined if unknown. */
   readonly instance: () => string | undefined;
-  /** Says that the images before the reload are not shown. */
+  /** Reports that the images from before the reload are not shown. */
   readonly lost: () => void;
 }
 
@@ -37,7 +37,7 @@ interface SequenceHandler {
   put(data: Uint32Array, start: number, end: number): void;
   unhook?(success: boolean): boolean | Promise<boolean>;
   end?(success: boolean): boolean | Promise<boolean>;
-  /** The decoder of sixel, once it has started. */
+  /** The sixel decoder, after it has started. */
   _dec?: unknown;
 }
 
@@ -68,7 +68,7 @@ export class Images implements Disposable {
     this.#disposables.add(this.#waiting);
   }
 
-  /** Reports whether a reload has lost images. Stores whether there are images now, for the next reload. */
+  /** Reports whether a reload has lost images. Stores for the next reload whether there are images now. */
   #remember({ storage, key, instance, lost }: ImageMemory): void {
     if (attempt(() => storage().getItem(key)) === (instance() ?? "")) lost();
     this.#disposables.listen(window, "pagehide", () => {
@@ -110,7 +110,7 @@ export class Images implements Disposable {
       this.#waiting.dispose();
       return this.#addon;
     } catch {
-      return undefined; // the network is down; the next image tries it again
+      return undefined; // the network is down; the next image triggers a retry
     }
   }
 }
@@ -119,7 +119,7 @@ function attempt<T>(action: () => T): T | undefined {
   try {
     return action();
   } catch {
-    return undefined; // the storage is full or forbidden
+    return undefined; // the storage is full or disabled
   }
 }
 

@@ -1,4 +1,4 @@
-// A button at the bottom of a terminal that is scrolled back: it leads to the end and counts new lines.
+// A button at the bottom of a scrolled-back terminal. It scrolls to the end and shows the number of new lines.
 
 import "../style/jump-pill.css";
 import type { Terminal } from "@xterm/xterm";
@@ -9,7 +9,7 @@ export class JumpPill implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #terminal: Terminal;
   readonly #button = make("button", "jump-pill");
-  /** Number of lines above the screen when the user scrolled back; undefined at the end. */
+  /** Number of lines above the screen when the user scrolled back; undefined while the end is visible. */
   #left: number | undefined;
 
   constructor(stage: HTMLElement, terminal: Terminal) {

@@ -1,12 +1,12 @@
-// Lays out the terminal. All viewers share its size in cells, so the page can only choose the font size: the
-// user's, or a smaller one while the terminal is larger than what fits here. A terminal that would be too small to
+// Lays out the terminal. All viewers share its size in cells, so the page can only choose the font size: the user's
+// font size, or a smaller one if the terminal is larger than the size that fits. A terminal that would be too small to
 // read is shown in full height and scrolls horizontally.
 
 import type { FitAddon } from "@xterm/addon-fit";
 import type { Terminal } from "@xterm/xterm";
 import type { Size } from "../../terminal/size-proposer";
 
-/** Smallest font in pixels; smaller text is hard to read. A phone in portrait mode shows 80 columns with it. */
+/** Smallest font size in pixels; smaller text is hard to read. With it, a phone in portrait mode shows 80 columns. */
 const MIN_FONT = 7.5;
 const LETTERBOXED = "letterboxed";
 
@@ -23,7 +23,7 @@ export class Layout {
     this.#wanted = fontSize;
   }
 
-  /** Returns the size that fits in the user's font size. */
+  /** Returns the size that fits with the user's font size. */
   fitting(): Size | undefined {
     const { classList } = this.#stage;
     const framed = classList.contains(LETTERBOXED);
@@ -37,7 +37,7 @@ export class Layout {
     return size;
   }
 
-  /** Resizes the terminal to the fitting size; for use before the server has sent its size. */
+  /** Resizes the terminal to the size that fits; used before the server has sent the terminal's size. */
   fill(): void {
     const fit = this.#measure();
     if (fit) this.#terminal.resize(fit.cols, fit.rows);
@@ -48,7 +48,9 @@ export class Layout {
     this.adapt();
   }
 
-  /** Chooses the font size so that the whole terminal is visible, and marks the stage if the terminal does not fill it. */
+  /**
+   * Chooses the font size so that the whole terminal is visible, and marks the stage if the terminal does not fill it.
+   */
   adapt(): void {
     const { classList } = this.#stage;
     classList.remove(LETTERBOXED);
@@ -61,12 +63,12 @@ export class Layout {
     if (!this.#shrink(cols, rows) && !this.#shrink(1, rows)) this.#setFont(MIN_FONT);
   }
 
-  /** Sets the largest font that fits `cols` × `rows`. Returns false if it would be below the minimum. */
+  /** Sets the largest font size that fits `cols` × `rows`. Returns false if it would be below the minimum. */
   #shrink(cols: number, rows: number): boolean {
     this.#setFont(this.#wanted);
     const fit = this.#measure();
     const scale = fit ? Math.min(1, fit.cols / cols, fit.rows / rows) : 1;
-    // Cells are whole pixels, so the first estimate may be slightly too large.
+    // Cells are whole pixels, so the first estimate can be slightly too large.
     for (let size = Math.floor(this.#wanted * scale * 2) / 2; size >= MIN_FONT; size -= 0.5) {
       this.#setFont(size);
       const fits = this.#measure();

@@ -1,9 +1,9 @@
-// Links to programs in the sandbox: `http://localhost:5173/` in a terminal means a port of the sandbox, not of the user's
-// machine.
+// Links to programs in the sandbox: in a terminal, `http://localhost:5173/` means a port of the sandbox, not of the
+// user's machine.
 
 export interface LocalAddress {
   port: number;
-  /** Path, query and fragment, from the slash on. */
+  /** Path, query and fragment, including the leading slash. */
   path: string;
 }
 
@@ -17,7 +17,7 @@ export function localAddress(uri: string): LocalAddress | undefined {
   return { port: Number(port) || (protocol === "http:" ? 80 : 443), path: pathname + search + hash };
 }
 
-/** Opens a link in a new tab of the browser. */
+/** Opens a link in a new browser tab. */
 export function openLink(uri: string): void {
   if (/^(https?|mailto):/i.test(uri)) window.open(uri, "_blank", "noopener,noreferrer");
 }

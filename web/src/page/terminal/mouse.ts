@@ -1,4 +1,4 @@
-// The mouse in a terminal: copying what was selected, and what the right button does.
+// The mouse in a terminal: copies selected text, and performs the action of the right button.
 
 import "../style/menus.css";
 import type { Terminal } from "@xterm/xterm";
@@ -21,17 +21,17 @@ export interface Click {
   readonly setting: RightClick;
   /** `navigator.platform`. */
   readonly platform: string;
-  /** Whether the program gets the events of the mouse. */
+  /** Whether the program receives mouse events. */
   readonly tracked: boolean;
   readonly shift: boolean;
   readonly selected: boolean;
 }
 
-/** Returns the action of the right button. With Shift, the program does not receive the press. */
+/** Returns the action of the right button. While Shift is held, the program does not receive the click. */
 export function effectOf({ setting, platform, tracked, shift, selected }: Click): Effect {
   if (tracked && !shift) return "program";
   if (setting === "menu" || setting === "browser") return setting;
-  // Terminals on Windows copy the selection or paste; on other systems they open a menu.
+  // Terminals on Windows copy the selection or paste; on other systems, they open a menu.
   if (setting === "platform" && !/^Win/.test(platform)) return "menu";
   return selected ? "copy" : "paste";
 }
@@ -143,7 +143,7 @@ export class Mouse implements Disposable {
     try {
       terminal.paste(await navigator.clipboard.readText());
     } catch {
-      // Browsers allow it only over https and with the user's permission.
+      // Browsers allow reading the clipboard only over https and with the user's permission.
       const keys = /Mac/.test(navigator.platform) ? "⌘V" : "Ctrl+Shift+V";
       this.#actions.toast(`The browser does not let this page read the clipboard. Paste with ${keys}.`);
     }

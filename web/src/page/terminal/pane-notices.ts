@@ -1,4 +1,4 @@
-// The notices over the screen of a terminal that has failed.
+// The notices over the screen of a failed terminal.
 
 import { DisposableList } from "../../base/disposables";
 import type { HawseError } from "../../wire/errors";
@@ -6,7 +6,7 @@ import { make, setText } from "../dom";
 import { failureTitle, type Status } from "../status";
 
 export interface NoticeActions {
-  /** Try again after a failure, whose reason this is. */
+  /** Called to try again after a failure with this error. */
   again: (reason: HawseError | undefined) => void;
   showSandboxes: () => void;
   /** Id of the sandbox. */
@@ -51,7 +51,7 @@ export class PaneNotices {
     this.#shown = kind;
   }
 
-  /** Moves notices to the half of the pane without the cursor. */
+  /** Moves notices to the half of the pane that does not contain the cursor. */
   avoid(cursorInUpperHalf: boolean): void {
     this.#stage.classList.toggle("notices-below", cursorInUpperHalf);
   }

@@ -1,4 +1,4 @@
-// A question over a terminal, which does not take the keyboard: the user may be typing.
+// A question over a terminal. It does not take the keyboard focus, because the user may be typing.
 
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { make } from "../dom";
@@ -8,7 +8,7 @@ export interface Answer {
   readonly run: () => void;
 }
 
-/** Shows a question until it is answered or disposed. The first answer is the proposed one. */
+/** Shows a question until it is answered or disposed of. The first answer is the recommended one. */
 export function askInPane(stage: HTMLElement, text: string, answers: readonly Answer[]): Disposable {
   const disposables = new DisposableList();
   const question = make("div", "notice question", make("span", "", text));

@@ -1,11 +1,11 @@
-// Asks before several lines are pasted into a program that would take each line end for the Enter key.
+// Asks before several lines are pasted into a program that would interpret each line end as the Enter key.
 
 import { persistently } from "../import-with-retry";
 
-/** Characters of the text that the question shows. */
+/** Maximum number of characters of the text that the question shows. */
 const SHOWN = 400;
 
-/** Returns whether the user wants the program to get the text. */
+/** Returns whether the user wants to send the text to the program. */
 export async function mayPaste(text: string): Promise<boolean> {
   const [{ preferences }, { ask }] = await persistently(() =>
     Promise.all([import("../settings/preferences"), import("../question")]),
@@ -23,10 +23,10 @@ export async function mayPaste(text: string): Promise<boolean> {
   return yes;
 }
 
-/** Returns the number of lines of a text that has a line end. */
+/** Returns the number of lines of a text that contains a line end. */
 export function describeLines(text: string): string {
   const lines = text.split(/\r\n|[\r\n]/);
-  const last = lines.at(-1) === "" ? 1 : 0; // the text ends with the end of a line
+  const last = lines.at(-1) === "" ? 1 : 0; // the text ends with a line end
   const count = lines.length - last;
   return count === 1 ? "1 line and its end" : `${count.toLocaleString("en")} lines`;
 }

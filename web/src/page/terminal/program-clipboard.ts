@@ -1,5 +1,6 @@
-// Programs that copy: OSC 52 (xterm's ctlseqs, "Manipulate Selection Data"). They may write to the clipboard with the user's
-// consent. They never read it: what is on it may come from anywhere, and the program may run on any machine.
+// Copying by programs: OSC 52 (xterm's ctlseqs, "Manipulate Selection Data"). Programs can write to the clipboard with
+// the user's consent. They can never read it, because its content can come from anywhere and the program can run on any
+// machine.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -7,16 +8,19 @@ import { preferences } from "../settings/preferences";
 import { copyText } from "./clipboard";
 import { askInPane } from "./pane-question";
 
-/** Maximum size of what a program may copy, in characters of base64. */
+/** Maximum size of the copied text, in characters of base64. */
 const MAX_BASE64 = 1_400_000;
 
 export interface CopyOptions {
-  /** Whether this page is where the user works on the terminal: each page that shows it gets the request. */
+  /** Whether the user is working in this page; every page that shows the terminal receives the request. */
   inUse: () => boolean;
   toast: (text: string) => void;
 }
 
-/** Returns the text that an OSC 52 sequence writes; undefined if it is none, as that which asks for the clipboard. */
+/**
+ * Returns the text that an OSC 52 sequence writes; undefined if it writes no text, for example if it requests the
+ * clipboard.
+ */
 export function textToCopy(data: string): string | undefined {
   const [, selections, encoded] =
     /^([cpqs0-7]*);([A-Za-z0-9+/=\s]*)$/.exec(data.slice(0, MAX_BASE64 + 9)) ?? [];
@@ -57,11 +61,11 @@ export class ProgramClipboard implements Disposable {
   async #request(text: string): Promise<void> {
     const { clipboard } = preferences().value;
     if (clipboard === "deny") return;
-    // Some browsers allow a page to copy only after a press of the user: then it is a question, too.
+    // Some browsers allow a page to copy only after a click, so the user is asked there as well.
     if (clipboard === "ask" || !(await copyText(text))) this.#ask(text);
   }
 
-  /** A later request replaces the question of an earlier one. */
+  /** A later request replaces the question of an earlier request. */
   #ask(text: string): void {
     this.#question?.dispose();
     const copy = async () => {
@@ -82,7 +86,7 @@ export class ProgramClipboard implements Disposable {
   }
 }
 
-/** The beginning of the text, in one line. */
+/** Returns the start of the text in one line. */
 export function describe(text: string): string {
   const start = text
     .slice(0, 60)

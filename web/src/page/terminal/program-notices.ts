@@ -6,13 +6,13 @@ import type { Progress } from "../../frame/pane";
 import { preferences } from "../settings/preferences";
 import { askInPane } from "./pane-question";
 
-/** Maximum number of notifications in `PERIOD`; further ones are dropped. */
+/** Maximum number of notifications in `PERIOD`; further notifications are dropped. */
 const MAX_NOTIFICATIONS = 3;
 /** Milliseconds. */
 const PERIOD = 10_000;
 /** Maximum length of a text in characters. */
 const MAX_TEXT = 200;
-/** Milliseconds without a report before progress is removed: the program may have been killed. */
+/** Milliseconds without a report before the progress is removed, because the program may have been killed. */
 const PROGRESS_TIMEOUT = 120_000;
 
 export interface ProgramNotice {
@@ -21,12 +21,12 @@ export interface ProgramNotice {
 }
 
 export interface NoticeOptions {
-  /** Name of the terminal for a notification without a title. */
+  /** Name of the terminal, used for a notification without a title. */
   title: () => string;
   /** Whether the user sees the terminal. */
   visible: () => boolean;
   toast: (text: string) => void;
-  /** The user has pressed a notification. */
+  /** Called when the user has clicked a notification. */
   show: () => void;
   progress: (progress: Progress | undefined) => void;
 }
@@ -47,7 +47,10 @@ export function noticeOf777(data: string): ProgramNotice | undefined {
 
 const KINDS = ["none", "normal", "error", "busy", "paused"] as const;
 
-/** Returns the progress of an OSC 9 sequence `4;STATE;PERCENT`; null: it ends; undefined: it is about something else. */
+/**
+ * Returns the progress of an OSC 9 sequence `4;STATE;PERCENT`; null if the progress ends, undefined for other
+ * sequences.
+ */
 export function progressOf(data: string): Progress | null | undefined {
   const [, state, percent] = /^4;(\d)(?:;(\d{1,9})?)?$/.exec(data) ?? [];
   const kind = KINDS[Number(state)];
@@ -94,7 +97,7 @@ export class ProgramNotices implements Disposable {
     this.#disposables.defer(() => this.#question?.dispose());
   }
 
-  /** The program has ended: its progress ends with it. */
+  /** Called when the program has ended, which ends its progress. */
   endProgress(): void {
     this.#progress(undefined);
   }
@@ -128,7 +131,7 @@ export class ProgramNotices implements Disposable {
     };
   }
 
-  /** Browsers show their question only after a press of the user. */
+  /** Browsers ask for the permission only after a click. */
   #ask(): void {
     this.#question?.dispose();
     this.#question = askInPane(this.#stage, "A program has tried to notify you", [
@@ -139,7 +142,7 @@ export class ProgramNotices implements Disposable {
   }
 }
 
-/** Text of a program in one line, without control characters. */
+/** Returns the text of a program in one line, without control characters. */
 function clean(text: string): string {
   return text
     .slice(0, MAX_TEXT)

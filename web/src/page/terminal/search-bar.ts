@@ -20,7 +20,7 @@ export class SearchBar implements Disposable {
   readonly #count = make("output", "search-count");
   readonly #theme: () => readonly [ThemeName, ITheme];
 
-  /** `stage`: where the bar appears. `theme`: returns the themes of the page and of the terminal. */
+  /** `stage` is the element where the bar appears. `theme` returns the themes of the page and of the terminal. */
   constructor(stage: HTMLElement, terminal: Terminal, theme: () => readonly [ThemeName, ITheme]) {
     this.#terminal = terminal;
     this.#theme = theme;
@@ -35,7 +35,7 @@ export class SearchBar implements Disposable {
     );
   }
 
-  /** `typed`: the text at first; empty: the one that was searched last. */
+  /** Opens the bar with the text `typed`; if it is empty, with the text that was searched last. */
   open(typed: string): void {
     this.#show(true);
     this.#input.focus();
@@ -51,7 +51,10 @@ export class SearchBar implements Disposable {
     this.#terminal.focus();
   }
 
-  /** Sets the terminal's theme. The active match is also selected, so the selection has its colour while searching. */
+  /**
+   * Sets the terminal's theme. The active match is also selected, so while searching, the selection has the colour of
+   * the active match.
+   */
   applyTheme(): void {
     const [name, theme] = this.#theme();
     const { active } = SEARCH_COLORS[name];
@@ -91,7 +94,7 @@ export class SearchBar implements Disposable {
     this.applyTheme();
   }
 
-  /** The text has changed: search again from the end. */
+  /** Called when the text has changed: searches again from the end. */
   #restart(): void {
     this.#terminal.clearSelection();
     if (this.#input.value) this.#findNext("up");

@@ -1,5 +1,5 @@
-// Connects the layout with the server's size policy: reports the size that fits here, and adapts the layout to the
-// size that the server chooses.
+// Connects the layout to the server's size policy: reports the size that fits, and adapts the layout to the size that
+// the server chooses.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -11,7 +11,7 @@ import type { ForeignSize, OpenTerminal } from "./terminal-options";
 export class Sizing implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #proposer: SizeProposer;
-  /** A replay contains past sizes: only the last one gets a layout, which takes time. */
+  /** A replay contains earlier sizes. Only the last one is laid out, because a layout takes time. */
   #replaying = false;
   /** The last proposed size. */
   #proposed: Size | undefined;
@@ -55,7 +55,7 @@ export class Sizing implements Disposable {
     );
   }
 
-  /** The fitting size may have changed. */
+  /** Called when the size that fits may have changed. */
   nudge(): void {
     this.#proposer.nudge();
   }
@@ -65,7 +65,7 @@ export class Sizing implements Disposable {
   }
 }
 
-/** Returns the size of the terminal if another one would fit here. */
+/** Returns the size of the terminal if a different size would fit. */
 export function foreignSizeOf({
   terminal: { cols, rows },
   layout,

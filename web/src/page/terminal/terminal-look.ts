@@ -1,4 +1,5 @@
-// How a terminal looks: the user's font and colours, the theme of the page, and the search, which has its own colours.
+// The appearance of a terminal: the user's font and colours, the theme of the page, and the search, which has its own
+// colours.
 
 import { effect } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
@@ -41,7 +42,7 @@ export class TerminalLook implements Disposable {
     this.#disposables.add(theme.onChange(name => this.#apply(name)));
   }
 
-  /** Opens the search, whose module is loaded with the first one. */
+  /** Opens the search. Its module is loaded with the first search. */
   async find(): Promise<void> {
     const typed = holdKeys(window);
     const { SearchBar } = await import("./search-bar").finally(typed);

@@ -14,37 +14,40 @@ import type { LocalAddress } from "./local-links";
 import type { Sizing } from "./sizing";
 import type { TerminalPane } from "./terminal-pane";
 
-/** A terminal's dependencies on the page, besides the context of all panes. */
+/** A terminal's dependencies on the page, in addition to the context of all panes. */
 export interface TerminalOptions {
   readonly settings: SettingsStore;
   readonly theme: PageTheme;
   readonly viewerKey: string;
-  /** The terminals of the sandbox: no two names may look alike. */
+  /** The terminals of the sandbox, whose names must not look alike. */
   readonly terminals: ReadonlySignal<readonly TerminalInfo[]>;
-  /** Changes the user's text before it is sent: the sticky Ctrl of touch keyboards. */
+  /** Changes the user's text before it is sent, for the sticky Ctrl of touch keyboards. */
   readonly translate: (text: string) => string;
-  /** The terminal's title, directory or state has changed. */
+  /** Called when the terminal's title, directory or state has changed. */
   readonly listChanged: () => void;
-  /** The bell has rung while the page was in the background (true), or the user has come back (false). */
+  /**
+   * Called with true when the bell has rung while the page was in the background, and with false when the user has
+   * returned.
+   */
   readonly rung: (unseen: boolean) => void;
-  /** The cursor of the active terminal has entered or left the upper half of its pane. */
+  /** Called when the cursor of the active terminal has entered or left the upper half of its pane. */
   readonly cursorMoved: (inUpperHalf: boolean) => void;
-  /** The terminal failed because its sandbox is stopped, and the user wants to start it. */
+  /** Called when the terminal failed because its sandbox is stopped, and the user wants to start it. */
   readonly startSandbox: () => void;
   readonly showSandboxes: () => void;
   /** Shows that a part of the page could not be loaded. */
   readonly failed: (problem: Error) => void;
   /** Opens the preview of a port of the sandbox. */
   readonly preview: (address: LocalAddress) => void;
-  /** The user has typed, but only the viewer with this name may. */
+  /** Called when the user has typed while only the viewer with this name can type. */
   readonly typingRefused: (holder: string) => void;
-  /** Whether the page follows another viewer: it then leaves the size to that viewer. */
+  /** Whether the page follows another viewer, who then determines the size. */
   readonly following: () => boolean;
-  /** The user closes the pane of an ended shell. */
+  /** Called when the user closes the pane of an ended shell. */
   readonly close: (pane: TerminalPane) => void;
   /** Whether the page has other panes. */
   readonly closable: () => boolean;
-  /** Shows what can be done with a command of this terminal. */
+  /** Shows the actions for a command of this terminal. */
   readonly commandMenu: (pane: TerminalPane, command: Command, bar: HTMLElement) => void;
 }
 
@@ -60,11 +63,11 @@ export interface OpenTerminal {
   readonly sizing: Sizing;
 }
 
-/** The size of a terminal that is not the one that fits here, and the viewer in use, which decides it. */
+/** The size of a terminal if it differs from the size that fits, and the active viewer, which determines it. */
 export interface ForeignSize {
   readonly cols: number;
   readonly rows: number;
   readonly of: Participant | undefined;
-  /** Whether the user may give the terminal another size. */
+  /** Whether the user may resize the terminal. */
   readonly mayUse: boolean;
 }

@@ -1,4 +1,4 @@
-// A pane with a terminal: its emulator, its stream and its own parts. A page can have several.
+// A pane with a terminal: its emulator, its stream and its other parts. A page can have several such panes.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
@@ -76,9 +76,9 @@ export class TerminalPane implements Pane {
   readonly progress: ReadonlySignal<Progress | undefined> = this.#progress;
   readonly folded: ReadonlySignal<boolean> = this.#folded;
 
-  /** The state of the terminal and of its connection, for people. */
+  /** The state of the terminal and of its connection, as shown to the user. */
   readonly state$: ReadonlySignal<Status> = computed(() => {
-    this.#changes.value; // counts the events that may have changed something
+    this.#changes.value; // counts the events that can change the state
     const failure = this.#failure.value;
     const { client } = this.#app;
     return statusOf({
@@ -94,14 +94,14 @@ export class TerminalPane implements Pane {
     });
   });
 
-  /** The viewers, with a new value after each change of them. */
+  /** The viewers, with a new value after each change. */
   readonly people: ReadonlySignal<{ people: People } | undefined> = computed(() => {
     this.#changes.value;
     const people = this.#open.value?.channel.people;
     return people && { people };
   });
 
-  /** The size of the terminal if it is not the one that fits here, and the viewer in use, which decides it. */
+  /** The size of the terminal if it differs from the size that fits, and the active viewer, which determines it. */
   readonly foreignSize = computed<ForeignSize | undefined>(() => {
     this.#changes.value;
     const open = this.#open.value;
@@ -117,12 +117,12 @@ export class TerminalPane implements Pane {
     return { sandbox: this.#app.sandbox, id: this.id };
   }
 
-  /** Known from `welcome`, also while there is no terminal to attach to. */
+  /** Set from `welcome`, even if there is no terminal to attach to. */
   get readOnly(): boolean {
     return this.#open.peek()?.channel.people.readOnly || this.#app.client.welcome?.role === "viewer";
   }
 
-  /** Whether the program that has the focus may want the function keys. */
+  /** Whether the focused program could use the function keys. */
   get wantsFunctionKeys(): boolean {
     const { terminal, channel, commands } = this.#open.peek() ?? {};
     return !!terminal && !!channel && !!commands && programMayWantKeys(terminal, channel, commands);
@@ -151,7 +151,7 @@ export class TerminalPane implements Pane {
     exposeTestHandle(open.terminal, this.#app.client, open.channel);
   }
 
-  /** The directory of the shell, as it is now. Throws HawseError. */
+  /** Returns the current directory of the shell. Throws HawseError. */
   async directory(): Promise<string> {
     const { client, sandbox } = this.#app;
     return (await client.call("terminal.get", { id: this.id }, { sandbox })).cwd;
@@ -168,14 +168,14 @@ export class TerminalPane implements Pane {
     this.#open.peek()?.shell.updatePresence({ focus: this.#inUse });
   }
 
-  /** Starts a new shell after the end of the last one. */
+  /** Starts a new shell after the last one has ended. */
   restart(): void {
     this.#failure.value = undefined;
     this.focus();
     void this.#open.peek()?.shell.start();
   }
 
-  /** Gives the terminal the size that fits here. */
+  /** Resizes the terminal to the size that fits. */
   useMySize(): void {
     const open = this.#open.peek();
     const fit = open?.layout.fitting();
@@ -201,7 +201,7 @@ export class TerminalPane implements Pane {
       estimatedSize(stage, settings.value.fontSize),
     );
     exists.catch(() => {}); // `join` handles it
-    // The emulator needs the renderer at once. They are requested together, while the page connects.
+    // The emulator needs the renderer immediately. Both are requested together, while the page connects.
     if (hasGpu()) void loadGpuRenderer();
     const { openEmulator } = await persistently(() => import("./emulator"));
     const emulator = await openEmulator(host, settings.value, theme.current, this.#activate);
@@ -244,7 +244,7 @@ export class TerminalPane implements Pane {
     const commands = new Commands(terminal, (command, bar) => this.#options.commandMenu(this, command, bar));
     this.#disposables.add(attached, sizing, recording, commands);
     this.#addExtras(stage, host, { terminal, channel, shell, commands });
-    this.#disposables.listen(host, "click", () => terminal.focus()); // a scroll by touch fires no click
+    this.#disposables.listen(host, "click", () => terminal.focus()); // scrolling by touch fires no click
     this.#observe(stage, { terminal, attached, shell });
     const look = new TerminalLook(stage, terminal, { layout, sizing }, this.#options);
     this.#disposables.add(look);
@@ -303,7 +303,7 @@ export class TerminalPane implements Pane {
     this.#disposables.listen(window, "blur", () => shell.updatePresence({ focus: false }));
   }
 
-  /** Loads what can be had without, when the server has sent what the terminal shows. */
+  /** Loads the optional parts after the server has sent the terminal's initial output. */
   #addExtras(
     stage: HTMLElement,
     host: HTMLElement,
@@ -344,7 +344,7 @@ export class TerminalPane implements Pane {
     const attached = channel.onState(({ phase }) => {
       if (phase !== "live" && phase !== "ended") return;
       attached.dispose();
-      void load().catch(() => {}); // the terminal works without them
+      void load().catch(() => {}); // the terminal works without these parts
     });
     this.#disposables.add(attached);
   }
@@ -355,7 +355,7 @@ export class TerminalPane implements Pane {
       showSandboxes: this.#options.showSandboxes,
       sandbox: this.#app.sandbox,
     });
-    // A notice moves away from the cursor.
+    // Moves notices away from the cursor.
     const avoid = () => {
       const upper = terminal.buffer.active.cursorY < terminal.rows / 2;
       notices.avoid(upper);

@@ -1,5 +1,5 @@
-// The keys that touch keyboards lack, in two pages. Ctrl and Alt are sticky: they apply to the next character, from this bar
-// or from the keyboard. Keys that move repeat while they are held.
+// The keys that touch keyboards lack, on two pages. Ctrl and Alt are sticky: they apply to the next character, from
+// this bar or from the keyboard. Movement keys repeat while they are held.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -38,7 +38,7 @@ interface Key {
 
 const text = (cap: string): Key => ({ cap, text: cap });
 const MORE: Key = { cap: "···", name: "More keys", key: "More" };
-/** Two rows of six; the arrows lie as on a keyboard. */
+/** Two rows of six keys; the arrow keys are arranged as on a keyboard. */
 const LAYOUT: readonly (readonly Key[])[] = [
   [
     { cap: "esc", key: "Escape" },
@@ -70,7 +70,7 @@ const LAYOUT: readonly (readonly Key[])[] = [
   ],
 ];
 
-/** Returns the control character for Ctrl with `text` (ECMA-48); text without one is returned unchanged. */
+/** Returns the control character for Ctrl with `text` (ECMA-48), or `text` unchanged if there is none. */
 export function withControl(text: string): string {
   const code = text.toUpperCase().charCodeAt(0);
   if (text.length !== 1) return text;
@@ -80,7 +80,7 @@ export function withControl(text: string): string {
   return text;
 }
 
-/** Returns what a key sends (xterm's ctlseqs, "PC-Style Function Keys"). */
+/** Returns the sequence that a key sends (xterm's ctlseqs, "PC-Style Function Keys"). */
 export function keySequence(
   key: string,
   { control = false, alt = false, applicationCursor = false },
@@ -108,18 +108,18 @@ export class KeyBar implements Disposable {
   #alt = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `active`: returns the terminal that gets the keys. */
+  /** `active` returns the terminal that receives the keys. */
   constructor(bar: HTMLElement, active: () => Terminal | undefined) {
     this.#bar = bar;
     this.#active = active;
-    // Browsers allow reading the clipboard only over https; without it, a character has the place.
+    // Browsers allow reading the clipboard only over https. Otherwise, another key is shown instead of the paste key.
     const mayPaste = navigator.clipboard?.readText !== undefined;
     this.#pages = LAYOUT.map(keys =>
       make("div", "key-page", ...keys.map(key => button(key.key === "Paste" && !mayPaste ? text("$") : key))),
     );
     bar.replaceChildren(...this.#pages);
     this.#turn(0);
-    // A press must not move the focus away from the terminal, or the touch keyboard would close.
+    // Pressing a key must not move the focus away from the terminal, because the touch keyboard would close.
     this.#disposables.listen<PointerEvent>(bar, "pointerdown", event => {
       event.preventDefault();
       const key = keyOf(event)?.dataset.key;
@@ -130,14 +130,14 @@ export class KeyBar implements Disposable {
     this.#disposables.listen(bar, "contextmenu", event => event.preventDefault()); // a long press
     this.#disposables.listen<MouseEvent>(bar, "click", event => {
       const { key, text } = keyOf(event)?.dataset ?? {};
-      // A key that repeats was pressed at pointerdown. Assistive technology clicks without a pointer.
+      // A repeating key is handled at pointerdown. Assistive technology clicks without a pointer.
       if (repeats(key) && event.detail > 0) return;
       this.#press(key, text);
     });
     this.#disposables.defer(() => clearTimeout(this.#timer));
   }
 
-  /** Translates the terminal's input: applies pressed modifiers once. */
+  /** Translates the terminal's input, applying pressed modifiers once. */
   readonly translate = (text: string): string => {
     if (!this.#control && !this.#alt) return text;
     const changed = (this.#alt ? ESC : "") + (this.#control ? withControl(text) : text);
@@ -172,7 +172,7 @@ export class KeyBar implements Disposable {
     else if (text !== undefined) terminal.input(text);
     else if (key !== undefined) {
       const modifiers = { control: this.#control, alt: this.#alt };
-      this.#setModifiers(false, false); // before the sequence, which has them
+      this.#setModifiers(false, false); // before the sequence, which contains the modifiers
       this.#send(key, modifiers);
     }
   }

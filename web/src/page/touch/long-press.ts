@@ -1,13 +1,13 @@
-// A finger that is held on the terminal selects the word below it, and more when it moves then. When it is lifted, handles
-// change the selection (touch-selection.ts).
+// Holding a finger on the terminal selects the word below it; moving the finger then extends the selection. When the
+// finger is lifted, handles change the selection (touch-selection.ts).
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { between, type CellRange, cellAt, select } from "./touch-selection";
 
-/** Milliseconds, as on most phones. */
+/** Milliseconds until a held finger selects, as on most phones. */
 const HOLD = 500;
-/** Pixels that a held finger may move. */
+/** Maximum movement of a held finger in pixels. */
 const SLACK = 8;
 const SEPARATORS = new Set(" \t\"'`()[]{}<>|,;");
 
@@ -16,10 +16,10 @@ export class LongPress implements Disposable {
   readonly #terminal: Terminal;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #start: { x: number; y: number } | undefined;
-  /** The selection of the held finger; empty where there is no word. */
+  /** The initial selection of the held finger; empty if there is no word below it. */
   #selected: CellRange | undefined;
 
-  /** `lifted`: the finger was lifted at this point of the page, after it has selected. */
+  /** `lifted` is called when the finger was lifted at this point of the page after selecting. */
   constructor(host: HTMLElement, terminal: Terminal, lifted: (place: { x: number; y: number }) => void) {
     this.#terminal = terminal;
     this.#disposables.listen<TouchEvent>(host, "touchstart", ({ touches }) => {
@@ -34,7 +34,7 @@ export class LongPress implements Disposable {
       const { x = 0, y = 0 } = this.#start ?? {};
       if (this.#selected) {
         event.preventDefault();
-        event.stopPropagation(); // it does not scroll
+        event.stopPropagation(); // prevents scrolling
         if (finger) this.#extend(finger.clientX, finger.clientY, this.#selected);
       } else if (finger && Math.hypot(finger.clientX - x, finger.clientY - y) > SLACK) this.#stop();
     };
@@ -60,7 +60,7 @@ export class LongPress implements Disposable {
     this.#selected = undefined;
   }
 
-  /** Selects from the word to the cell at the finger. */
+  /** Selects from the word to the cell below the finger. */
   #extend(x: number, y: number, { start, end }: CellRange): void {
     const cell = cellAt(this.#terminal, x, y);
     if (cell === undefined || start === end) return;

@@ -1,4 +1,4 @@
-// The selection on a touch screen: handles at its ends, which a finger drags, and buttons for its actions.
+// The selection on a touch screen: handles at its ends, which can be dragged, and buttons for its actions.
 
 import type { IBufferRange, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -11,20 +11,20 @@ export interface TouchSelectionActions {
   paste: () => void;
 }
 
-/** Pixels between the selected lines and the buttons, and between these and the edge of the pane. */
+/** Pixels between the selected lines and the buttons, and between the buttons and the edge of the pane. */
 const GAP = 8;
-/** Pixels of a handle below its line. */
+/** Height in pixels of the part of a handle below its line. */
 const HANDLE = 30;
 
 type End = "start" | "end";
 
-/** Cells are counted from the first one of the buffer on, line by line. `end` is behind the last one. */
+/** Cells are counted from the first cell of the buffer, line by line. `end` is after the last cell. */
 export interface CellRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** Returns the range with the cells `one` and `other` at its ends, whichever is first. */
+/** Returns the range between the cells `one` and `other`, in either order. */
 export function between(one: number, other: number): CellRange {
   return { start: Math.min(one, other), end: Math.max(one, other) + 1 };
 }
@@ -43,7 +43,7 @@ export class TouchSelection implements Disposable {
     end: make("span", "handle end"),
   };
   readonly #bar = make("div", "selection-bar");
-  /** Where the finger was, if nothing is selected. */
+  /** The position of the finger, if nothing is selected. */
   #point: { x: number; y: number } | undefined;
 
   constructor(stage: HTMLElement, host: HTMLElement, terminal: Terminal, actions: TouchSelectionActions) {
@@ -86,7 +86,7 @@ export class TouchSelection implements Disposable {
     this.#disposables.defer(() => this.#layer.remove());
   }
 
-  /** Shows the handles; without a selection, only the buttons, at a point of the page. */
+  /** Shows the handles. Without a selection, shows only the buttons at a point of the page. */
   show(point: { x: number; y: number }): void {
     const selected = this.#terminal.hasSelection();
     this.#point = selected ? undefined : point;
@@ -104,10 +104,10 @@ export class TouchSelection implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Lets a finger move one end of the selection; past the other end, they change their roles. */
+  /** Moves one end of the selection with the finger. If it passes the other end, the ends are swapped. */
   #drag(end: End): void {
     const handle = this.#handles[end];
-    /** The cell at the other end, and the way from the finger to the middle of the cell at this end. */
+    /** The cell at the other end, and the distance from the finger to the middle of the cell at this end. */
     let grip: { other: number; x: number; y: number } | undefined;
     this.#disposables.listen<PointerEvent>(handle, "pointerdown", event => {
       event.preventDefault();
@@ -125,7 +125,8 @@ export class TouchSelection implements Disposable {
       };
       this.#bar.hidden = true;
     });
-    // No gesture of the browser: after a quick drag, it took a tap on the buttons for the end of a fling, without a click.
+    // Disables the browser's gestures: after a quick drag, the browser treated a tap on the buttons as the end of a
+    // fling, without a click.
     const touched = (event: TouchEvent) => event.preventDefault();
     this.#disposables.listen<TouchEvent>(handle, "touchstart", touched, { passive: false });
     this.#disposables.listen<PointerEvent>(handle, "pointermove", event => {
@@ -183,7 +184,7 @@ export class TouchSelection implements Disposable {
   }
 }
 
-/** Returns the place of the screen in the page and the size of a cell, in pixels. */
+/** Returns the position of the screen in the page and the size of a cell, in pixels. */
 export function screenOf(
   terminal: Terminal,
 ): { left: number; top: number; width: number; height: number } | undefined {
@@ -197,7 +198,9 @@ export function screenOf(
   };
 }
 
-/** Returns the cell at a point of the page, or the nearest one; a point above or below the screen scrolls by a line. */
+/**
+ * Returns the cell at a point of the page, or the nearest cell. A point above or below the screen scrolls by a line.
+ */
 export function cellAt(terminal: Terminal, x: number, y: number): number | undefined {
   const screen = screenOf(terminal);
   if (!screen) return undefined;

@@ -1,15 +1,15 @@
-// Scrolling by touch. xterm.js handles only wheels, so vertical movement is handled here: it scrolls the
-// scrollback, or sends wheel events where there is none or the program handles the wheel. Horizontal movement is
-// the browser's (`touch-action` in base.css).
+// Scrolling by touch. xterm.js handles only wheels, so this module handles vertical movement: it scrolls the
+// scrollback, or sends wheel events if there is no scrollback or the program handles the wheel. The browser handles
+// horizontal movement (`touch-action` in base.css).
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 
-/** Minimum movement in pixels; less is a tap. */
+/** Minimum movement in pixels; a shorter movement is a tap. */
 const SLACK = 8;
-/** Factor of the speed per millisecond after the finger is lifted. */
+/** The speed is multiplied by this factor every millisecond after the finger is lifted. */
 const GLIDE = 0.997;
-/** Pixels per millisecond below which the movement stops. */
+/** Speed in pixels per millisecond below which the movement stops. */
 const MIN_SPEED = 0.05;
 
 /** Converts small movements in pixels into whole lines. */
@@ -32,7 +32,7 @@ export class TouchScroll implements Disposable {
   readonly #lines = new LineAccumulator();
   #last: { x: number; y: number; time: number } | undefined;
   #moving = false;
-  /** Pixels per millisecond, upwards. */
+  /** Speed in pixels per millisecond, upwards. */
   #speed = 0;
   #frame = 0;
 

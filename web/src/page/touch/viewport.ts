@@ -1,4 +1,4 @@
-// Follows the visual viewport: a touch keyboard covers the page without resizing it.
+// Follows the visual viewport, because a touch keyboard covers the page without resizing it.
 
 import { type Disposable, DisposableList } from "../../base/disposables";
 

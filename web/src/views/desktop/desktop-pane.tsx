@@ -1,4 +1,4 @@
-// A pane with a desktop of the sandbox, drawn by noVNC. It connects again after a lost connection.
+// A pane with a desktop of the sandbox, drawn by noVNC. It reconnects after a lost connection.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
@@ -17,11 +17,11 @@ import type { DesktopOpened, WriterLease } from "../../wire/methods";
 import { follow } from "../follow";
 import { RfbChannel } from "./rfb-channel";
 
-/** Bounds of the size of a desktop, in pixels. */
+/** Limits for the size of a desktop, in pixels. */
 const SMALLEST = 64;
 const LARGEST = { width: 3840, height: 2160 };
 
-/** The content in place of the desktop: nothing, progress, a stopped desktop, or a problem. */
+/** The content shown instead of the desktop: nothing, progress, a stopped desktop, or a problem. */
 type Phase = "connecting" | "shown" | "stopped" | "starting" | "failed";
 
 export class DesktopPane implements Pane {
@@ -64,7 +64,7 @@ export class DesktopPane implements Pane {
           const own = item.value.recordings.filter(({ desktop }) => desktop === this.id);
           this.#recordings.value = own.map(({ id }) => id);
         },
-        failed: () => {}, // the buttons stay as they are
+        failed: () => {}, // the buttons do not change
       }),
     );
     return {
@@ -200,7 +200,7 @@ export class DesktopPane implements Pane {
     rfb.background = "transparent";
     rfb.addEventListener("clipboard", event => {
       const { text } = (event as CustomEvent<{ text: string }>).detail;
-      if (document.hasFocus()) navigator.clipboard?.writeText(text).catch(() => {}); // the user has not allowed it
+      if (document.hasFocus()) navigator.clipboard?.writeText(text).catch(() => {}); // the user has denied access
     });
     this.#rfb = rfb;
     void channel.run();
@@ -259,7 +259,7 @@ export class DesktopPane implements Pane {
     await this.#desktop.lease({ id: this.id, action: take ? "take" : "release", viewer: this.#key });
   }
 
-  /** Starts a recording, or stops those in progress. */
+  /** Starts a recording, or stops the recordings in progress. */
   async #record(recorded: boolean): Promise<void> {
     const { recording } = sandboxHandle(this.#app.client, this.#app.sandbox);
     if (recorded) for (const id of this.#recordings.value) await recording.stop({ id });

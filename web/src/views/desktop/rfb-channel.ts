@@ -1,15 +1,15 @@
-// A call of `desktop.attach` as the WebSocket that noVNC expects.
+// Presents a call of `desktop.attach` as the WebSocket that noVNC expects.
 
 import type { StreamItem } from "../../client/streams";
 import { HawseError } from "../../wire/errors";
 import type { DesktopOpened, WriterLeaseEvent } from "../../wire/methods";
 
-/** Limit of unsent bytes: beyond it, the sandbox does not read, and the connection is closed. */
+/** Maximum number of unsent bytes. Beyond it, the sandbox is not reading, and the connection is closed. */
 export const MAX_WAITING = 4 * 1024 * 1024;
 
 type Item = StreamItem<"desktop.attach">;
 
-/** The part of a `MethodStream` that this uses. */
+/** The methods of a `MethodStream` that this module uses. */
 export interface DesktopStream extends AsyncIterable<Item> {
   write(bytes: Uint8Array): Promise<void>;
   cancel(): void;
@@ -18,11 +18,11 @@ export interface DesktopStream extends AsyncIterable<Item> {
 export interface RfbChannelEvents {
   opened(value: DesktopOpened): void;
   lease(value: WriterLeaseEvent): void;
-  /** The call has ended; without an error, because the desktop has. It is called once. */
+  /** Called once when the call has ended; without an error if the desktop has ended. */
   ended(error: HawseError | undefined): void;
 }
 
-/** noVNC looks for each of these names in the object itself or in its class. */
+/** noVNC looks up each of these names in the object or in its class. */
 export class RfbChannel {
   binaryType = "arraybuffer";
   protocol = "";
@@ -41,7 +41,7 @@ export class RfbChannel {
     this.#events = events;
   }
 
-  /** Reads until the call has ended. */
+  /** Reads until the call ends. */
   async run(): Promise<void> {
     let failure: HawseError | undefined;
     try {
@@ -57,7 +57,7 @@ export class RfbChannel {
 
   send(data: ArrayBuffer | ArrayBufferView): void {
     const bytes = ArrayBuffer.isView(data)
-      ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice() // noVNC uses its buffer again
+      ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice() // noVNC reuses its buffer
       : new Uint8Array(data.slice(0));
     this.#waiting += bytes.length;
     if (this.#waiting > MAX_WAITING) {
@@ -70,7 +70,7 @@ export class RfbChannel {
         () => {
           this.#waiting -= bytes.length;
         },
-        () => {}, // the call has ended, which `run` reports
+        () => {}, // the call has ended; `run` reports it
       );
   }
 

@@ -1,4 +1,4 @@
-// The differences of two texts, with their names above them.
+// Shows the differences between two texts, with their names above them.
 
 import "../style/changes.css";
 import { useLayoutEffect, useRef } from "preact/hooks";

@@ -1,4 +1,4 @@
-// Asks what to do with a file that already exists.
+// Asks what to do if a file already exists.
 
 import { useEffect, useRef } from "preact/hooks";
 import { visible } from "../../base/visible";

@@ -1,4 +1,5 @@
-// Shows how two texts differ: side by side where there is room, otherwise in one column. A separate chunk.
+// Shows the differences between two texts: side by side if there is enough space, otherwise in one column. The module
+// is a separate chunk.
 
 import { type LanguageSupport, syntaxHighlighting } from "@codemirror/language";
 import { MergeView, unifiedMergeView } from "@codemirror/merge";
@@ -7,9 +8,9 @@ import { EditorView, highlightSpecialChars, lineNumbers } from "@codemirror/view
 import type { Disposable } from "../../base/disposables";
 import { COLORS, LANGUAGES, THEME } from "./text-editor";
 
-/** Smallest width in CSS pixels for two columns. */
+/** Minimum width in CSS pixels for two columns. */
 const WIDE = 760;
-/** Unchanged lines around a change that are shown, and how many are hidden at least. */
+/** Number of unchanged lines that are shown around a change, and minimum number of lines to hide. */
 const CONTEXT = { margin: 3, minSize: 8 };
 
 const DIFF_THEME = EditorView.theme({
@@ -32,7 +33,7 @@ const DIFF_THEME = EditorView.theme({
     color: "var(--quiet)",
     fontFamily: "var(--sans)",
   },
-  // Their default is a character that few fonts have.
+  // The default is a character that few fonts contain.
   ".cm-collapsedLines:before": { content: '"↕"' },
   ".cm-collapsedLines:after": { content: '""' },
 });
@@ -40,7 +41,7 @@ const DIFF_THEME = EditorView.theme({
 export interface Comparison {
   readonly before: string;
   readonly after: string;
-  /** The labels of the texts. */
+  /** The labels of the two texts. */
   readonly names: readonly [before: string, after: string];
   readonly path: string;
 }
@@ -48,7 +49,7 @@ export interface Comparison {
 export async function showDiff(host: HTMLElement, comparison: Comparison): Promise<Disposable> {
   const { before, after, names, path } = comparison;
   const language = LANGUAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
-  const support = await language?.().catch(() => undefined); // without it, the texts have no colours
+  const support = await language?.().catch(() => undefined); // without it, the texts are not highlighted
   if (host.clientWidth >= WIDE) {
     const side = (doc: string, name: string) => ({ doc, extensions: shared(name, support) });
     const view = new MergeView({

@@ -1,23 +1,23 @@
-// The target of a drop: the directory under the pointer for files, the terminal for text.
+// Finds the target of a drop: the directory below the pointer for files, the terminal for text.
 
 import type { AppContext, Pane } from "../../frame/pane";
 
 type Context = Pick<AppContext, "workspace" | "directory">;
 
 export interface DropPlace {
-  /** The element that the drop is for. */
+  /** The element that receives the drop. */
   readonly element: Element;
   readonly pane?: Pane | undefined;
-  /** Returns the directory for files, relative to the workspace unless it is absolute. Throws HawseError. */
+  /** Returns the directory for files, relative to the workspace or absolute. Throws HawseError. */
   readonly directory: () => Promise<string>;
 }
 
-/** Whether the browser may give dropped text to `target` by itself. xterm.js's field would type it. */
+/** Whether the browser itself may insert dropped text into `target`. xterm.js's field would type it. */
 export function takesText(target: Element): boolean {
   return target.closest("input, textarea:not(.xterm-helper-textarea), [contenteditable=true]") !== null;
 }
 
-/** Returns where a drop on `target` goes. Elsewhere than on a pane or on the tree, it is the directory of the active terminal. */
+/** Returns the target of a drop. Outside of panes and the tree, it is the directory of the active terminal. */
 export function dropPlace({ workspace, directory }: Context, target: Element, whole: Element): DropPlace {
   const folder = target.closest<HTMLElement>("[data-folder]");
   if (folder) return { element: folder, directory: async () => folder.dataset.folder ?? "" };

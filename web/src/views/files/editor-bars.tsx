@@ -1,12 +1,12 @@
-// The bars above a text: how it is shown, whether its file has changed, and restored unsaved changes.
+// The bars above a text: the selected mode, a note if the file has changed, and a note about restored changes.
 
-/** How a text is shown: as source, as a document, or compared with another one. */
+/** The mode of a text: as source, as a document, or compared with another text. */
 export type Mode = "source" | "document" | "changes";
 
 interface ModesProps {
   readonly mode: Mode;
   readonly readOnly: boolean;
-  /** Whether it can be shown as a document. */
+  /** Whether the text can be shown as a document. */
   readonly readable: boolean;
   readonly choose: (mode: Mode) => void;
 }
@@ -28,10 +28,10 @@ export function Modes({ mode, readOnly, readable, choose }: ModesProps) {
 }
 
 interface Props {
-  /** The file has another version than the one the text comes from. */
+  /** Whether the file has a different version than the one that the text was read from. */
   readonly stale: boolean;
   readonly gone: boolean;
-  /** When the unsaved changes were kept, in milliseconds since 1970; undefined if there were none. */
+  /** Time when the unsaved changes were stored, in milliseconds since 1970; undefined if there were none. */
   readonly restored: number | undefined;
   readonly compare: () => void;
   readonly discard: () => void;
@@ -45,7 +45,7 @@ export function EditorBars({ stale, gone, restored, compare, discard, overwrite,
       {label}
     </button>
   );
-  const back = restored !== undefined && `Your unsaved changes of ${describeTime(restored)} are back.`;
+  const back = restored !== undefined && `Your unsaved changes from ${describeTime(restored)} were restored.`;
   if (stale)
     return (
       <div class="bar stale" role="alert">

@@ -1,5 +1,6 @@
-// A pane with one file: text in an editor, an image, or its type with a download. It is saved with the version it was
-// read at, so a change by another program is never overwritten without a question.
+// A pane with one file. It shows text in an editor, or an image; for other files, it shows the type and a download
+// link. The file is saved with the version that was read, so changes by other programs are never overwritten without
+// asking.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
@@ -23,10 +24,10 @@ import { textAtHead } from "./git-marks";
 import type { TextEditor } from "./text-editor";
 import { parentOf } from "./tree";
 
-/** Bytes of a text that is opened. */
+/** Maximum size of a text to open, in bytes. */
 const TEXT_MAX = 8_388_608;
 const MARKDOWN = /\.(md|markdown)$/i;
-/** Names of what has no content to show, by its type. */
+/** Names of types without content to show. */
 const OTHERS: Record<string, string> = {
   device: "device",
   directory: "directory",
@@ -49,26 +50,26 @@ export class EditorPane implements Pane {
   readonly #box: SandboxHandle;
   readonly #content = signal<Content>({ kind: "loading" });
   readonly #dirty = signal(false);
-  /** The file has another version than the one that was read. */
+  /** Whether the file has a different version than the one that was read. */
   readonly #stale = signal(false);
-  /** The file no longer exists. */
+  /** Whether the file no longer exists. */
   readonly #gone = signal(false);
-  /** When the unsaved changes were kept that the page has found; undefined: none, or seen. */
+  /** Time when the restored changes were stored; undefined if there are none or the user has dismissed the note. */
   readonly #restored = signal<number | undefined>(undefined);
   readonly #saving = signal(false);
   readonly #mode = signal<Mode>("source");
   readonly #comparison = signal<Comparison | undefined>(undefined);
-  /** The module of documents, when it has been loaded. */
+  /** The module for documents, after it has been loaded. */
   readonly #Markdown = signal<ComponentType<MarkdownProps> | undefined>(undefined);
   #version: string | undefined;
-  /** The line to show as soon as there is a text. */
+  /** The line to show when the text has been loaded. */
   #line: number | undefined;
-  /** The position to show as soon as there is a text. */
+  /** The position to show when the text has been loaded. */
   #wanted: Mode;
   #editor: TextEditor | undefined;
   #host: HTMLElement | undefined;
   #watch: Disposable | undefined;
-  /** Keeps unsaved changes; undefined until the file has been read. */
+  /** Stores unsaved changes; undefined until the file has been read. */
   #draft: DraftSlot | undefined;
   #disposed = false;
   replaceable = true;
@@ -135,7 +136,7 @@ export class EditorPane implements Pane {
 
   dispose(): void {
     this.#disposed = true;
-    this.#draft?.dispose(); // while the editor has the text
+    this.#draft?.dispose(); // while the editor is open
     this.#watch?.dispose();
     this.#editor?.dispose();
     this.#editor = undefined;
@@ -231,7 +232,10 @@ export class EditorPane implements Pane {
     if (mode === "source") this.#editor?.focus();
   }
 
-  /** Compares the text with the last commit; a file that is not in it was empty. Throws HawseError. */
+  /**
+   * Compares the text with the last commit; a file that is not in the commit is compared with an empty text. Throws
+   * HawseError.
+   */
   async #sinceHead(): Promise<Comparison> {
     const text = await textAtHead(this.#box, this.path, TEXT_MAX);
     return this.#against(text ?? "", text === undefined ? "Not in the last commit" : "Last commit", "Now");
@@ -259,7 +263,7 @@ export class EditorPane implements Pane {
     await this.#load();
   }
 
-  /** Shows the changes of a page that was left before they were saved. */
+  /** Restores the changes of a page that was closed before they were saved. */
   async #restore(): Promise<void> {
     if (this.#draft || this.#app.readOnly.value) return;
     const place = { sandbox: this.#app.sandbox, kind: "file", name: this.path } as const;
@@ -289,7 +293,7 @@ export class EditorPane implements Pane {
       await this.#restore().catch(() => this.#app.toast("This browser cannot store unsaved changes."));
   }
 
-  /** Returns whether there is a text, or no such file. */
+  /** Returns whether the text has been read or the file does not exist. */
   async #read(): Promise<boolean> {
     try {
       const stat = await this.#box.file.stat({ path: this.path });
@@ -307,7 +311,7 @@ export class EditorPane implements Pane {
       return this.#content.peek().kind === "text";
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      // It has changed while it was read; the watch reports the change, and it is read again.
+      // The file has changed while it was read. The watch reports the change, and the file is read again.
       const missing = ["not_found", "permission_denied"].includes(error.code);
       if (error.code !== "conflict") this.#show({ kind: "other", reason: error.message, missing });
       return error.code === "not_found";
@@ -372,7 +376,7 @@ export class EditorPane implements Pane {
       this.#stale.value = false;
       this.#gone.value = false;
       this.#restored.value = undefined;
-      if (editor.generation !== generation) return this.#edited(); // typed while it was saved
+      if (editor.generation !== generation) return this.#edited(); // typed during the save
       this.#dirty.value = false;
       await this.#draft?.forget();
     } catch (error) {
@@ -390,7 +394,7 @@ export class EditorPane implements Pane {
     );
   }
 
-  /** Shows changes of the file by others at once, unless there are own ones. */
+  /** Shows other clients' changes of the file immediately, unless there are unsaved changes. */
   async #changed(): Promise<void> {
     const stat = await this.#box.file.stat({ path: this.path }).catch(() => undefined);
     if (!stat || this.#saving.value || stat.version === this.#version) return;

@@ -1,4 +1,4 @@
-// The rows of the tree. Only those in view are in the document, so a directory can have 50,000 entries.
+// The rows of the tree. Only the visible rows are in the document, so a directory can have 50,000 entries.
 
 import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals";
 import { ChevronDown, ChevronRight, File, FileSymlink, Folder, FolderOpen, HardDrive } from "lucide";
@@ -10,16 +10,16 @@ import { LETTERS } from "./git-marks";
 import { describeMount, type Mounts, stateOf } from "./mounts";
 import { type FileTree, parentOf, type Row } from "./tree";
 
-/** Height of a row in pixels: for a mouse, and for a finger. */
+/** Height of a row in pixels, for a mouse and for a finger. */
 const HEIGHT = matchMedia("(pointer: coarse)").matches ? 44 : 26;
-/** Rows above and below the visible ones. */
+/** Number of rows to draw above and below the visible rows. */
 const MARGIN = 8;
 
 interface Props {
   tree: FileTree;
   mounts: ReadonlySignal<Mounts>;
   selected: Signal<Row | undefined>;
-  /** `beside`: in a new pane, instead of replacing the shown file. */
+  /** `beside` opens the file in a new pane instead of replacing the shown file. */
   open: (row: Row, beside: boolean) => void;
   rename: (row: Row) => void;
   remove: (row: Row) => void;
@@ -79,7 +79,7 @@ export function FileList({ tree, mounts, selected, open, rename, remove, readOnl
 
   return (
     <>
-      {/* A tree contains items only. */}
+      {/* A tree may contain only tree items. */}
       {rows.length === 0 && <p class="empty">Nothing here yet. Drop files to upload them.</p>}
       <div
         ref={list}

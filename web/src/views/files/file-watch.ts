@@ -1,4 +1,4 @@
-// Reports when a file may have changed, also after a lost connection.
+// Reports when a file may have changed, including after a lost connection.
 
 import type { Disposable } from "../../base/disposables";
 import type { Namespace } from "../../client/sandbox";
@@ -6,9 +6,10 @@ import { follow } from "../follow";
 import { parentOf } from "./tree";
 
 /**
- * Follows the directory of a file until the result is disposed. Without the right to do so, nothing is reported.
+ * Watches the directory of a file until the returned object is disposed of. If the user may not watch it, nothing is
+ * reported.
  *
- * @param changed - The file may have another version. It is called after each lost connection, too.
+ * @param changed - Called when the file may have a new version, and after each lost connection.
  */
 export function watchFile(
   box: { readonly watch: Pick<Namespace<"watch">, "start"> },

@@ -1,11 +1,11 @@
-// Marks of files that differ from the last commit, and of the directories that they are in.
+// Marks files that differ from the last commit, and the directories that contain them.
 
 import type { SandboxHandle } from "../../client/sandbox";
 import { HawseError } from "../../wire/errors";
 import type { GitStatusEntry } from "../../wire/methods";
 import { parentOf } from "./tree";
 
-/** `changed` also marks the directories above a file that differs. */
+/** `changed` marks a directory that contains a file that differs. */
 export type Mark = "added" | "changed" | "conflict" | "deleted" | "ignored" | "new" | "renamed";
 
 const BY_LETTER: Record<string, Mark> = {
@@ -20,7 +20,7 @@ const BY_LETTER: Record<string, Mark> = {
   U: "conflict",
 };
 
-/** The letter that a mark is shown with, and its meaning. */
+/** The displayed letter of each mark, and its meaning. */
 export const LETTERS: Record<Mark, readonly [string, string]> = {
   added: ["A", "added"],
   changed: ["M", "changed"],
@@ -31,7 +31,7 @@ export const LETTERS: Record<Mark, readonly [string, string]> = {
   renamed: ["R", "renamed"],
 };
 
-/** Returns the mark of each path. `top`: the directory of the repository, relative to the workspace. */
+/** Returns the mark of each path. `top` is the directory of the repository, relative to the workspace. */
 export function marksOf(top: string, entries: readonly GitStatusEntry[]): ReadonlyMap<string, Mark> {
   const marks = new Map<string, Mark>();
   for (const { path, index, worktree } of entries) {
@@ -49,7 +49,10 @@ export function marksOf(top: string, entries: readonly GitStatusEntry[]): Readon
   return marks;
 }
 
-/** Returns a file's text in the last commit; undefined if it is not in it. Throws HawseError, also outside of a repository. */
+/**
+ * Returns a file's text in the last commit; undefined if the commit does not contain it. Throws HawseError, including
+ * outside of a repository.
+ */
 export async function textAtHead(
   box: Pick<SandboxHandle, "exec">,
   path: string,

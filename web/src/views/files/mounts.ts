@@ -1,17 +1,17 @@
-// The mounts of the sandbox, which the tree of files marks: buckets and directories from outside of it.
+// The mounts of the sandbox, which the file tree marks: buckets and directories from outside the sandbox.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
 import { HawseError } from "../../wire/errors";
 import type { MountInfo } from "../../wire/methods";
 
-/** Milliseconds between two looks: while there are mounts, and while there are none. */
+/** Milliseconds between two polls while there are mounts, and while there are none. */
 export const INTERVAL = 3_000;
 export const IDLE_INTERVAL = 30_000;
 
 export type Mounts = ReadonlyMap<string, MountInfo>;
 
-/** Polls, because changes of mounts are not events. It stops if the user is not allowed to see mounts. */
+/** Polls the mounts, because their changes are not reported as events. Polling stops if the user may not see mounts. */
 export class MountList implements Disposable {
   readonly #list: () => Promise<readonly MountInfo[]>;
   readonly #mounts = signal<Mounts>(new Map());
@@ -23,12 +23,12 @@ export class MountList implements Disposable {
     this.#list = list;
   }
 
-  /** By their paths, relative to the workspace. */
+  /** The mounts by path, relative to the workspace. */
   get mounts(): ReadonlySignal<Mounts> {
     return this.#mounts;
   }
 
-  /** Asks now, and from then on. */
+  /** Polls immediately and then regularly. */
   async start(): Promise<void> {
     clearTimeout(this.#timer);
     try {
@@ -41,7 +41,7 @@ export class MountList implements Disposable {
       if (!error.retryable && error.code !== "interrupted") return; // this gateway has no mounts, or the user may not see them
     }
     if (this.#disposed) return;
-    clearTimeout(this.#timer); // of another start meanwhile
+    clearTimeout(this.#timer); // the result belongs to an earlier start
     const delay = this.#mounts.peek().size ? INTERVAL : IDLE_INTERVAL;
     this.#timer = setTimeout(() => void this.start(), delay);
   }
@@ -52,7 +52,7 @@ export class MountList implements Disposable {
   }
 }
 
-/** The description of a mount beside its name in the tree; empty for an ordinary one. */
+/** Returns the description of a mount beside its name in the tree; empty for an ordinary directory. */
 export function stateOf({ state = "waiting", read_only, pending = 0 }: MountInfo): string {
   if (state === "failed") return "failed";
   if (state === "waiting") return "not mounted";
@@ -61,7 +61,7 @@ export function stateOf({ state = "waiting", read_only, pending = 0 }: MountInfo
   return read_only ? "read-only" : "";
 }
 
-/** Describes a mount in a sentence. */
+/** Returns a sentence that describes a mount. */
 export function describeMount(info: MountInfo): string {
   const { bucket, backup, prefix, read_only, state = "waiting", reason, pending = 0 } = info;
   const source = prefix ? `${bucket}/${prefix}` : bucket;

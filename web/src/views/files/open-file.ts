@@ -1,4 +1,4 @@
-// Which pane shows a file.
+// Decides which pane shows a file.
 
 import { batch } from "@preact/signals";
 import type { AppContext, PaneState } from "../../frame/pane";
@@ -7,18 +7,18 @@ import { leavesOf, updateLeaf } from "../../frame/tree";
 type Context = Pick<AppContext, "open" | "workspace">;
 
 /**
- * Shows a file: notebooks as such, all others in the editor. It takes the place of a file of the same tab in which the user
- * has changed nothing, so that looking at one file after the other does not fill the tab.
+ * Shows a file: notebooks in a notebook pane, all other files in the editor. It replaces a file in the same tab that
+ * the user has not changed, so that opening several files one after another does not fill the tab.
  *
- * @param options.line - The line to show, from 1.
- * @param options.beside - Show it in a new pane.
+ * @param options.line - The line to show, counted from 1.
+ * @param options.beside - Whether to show the file in a new pane.
  */
 export function openFile(
   app: Context,
   path: string,
   { line, beside = false }: { line?: number; beside?: boolean } = {},
 ): void {
-  const kind = line === undefined && /\.ipynb$/i.test(path) ? "notebook" : "editor"; // a notebook has no lines
+  const kind = line === undefined && /\.ipynb$/i.test(path) ? "notebook" : "editor"; // a notebook has no line numbers
   const state: PaneState = line === undefined ? { path } : { path, line: String(line) };
   batch(() => {
     if (!beside) replaceUnchanged(app, kind, state);

@@ -1,4 +1,4 @@
-// The text editor: CodeMirror, in a separate chunk, as is each language.
+// The text editor: CodeMirror, in a separate chunk. Each language is also a separate chunk.
 
 import { HighlightStyle, type LanguageSupport, syntaxHighlighting } from "@codemirror/language";
 import { Compartment, EditorState } from "@codemirror/state";
@@ -20,7 +20,8 @@ export const LANGUAGES: Record<string, () => Promise<LanguageSupport>> = {
   tsx: async () => (await import("@codemirror/lang-javascript")).javascript({ typescript: true, jsx: true }),
 };
 
-// The page's colours, so that it follows the theme. They have 4.5:1 also on the colours of changed text.
+// Uses the page's colours, so the editor follows the theme. Their contrast is at least 4.5:1, even on the colours of
+// changed text.
 export const COLORS = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: "light-dark(#7d3595, #c792ea)" },
   { tag: [tags.string, tags.special(tags.string)], color: "light-dark(#14602d, #9ece6a)" },
@@ -56,9 +57,9 @@ export interface TextEditorOptions {
   readonly text: string;
   readonly path: string;
   readonly readOnly: boolean;
-  /** The user has changed the text. */
+  /** Called when the user has changed the text. */
   changed(): void;
-  /** The user has pressed Ctrl+S or ⌘S. */
+  /** Called when the user has pressed Ctrl+S or ⌘S. */
   save(): void;
 }
 
@@ -75,7 +76,7 @@ export class TextEditor {
         doc: text,
         extensions: [
           keymap.of([{ key: "Mod-s", preventDefault: true, run: () => handled(save) }]),
-          // Otherwise a file with CRLF would be saved with LF.
+          // Without this option, a file with CRLF would be saved with LF.
           EditorState.lineSeparator.of(lineBreakOf(text)),
           basicSetup,
           this.#language.of([]),
@@ -98,12 +99,12 @@ export class TextEditor {
     return this.#view.state.sliceDoc();
   }
 
-  /** Increases with each change of the text. */
+  /** A number that increases with each change of the text. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Replaces the text as one step that can be undone, and keeps the position. */
+  /** Replaces the text as a single undo step, and keeps the cursor position. */
   replace(text: string): void {
     const { state } = this.#view;
     if (text === state.sliceDoc()) return;
@@ -116,7 +117,10 @@ export class TextEditor {
     this.#replacing = false;
   }
 
-  /** Moves the cursor to a line, from 1, and shows it in the middle. A number beyond the end is the last line. */
+  /**
+   * Moves the cursor to a line, counted from 1, and shows it in the middle. A number beyond the end means the last
+   * line.
+   */
   goTo(line: number): void {
     const { doc } = this.#view.state;
     const { from } = doc.line(Math.min(Math.max(1, line), doc.lines));
@@ -137,7 +141,7 @@ export class TextEditor {
   async #highlight(path: string): Promise<void> {
     const language = LANGUAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
     if (!language) return;
-    const support = await language().catch(() => undefined); // without it, the text has no colours
+    const support = await language().catch(() => undefined); // without it, the text is not highlighted
     if (support) this.#view.dispatch({ effects: this.#language.reconfigure(support) });
   }
 }
@@ -147,7 +151,7 @@ function handled(work: () => void): true {
   return true;
 }
 
-/** CRLF if all lines end with it. Otherwise LF, and each CR is a character. */
+/** Returns CRLF if all lines end with it. Otherwise returns LF, and each CR is an ordinary character. */
 function lineBreakOf(text: string): string {
   return text.includes("\r\n") && !/(^|[^\r])\n/.test(text) ? "\r\n" : "\n";
 }

@@ -1,5 +1,5 @@
-// The tree of files: its loaded and expanded directories, and the resulting rows. Each expanded directory is watched,
-// and listed again when something in it has changed.
+// The file tree: its loaded and expanded directories, and the resulting rows. Each expanded directory is watched, and
+// listed again when an entry in it has changed.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { SandboxHandle } from "../../client/sandbox";
@@ -9,7 +9,7 @@ import type { FileEntry } from "../../wire/methods";
 import { type Mark, marksOf } from "./git-marks";
 
 export interface Row {
-  /** Relative to the workspace. */
+  /** Path relative to the workspace. */
   readonly path: string;
   readonly name: string;
   readonly depth: number;
@@ -31,11 +31,11 @@ interface Directory {
   stop: () => void;
 }
 
-/** Directories that are watched at most: the server allows 64 watches of all clients. */
+/** Maximum number of watched directories; the server allows 64 watches for all clients. */
 const WATCHES = 24;
-/** Entries of a directory that are shown at most. */
+/** Maximum number of displayed entries of a directory. */
 const ENTRIES = 50_000;
-/** Milliseconds between two listings of a directory that changes all the time. */
+/** Minimum milliseconds between two listings of a directory that changes continuously. */
 const PAUSE = 300;
 
 const ORDER = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
@@ -57,17 +57,17 @@ export class FileTree {
     return this.#rows;
   }
 
-  /** Why the last directory could not be listed. */
+  /** The error of the last directory that could not be listed. */
   get error(): ReadonlySignal<string | undefined> {
     return this.#error;
   }
 
-  /** The directories whose entries are shown, besides the workspace. */
+  /** The directories whose entries are shown, in addition to the workspace. */
   get expanded(): readonly string[] {
     return [...this.#directories.keys()].filter(path => path !== "");
   }
 
-  /** Lists a directory, shows what is in it, and follows its changes. The workspace is the empty path. */
+  /** Lists a directory, shows its entries, and follows its changes. The workspace is the empty path. */
   async expand(path: string): Promise<void> {
     if (this.#disposed || this.#directories.has(path)) return;
     const directory: Directory = { entries: [], stop: () => {} };
@@ -76,7 +76,7 @@ export class FileTree {
     await this.reload(path);
   }
 
-  /** Hides what is in a directory, with everything below it. */
+  /** Hides the entries of a directory and everything below it. */
   collapse(path: string): void {
     for (const [known, { stop }] of [...this.#directories]) {
       if (known !== path && !isBelow(known, path)) continue;
@@ -129,11 +129,11 @@ export class FileTree {
       this.#marks.set(path, marksOf(path, entries));
       this.#show();
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // without git, there are no marks
+      if (!(problem instanceof HawseError)) throw problem; // marks need git
     }
   }
 
-  /** Follows the changes in a directory until the result is called. */
+  /** Follows the changes in a directory until the returned function is called. */
   #watch(path: string): () => void {
     let current: { cancel(): void } | undefined;
     let stopped = false;
@@ -147,7 +147,7 @@ export class FileTree {
           }
           return;
         } catch (problem) {
-          // Without a watch, the directory is as it was when it was listed.
+          // Without a watch, the entries are shown as they were listed.
           if (!(problem instanceof HawseError) || !wasInterrupted(problem)) return;
         }
       }
@@ -194,18 +194,18 @@ export class FileTree {
   }
 }
 
-/** Directories first, then by name; numbers by their value. */
+/** Sorts directories before files, and then by name; numbers in names are compared by value. */
 export function compare(a: FileEntry, b: FileEntry): number {
   const kind = Number(b.type === "directory") - Number(a.type === "directory");
   return kind || ORDER.compare(a.path, b.path) || (a.path < b.path ? -1 : 1);
 }
 
-/** Whether `path` is in `directory`, at any depth. The workspace is the empty path. */
+/** Returns whether `path` is in `directory`, at any depth. The workspace is the empty path. */
 export function isBelow(path: string, directory: string): boolean {
   return directory === "" ? path !== "" : path.startsWith(`${directory}/`);
 }
 
-/** The directory of a path; empty for the workspace. */
+/** Returns the directory of a path; empty for the workspace. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

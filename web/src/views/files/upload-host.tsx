@@ -1,5 +1,5 @@
-// Uploads by dropping anywhere on the page, with their progress. Without it, the browser would leave the page
-// for a file or a link that is dropped.
+// Uploads files that are dropped anywhere on the page, and shows their progress. Without this module, the browser would
+// open a dropped file or link.
 
 import "../style/views.css";
 import "../style/uploads.css";
@@ -17,7 +17,7 @@ import { droppedFiles, FILES_MAX, type UploadFile, Uploads } from "./uploads";
 interface Over {
   readonly element: Element;
   readonly box: DOMRect;
-  /** Undefined until it is known. */
+  /** Undefined if unknown. */
   readonly directory: string | undefined;
 }
 
@@ -34,9 +34,10 @@ export class UploadHost implements Disposable {
     const root = document.createElement("div");
     root.className = "uploads";
     document.body.append(root);
-    // Not at once: a component may create this while it is rendered, and rendering another tree then breaks its hooks.
+    // Deferred, because a component may create this while it is rendered, and rendering another tree would then break
+    // its hooks.
     queueMicrotask(() => root.isConnected && render(<this.View />, root));
-    const first = { capture: true }; // before editors and terminals
+    const first = { capture: true }; // runs before the handlers of editors and terminals
     this.#disposables.listen<DragEvent>(document, "dragover", event => this.#moved(event), first);
     this.#disposables.listen<DragEvent>(document, "drop", event => this.#dropped(event), first);
     this.#disposables.listen<DragEvent>(document, "dragleave", event => {
@@ -49,7 +50,7 @@ export class UploadHost implements Disposable {
     });
   }
 
-  /** Uploads files and shows what has become of them. */
+  /** Uploads files and shows the result. */
   async upload(into: string, files: readonly UploadFile[]): Promise<void> {
     const { toast } = this.#app;
     if (files.length >= FILES_MAX)
@@ -122,7 +123,7 @@ export class UploadHost implements Disposable {
   async #show({ element, directory }: DropPlace): Promise<void> {
     const shown = { element, box: element.getBoundingClientRect(), directory: undefined };
     this.#over.value = shown;
-    const found = await directory().catch(() => undefined); // the upload reports it
+    const found = await directory().catch(() => undefined); // the upload reports the error
     if (this.#over.peek() === shown && found !== undefined) this.#over.value = { ...shown, directory: found };
   }
 
@@ -153,7 +154,7 @@ export class UploadHost implements Disposable {
 
 let ofPage: UploadHost | undefined;
 
-/** Returns the uploads of this page. Their listeners stay until it is left. */
+/** Returns the uploads of this page. Their listeners exist until the page is closed. */
 export function uploadHost(app: AppContext): UploadHost {
   ofPage ??= new UploadHost(app);
   return ofPage;

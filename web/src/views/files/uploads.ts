@@ -1,4 +1,4 @@
-// Uploads: one file after another, each put in place atomically. If a file already exists, the user decides.
+// Uploads files one after another and replaces each file atomically. If a file already exists, the user decides.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { WriteOptions } from "../../client/sandbox";
@@ -6,7 +6,7 @@ import { HawseError } from "../../wire/errors";
 import { join } from "./tree";
 
 export interface UploadFile {
-  /** Path relative to the directory into which it is uploaded. */
+  /** Path relative to the destination directory. */
   readonly path: string;
   readonly content: Blob;
 }
@@ -16,7 +16,7 @@ export interface UploadProgress {
   readonly path: string;
   readonly files: number;
   readonly filesDone: number;
-  /** Bytes of all files. */
+  /** Total bytes of all files. */
   readonly bytes: number;
   readonly bytesDone: number;
 }
@@ -25,13 +25,13 @@ export type Answer = "replace" | "both" | "skip";
 
 export interface Conflict {
   readonly path: string;
-  /** `all`: the same answer for the rest of this upload. */
+  /** `all` applies the answer to the rest of this upload. */
   answer(answer: Answer, all: boolean): void;
 }
 
 type Write = (path: string, data: Blob, options: WriteOptions) => Promise<unknown>;
 
-/** Files of one upload at most: a dropped directory may be much larger than its user believes. */
+/** Maximum number of files of one upload, because a dropped directory can be much larger than the user expects. */
 export const FILES_MAX = 10_000;
 
 export class Uploads {
@@ -51,12 +51,15 @@ export class Uploads {
     return this.#progress;
   }
 
-  /** The file that the user has to decide about. */
+  /** The existing file that the user has to decide about. */
   get conflict(): ReadonlySignal<Conflict | undefined> {
     return this.#conflict;
   }
 
-  /** Uploads files into `directory` after those that wait. Returns the number of files put in place. Throws HawseError. */
+  /**
+   * Uploads files into `directory`, after uploads that are waiting. Returns the number of uploaded files. Throws
+   * HawseError.
+   */
   upload(directory: string, files: readonly UploadFile[]): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#waiting.push(() =>
@@ -70,7 +73,7 @@ export class Uploads {
     });
   }
 
-  /** Ends the current upload. Files that are in place stay. */
+  /** Ends the current upload. Files that have been uploaded are kept. */
   cancel(): void {
     this.#abort.abort();
     this.#conflict.value?.answer("skip", true);
@@ -103,7 +106,7 @@ export class Uploads {
     return placed;
   }
 
-  /** Returns whether the file was put in place. */
+  /** Returns whether the file was uploaded. */
   async #place(
     path: string,
     content: Blob,
@@ -120,7 +123,7 @@ export class Uploads {
       } catch (error) {
         if (signal.aborted) return false;
         if (!(error instanceof HawseError) || error.code !== "conflict") throw error;
-        // When both files are kept, an existing name is not a question.
+        // If both files are kept, a new name is chosen without asking.
         const answer = target === path ? (decision.answer ?? (await this.#ask(path, decision))) : "both";
         if (answer === "skip") return false;
         if (answer === "both") target = numbered(path, copy++);
@@ -150,11 +153,12 @@ export function numbered(path: string, number: number): string {
   return `${path.slice(0, at)}${stem} (${number})${extension}`;
 }
 
-/** The dropped files, including the files in dropped directories. */
+/** Returns the dropped files, including the files in dropped directories. */
 export async function droppedFiles(data: DataTransfer): Promise<UploadFile[]> {
   const files: UploadFile[] = [];
   const entries: FileSystemEntry[] = [];
-  // At once: the browser empties the list after the event. Files of some programs are none of a file system.
+  // This must run synchronously, because the browser empties the list after the event. Files dropped by some programs
+  // are not in a file system.
   for (const item of data.items) {
     const entry = item.webkitGetAsEntry();
     const content = entry ? null : item.getAsFile();

@@ -1,12 +1,12 @@
-// Markdown as elements of the page. No HTML of the text is parsed into the page: each element is made from a token, and
-// HTML in the text becomes only elements and attributes of a list.
+// Renders Markdown as elements of the page. HTML in the text is not inserted into the page: each element is created
+// from a token, and HTML is reduced to a list of allowed elements and attributes.
 
 import "../style/markdown.css";
 import { Lexer, type Token, type Tokens } from "marked";
 import { type ComponentChild, Fragment, h } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-/** Characters that are shown: more takes too long to parse. */
+/** Maximum number of displayed characters; more would take too long to parse. */
 const TEXT_MAX = 1_000_000;
 const TAGS = new Set(
   `a abbr b blockquote br center code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins
@@ -24,14 +24,14 @@ const ATTRIBUTES = new Set([
   "title",
   "width",
 ]);
-/** Their text is not for people. */
+/** The text of these elements is not meant for display. */
 const DROPPED = new Set(["script", "style", "template", "noscript", "iframe", "object", "title"]);
 
 export interface MarkdownProps {
   text: string;
-  /** Returns the address of an image with a relative address, as `data:`; undefined: it cannot be shown. */
+  /** Returns an image with a relative address as a `data:` address; undefined if it cannot be shown. */
   image?: ((path: string) => Promise<string | undefined>) | undefined;
-  /** The user follows a link to a relative address. */
+  /** Called when the user clicks a link with a relative address. */
   open?: ((path: string) => void) | undefined;
 }
 
@@ -50,7 +50,8 @@ function block(token: Token, links: Links): ComponentChild {
   switch (token.type) {
     case "heading": {
       const { depth, tokens, text } = token as Tokens.Heading;
-      // Not its `id`: the text could take the id of an element of the page, and two texts can have equal headings.
+      // The anchor is not used as `id`, because the text could use the id of an element of the page, and two texts can
+      // have equal headings.
       return h(`h${depth}`, { "data-anchor": anchorOf(text) }, inlines(tokens, links));
     }
     case "paragraph":
@@ -182,14 +183,14 @@ function Anchor({ href, links, children }: { href: string; links: Links; childre
   );
 }
 
-/** Where an address leads: out of the sandbox, to a file, to a heading, or nowhere that is safe. */
+/** The target of an address: outside of the sandbox, a file, a heading, or none, if the address is not safe. */
 export function addressOf(href: string): "outside" | "inside" | "heading" | "none" {
   if (/^(https?:|mailto:)/i.test(href)) return "outside";
   if (href.startsWith("#")) return "heading";
   return /^[a-z][a-z0-9+.-]*:|^\/\//i.test(href) ? "none" : "inside";
 }
 
-/** Scrolls to the heading `anchor` of the text of `link`; no anchor: to its start. */
+/** Scrolls to the heading `anchor` of the text that contains `link`; without an anchor, scrolls to its start. */
 function scrollTo(link: HTMLElement, anchor: string): void {
   const text = link.closest(".markdown");
   const headings = [...(text?.querySelectorAll<HTMLElement>("[data-anchor]") ?? [])];
@@ -203,11 +204,11 @@ export function decoded(anchor: string): string {
   try {
     return decodeURIComponent(anchor);
   } catch {
-    return anchor; // a percent sign that begins no code
+    return anchor; // a percent sign that does not start an escape
   }
 }
 
-/** The anchor of a heading, as GitHub makes it. */
+/** Returns the anchor of a heading in the same form as GitHub. */
 export function anchorOf(text: string): string {
   return text
     .toLowerCase()
@@ -223,7 +224,7 @@ interface PictureProps {
   attributes?: Record<string, string>;
 }
 
-/** The page's policy allows images of the same origin and `data:`: others are links. */
+/** The page's policy allows only images of the same origin and `data:`; other images are shown as links. */
 function Picture({ src, alt, links, attributes = {} }: PictureProps) {
   const where = addressOf(src);
   const embedded = /^data:image\//i.test(src);

@@ -1,5 +1,5 @@
-// Text as a terminal shows it, for output that is not drawn by an emulator: colours and styles (ECMA-48, SGR), and lines
-// that a program redraws with carriage returns, such as progress bars.
+// Renders output as a terminal would show it, without an emulator: colours and styles (ECMA-48, SGR), and lines that a
+// program redraws with carriage returns, such as progress bars.
 
 export interface Span {
   readonly text: string;
@@ -10,10 +10,10 @@ export interface Span {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they start the sequences of a terminal
 const SEQUENCE = /\x1b(?:\[([0-9;:?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 
-/** Longest line whose redrawing is imitated, in characters. */
+/** Maximum length in characters of a line whose redrawing is processed. */
 const LINE_MAX = 65_536;
 
-/** Splits text into spans of one style. Sequences other than SGR are left out. */
+/** Splits text into spans of one style. Sequences other than SGR are removed. */
 export function spansOf(text: string): Span[] {
   const spans: Span[] = [];
   let style: Record<string, string> = {};
@@ -74,7 +74,7 @@ function named(index: number): string {
   return `var(--ansi-${index})`;
 }
 
-/** Returns the colour after 38 or 48, and how many codes it has. */
+/** Returns the colour after 38 or 48, and the number of its codes. */
 function extended([kind, ...rest]: number[]): [string | undefined, number] {
   if (kind === 2) return [`rgb(${rest.slice(0, 3).map(byte).join(" ")})`, 4];
   if (kind === 5) return [indexed(byte(rest[0])), 2];
@@ -85,7 +85,7 @@ function byte(value = 0): number {
   return Math.max(0, Math.min(255, value || 0));
 }
 
-/** A colour of xterm's palette of 256. */
+/** Returns a colour of xterm's palette of 256 colours. */
 function indexed(index: number): string {
   if (index < 16) return named(index);
   if (index >= 232) {
@@ -97,7 +97,9 @@ function indexed(index: number): string {
   return `rgb(${level(Math.floor(cube / 36))} ${level(Math.floor(cube / 6) % 6)} ${level(cube % 6)})`;
 }
 
-/** Appends output to text whose last line may be redrawn: what a carriage return overwrites is dropped. */
+/**
+ * Appends output to text whose last line may be redrawn. Text that is overwritten after a carriage return is dropped.
+ */
 export function appended(before: string, chunk: string): string {
   if (!chunk.includes("\r") && !before.endsWith("\r")) return before + chunk;
   const from = before.lastIndexOf("\n") + 1;
@@ -106,14 +108,14 @@ export function appended(before: string, chunk: string): string {
   return before.slice(0, from) + lines.map((line, index) => redrawn(line, index < last)).join("\n");
 }
 
-/** `ended`: a line break follows, so that a carriage return before it has no effect. */
+/** `ended` states that a line break follows, so that a carriage return before it has no effect. */
 function redrawn(line: string, ended: boolean): string {
   if (!line.includes("\r") || line.length > LINE_MAX) return line;
   const open = !ended && line.endsWith("\r");
   let shown = "";
   for (const part of line.split("\r")) {
     if (part === "") continue;
-    // Escape sequences have no width, so only plain text is laid over plain text.
+    // Escape sequences have no width, so only plain text can overwrite plain text.
     shown = part.includes("\x1b") || shown.includes("\x1b") ? part : part + shown.slice(part.length);
   }
   return open ? `${shown}\r` : shown;

@@ -1,4 +1,4 @@
-// The editor of one cell: CodeMirror as tall as its text, with completions of the context.
+// The editor of one cell: CodeMirror with the height of its text, and with completions from the context.
 
 import { syntaxHighlighting } from "@codemirror/language";
 import { Compartment, EditorState, Prec } from "@codemirror/state";
@@ -6,7 +6,7 @@ import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { basicSetup } from "codemirror";
 import { COLORS, LANGUAGES } from "../files/text-editor";
 
-/** Language of a context → extension of its files. */
+/** The file extension for each language of a context. */
 const EXTENSIONS: Record<string, string> = {
   css: "css",
   html: "html",
@@ -51,7 +51,7 @@ export interface CellEditorOptions {
   changed(text: string): void;
   /** `next`: Shift+Enter. `stay`: Ctrl+Enter. `insert`: Alt+Enter. */
   run(then: "next" | "stay" | "insert"): void;
-  /** The cursor leaves the cell, or the user has pressed Escape. */
+  /** Called when the cursor leaves the cell, or the user has pressed Escape. */
   leave(to: "up" | "down" | "cell"): void;
   focused(): void;
   complete(text: string, cursor: number): Promise<{ from: number; matches: readonly string[] } | undefined>;
@@ -123,7 +123,7 @@ export class CellEditor {
     return this.#view.hasFocus;
   }
 
-  /** Shows text that was not typed here. */
+  /** Shows text that was not typed in this editor. */
   show(text: string): void {
     const { doc } = this.#view.state;
     if (text !== doc.toString()) this.#view.dispatch({ changes: { from: 0, to: doc.length, insert: text } });
@@ -134,7 +134,7 @@ export class CellEditor {
     this.#view.dispatch({ effects: this.#label.reconfigure(attributes) });
   }
 
-  /** Colours the text as one of this language. */
+  /** Highlights the text in this language. */
   async highlight(language: string): Promise<void> {
     if (this.#shown === language) return;
     this.#shown = language;

@@ -1,4 +1,4 @@
-// The runs of a notebook's cells: runs that this page has started, and runs of others in the same context.
+// The runs of a notebook's cells: the runs that this page has started, and other clients' runs in the same context.
 
 import type { Signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -18,22 +18,22 @@ export interface CellRunsOptions {
   readonly box: CodeCalls;
   readonly context: string;
   readonly cells: Signal<readonly Cell[]>;
-  /** Whether a run of others is shown in the cell with the same source. */
+  /** Whether another client's run is shown in the cell with the same source. */
   readonly matching: boolean;
-  /** Outputs or runs have changed. `mine`: because this page has run a cell. */
+  /** Called when outputs or runs have changed. `mine` states that this page has run a cell. */
   readonly changed: (mine: boolean) => void;
-  /** The draft has changed, but not the part of it that is saved in the file. */
+  /** Called when the draft has changed, except for the part that is saved in the file. */
   readonly stored: () => void;
 }
 
-/** Number of cells of a notebook: further runs of others are not shown. */
+/** Maximum number of cells of a notebook; further runs of other clients are not shown. */
 export const CELLS_MAX = 500;
-/** Milliseconds to collect outputs before they are drawn. */
+/** Milliseconds to collect outputs before drawing them. */
 const DRAW = 40;
-/** Number of ids of runs that are not shown. */
+/** Maximum number of ids of hidden runs to keep. */
 const HIDDEN_MAX = 256;
 
-/** The cell that shows a run; for a run of others, it is known only when its source is. */
+/** The cell that shows a run; for another client's run, it is unknown until the run's source is known. */
 interface Place {
   cell: Cell;
 }
@@ -42,9 +42,9 @@ export class CellRuns implements Disposable {
   readonly #options: CellRunsOptions;
   readonly #followers = new Map<Cell, RunFollower>();
   readonly #outputs = new Map<Cell, Outputs>();
-  /** Cells whose runs have no id yet: a run that is not known may be theirs. */
+  /** Cells whose runs have no id yet. An unknown run may belong to one of them. */
   readonly #unnamed = new Set<Cell>();
-  /** Runs that are not shown: of removed cells, and earlier runs of the cells. */
+  /** Ids of hidden runs: runs of removed cells, and earlier runs of the cells. */
   readonly #hidden = new Set<string>();
   #latest: readonly CodeRunInfo[] = [];
 
@@ -56,7 +56,7 @@ export class CellRuns implements Disposable {
     return [...this.#hidden];
   }
 
-  /** The server keeps 64 runs, so ids of older ones are not needed. */
+  /** The server keeps 64 runs, so ids of older runs are not needed. */
   hide(run: string | undefined): void {
     if (run) this.#hidden.add(run);
     for (const oldest of this.#hidden) {
@@ -65,7 +65,7 @@ export class CellRuns implements Disposable {
     }
   }
 
-  /** Runs the source of a cell, or repeats a request of an earlier page. */
+  /** Runs the source of a cell, or repeats the request of an earlier page. */
   start(cell: Cell, earlier?: CellRequest): void {
     const request = earlier ?? { key: randomId(), source: cell.source.peek(), time: Date.now() };
     cell.cleared = false;
@@ -75,17 +75,17 @@ export class CellRuns implements Disposable {
     this.#follow({ cell }, { context: this.#options.context, source, stdin: true }, { key, ...age });
   }
 
-  /** Shows outputs that did not come from a run of this context. */
+  /** Shows outputs that do not belong to a run of this context. */
   show(cell: Cell, outputs: Outputs): void {
     this.#outputs.set(cell, outputs);
     cell.outputs.value = outputs.list;
   }
 
-  /** Attaches cells to the context's runs, and adds cells for the runs of others. */
+  /** Attaches cells to the context's runs, and adds cells for the runs of other clients. */
   adopt(runs: readonly CodeRunInfo[]): void {
     this.#latest = runs;
     const byRun = new Map(this.#options.cells.peek().map(cell => [cell.run, cell]));
-    for (const [cell] of this.#followers) byRun.set(cell.run, cell); // those without a place yet, too
+    for (const [cell] of this.#followers) byRun.set(cell.run, cell); // including runs without a cell
     for (const info of runs) {
       const known = byRun.get(info.run);
       if (known) {
@@ -103,7 +103,7 @@ export class CellRuns implements Disposable {
     cell.state.value = IDLE;
   }
 
-  /** Ends the work for a cell that is removed. */
+  /** Ends the subscriptions of a cell that is removed. */
   drop(cell: Cell): void {
     this.#followers.get(cell)?.dispose();
     this.#followers.delete(cell);
@@ -125,7 +125,7 @@ export class CellRuns implements Disposable {
     this.#attach(cell, info);
   }
 
-  /** An empty cell at the end stays there: the user is about to write in it. */
+  /** An empty cell at the end stays at the end, because the user may be about to type in it. */
   #insert(cell: Cell): void {
     const cells = this.#options.cells.peek();
     const last = cells.at(-1);
@@ -134,7 +134,7 @@ export class CellRuns implements Disposable {
     this.#options.changed(false);
   }
 
-  /** Assigns a run of others to the cell with its source, or to a new one. */
+  /** Assigns another client's run to the cell with the same source, or to a new cell. */
   #settle(place: Place, source: string): void {
     const { cell } = place;
     const cells = this.#options.cells.peek();
@@ -259,7 +259,7 @@ export class CellRuns implements Disposable {
         if (error && !outputs.list.some(({ kind }) => kind === "error")) outputs.error(error);
         draw();
         const count = execution_count ?? undefined;
-        // A run of others is in the file already if the cell of the file has its number.
+        // The file already contains another client's run if the cell in the file has the run's number.
         if (current() && !mine && (count === undefined || count !== place.cell.state.peek().count))
           this.#options.changed(false);
         const problem = exit ? `The program ended with ${exit.signal ?? `code ${exit.code}`}.` : undefined;
@@ -269,13 +269,14 @@ export class CellRuns implements Disposable {
         this.#name(place.cell);
         started();
         draw();
-        if (!this.#options.cells.peek().includes(place.cell)) this.drop(place.cell); // it never got a place
+        // the run was never assigned to a cell
+        if (!this.#options.cells.peek().includes(place.cell)) this.drop(place.cell);
         set({ phase: "ended", status: undefined, input: undefined, problem: error.message || error.code });
       },
     };
   }
 
-  /** A display may be updated by the code of another cell. */
+  /** Code in another cell can update a display. */
   #updateOthers(...update: Parameters<Outputs["update"]>): void {
     for (const [cell, outputs] of this.#outputs)
       if (outputs.update(...update)) cell.outputs.value = outputs.list;

@@ -18,9 +18,9 @@ export interface FocusTarget {
 
 /** Moves the focus between cells. */
 export interface CellFocus {
-  /** Sets the element that takes the focus of a cell; undefined: the cell is gone. */
+  /** Sets the element that takes the focus of a cell; undefined if the cell was removed. */
   register(id: string, target: FocusTarget | undefined): void;
-  /** Gives the focus to the cell's editor, or to the cell if it shows none. */
+  /** Focuses the cell's editor, or the cell if it has no editor. */
   enter(id: string): void;
   /** Moves the focus by `by` cells. Returns false at either end. */
   step(cell: Cell, by: 1 | -1, into: "editor" | "cell"): boolean;
@@ -268,7 +268,7 @@ function Results({ notebook, cell, label, readOnly }: ResultsProps) {
   );
 }
 
-/** The note on the end of a run, below the output. Most need none. */
+/** Returns the note below the output about the end of a run. Most runs need no note. */
 function noteOf({ phase, status, duration = 0, problem }: CellState): string {
   if (phase !== "ended") return "";
   const words = {

@@ -10,11 +10,11 @@ export interface CellState {
   readonly phase: "idle" | "queued" | "running" | "ended";
   readonly status?: CodeRunResult["status"] | undefined;
   readonly count?: number | undefined;
-  /** Seconds from its start to its end. */
+  /** Seconds from the start to the end of the run. */
   readonly duration?: number | undefined;
-  /** The reason why it did not run, or how its executor ended. */
+  /** The reason why the code did not run, or why its executor ended. */
   readonly problem?: string | undefined;
-  /** The program waits for a line. */
+  /** Set while the program waits for a line of input. */
   readonly input?: CodeInputRequest | undefined;
 }
 
@@ -24,21 +24,23 @@ export interface Cell {
   readonly source: Signal<string>;
   readonly state: Signal<CellState>;
   readonly outputs: Signal<readonly Output[]>;
-  /** Id of its last run. */
+  /** Id of the last run. */
   run: string | undefined;
-  /** Who started the run; undefined for this page. */
+  /** The caller that started the run; undefined if this page did. */
   readonly by: Signal<string | undefined>;
-  /** Its outputs were removed and it has not run since: the file's outputs are not shown again. */
+  /**
+   * Whether the outputs were removed and the cell has not run since; the outputs in the file are then not shown again.
+   */
   cleared: boolean;
-  /** The request of a run that has not started. After a reload of the page, it is sent again. */
+  /** The request of a run that has not started. It is sent again after a reload of the page. */
   request: CellRequest | undefined;
 }
 
-/** The request of a run, which can be repeated: the server starts the run once. */
+/** The request of a run. It can be repeated, because the server starts the run only once. */
 export interface CellRequest {
   readonly key: string;
   readonly source: string;
-  /** When it was first sent, in milliseconds since 1970. */
+  /** Time when the request was first sent, in milliseconds since 1970. */
   readonly time: number;
 }
 

@@ -1,22 +1,22 @@
-// The draft of a notebook as a text, which `Drafts` keeps in the browser.
+// The draft of a notebook as text, which `Drafts` stores in the browser.
 
 import { type CellDraft, isDraft } from "./cell";
 
 export interface NotebookDraft {
   readonly language: string;
-  /** The page has created the context. */
+  /** Whether the page has created the context. */
   readonly own: boolean;
-  /** Runs that are not shown. */
+  /** Ids of hidden runs. */
   readonly removed: readonly string[];
   readonly cells: readonly CellDraft[];
-  /** Whether something is not in the file, and whether this page has changed it. */
+  /** Whether the draft differs from the file, and whether this page has changed it. */
   readonly changed: boolean;
   readonly edited: boolean;
-  /** The ids of the cells of the file that the draft was changed from, in their order. */
+  /** The ids of the cells of the file that the draft is based on, in order. */
   readonly order?: readonly string[] | undefined;
 }
 
-/** Returns the draft in a text; undefined if the text is not one. */
+/** Parses a draft; returns undefined if the text is not a draft. */
 export function readDraft(text: string): NotebookDraft | undefined {
   const stored = parsed(text);
   if (typeof stored !== "object" || stored === null) return undefined;

@@ -1,10 +1,11 @@
-// Reads notebook files: nbformat 4 (https://nbformat.readthedocs.io). The contents are checked: a file can come from anywhere.
+// Reads notebook files: nbformat 4 (https://nbformat.readthedocs.io). The contents are checked, because a file can come
+// from anywhere.
 
 import { Outputs } from "./outputs";
 
 export interface FileCell {
   readonly id: string;
-  /** Whether the file has this id: before nbformat 4.5, cells have none. */
+  /** Whether the file contains this id; before nbformat 4.5, cells have no ids. */
   readonly named: boolean;
   readonly kind: "code" | "text";
   readonly source: string;
@@ -14,13 +15,13 @@ export interface FileCell {
 
 export interface NotebookFile {
   readonly cells: readonly FileCell[];
-  /** Lower case; undefined if the file does not name it. */
+  /** The language in lower case; undefined if the file does not specify it. */
   readonly language: string | undefined;
-  /** The cells that were left out, since there are more than `most`. */
+  /** The number of cells that were omitted because there are more than `most`. */
   readonly omitted: number;
 }
 
-/** Returns the contents of a notebook file, at most `most` cells. Throws Error with a message for the user. */
+/** Returns the contents of a notebook file, with at most `most` cells. Throws Error with a message for the user. */
 export function readNotebook(text: string, most: number): NotebookFile {
   let file: unknown;
   try {
@@ -33,7 +34,7 @@ export function readNotebook(text: string, most: number): NotebookFile {
     throw new Error(
       typeof nbformat === "number"
         ? `This notebook has format ${nbformat}; only format 4 can be opened.`
-        : "This file is not a notebook: it names no format.",
+        : "This file is not a notebook: it does not specify a format.",
     );
   if (!Array.isArray(cells)) throw new Error("This file is not a notebook: it has no cells.");
   const ids = new Set<string>();
@@ -44,14 +45,14 @@ export function readNotebook(text: string, most: number): NotebookFile {
   };
 }
 
-/** The language of the kernel, else of the file. */
+/** The language of the kernel or, if it is missing, of the file. */
 function languageOf({ kernelspec, language_info }: Record<string, unknown>): string | undefined {
   for (const name of [recordOf(language_info).name, recordOf(kernelspec).language])
     if (typeof name === "string" && name) return name.toLowerCase().slice(0, 64);
   return undefined;
 }
 
-/** Ids are optional before nbformat 4.5, and a file can have one twice. */
+/** Ids are optional before nbformat 4.5, and a file can contain the same id twice. */
 function cellOf(cell: Record<string, unknown>, index: number, ids: Set<string>): FileCell {
   const given = typeof cell.id === "string" && /^[\w-]{1,64}$/.test(cell.id) ? cell.id : undefined;
   let id = given ?? `cell-${index + 1}`;
@@ -96,7 +97,7 @@ function recordOf(value: unknown): Record<string, unknown> {
     : {};
 }
 
-/** Texts are strings, or arrays of lines. */
+/** Texts are strings or arrays of lines. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   return Array.isArray(value) ? value.filter(line => typeof line === "string").join("") : "";

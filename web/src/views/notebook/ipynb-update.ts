@@ -1,22 +1,22 @@
-// Writes changes into the text of a notebook file. Everything else stays as it was written, character for character:
-// metadata, fields that are not known here, numbers, the order of members and the white space between them.
+// Writes changes into the text of a notebook file. All other parts are kept character for character: metadata, unknown
+// fields, numbers, the order of members, and white space.
 
 import { skipSpace } from "../../wire/json-slice";
 import { type ExportedCell, linesOf, outputOf } from "./ipynb";
 import { elementsOf, membersOf, type Range } from "./json-ranges";
 
 export interface UpdatedCell extends ExportedCell {
-  /** Index of the cell of the file that it was; undefined for a new one. */
+  /** Index of the cell in the file; undefined for a new cell. */
   readonly origin: number | undefined;
-  /** Its outputs are those in the file. */
+  /** Whether the outputs are the same as in the file. */
   readonly outputsKept: boolean;
 }
 
 export interface NotebookUpdate {
   readonly cells: readonly UpdatedCell[];
-  /** The number of cells of the file that were shown. Those after them stay, at the end. */
+  /** The number of the file's cells that were shown. The cells after them are kept at the end. */
   readonly shown: number;
-  /** A language other than the file's. */
+  /** Set if the language differs from the file's language. */
   readonly language?: { readonly name: string; readonly kernel: string } | undefined;
 }
 
@@ -50,7 +50,7 @@ export function updatedNotebook(text: string, { cells, shown, language }: Notebo
   return written;
 }
 
-/** Ids belong to nbformat 4.5 and later. */
+/** Ids exist only in nbformat 4.5 and later. */
 function newCell({ id, kind, source, count, outputs }: UpdatedCell, withId: boolean, layout: Layout): string {
   const cell = {
     cell_type: kind === "code" ? "code" : "markdown",
@@ -63,7 +63,7 @@ function newCell({ id, kind, source, count, outputs }: UpdatedCell, withId: bool
   return layout.print(cell, 2);
 }
 
-/** Raw cells are shown as text, and stay raw. */
+/** Raw cells are shown as text, and remain raw cells. */
 function changedCell(before: string, cell: UpdatedCell, layout: Layout): string {
   const members = membersOf(before, 0);
   const jsonOf = (name: string) => {
@@ -84,7 +84,7 @@ function changedCell(before: string, cell: UpdatedCell, layout: Layout): string 
   return changes.size === 0 ? before : changedObject(before, changes, layout, 2);
 }
 
-/** Returns an object with other values of some members; undefined removes one. */
+/** Returns an object with changed members; a member that is undefined is removed. */
 function changedObject(
   before: string,
   changes: ReadonlyMap<string, unknown>,
@@ -108,7 +108,7 @@ function sliceOf(text: string, range: Range | undefined): string {
   return range ? text.slice(range.start, range.end) : "";
 }
 
-/** How a file is indented: by what one level is, or on one line. */
+/** The indentation of a file: the characters of one level, or none if the file has a single line. */
 class Layout {
   readonly #unit: string | undefined;
   readonly space: string;

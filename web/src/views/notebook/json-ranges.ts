@@ -1,15 +1,18 @@
-// Where the members of a JSON object and the elements of a JSON array are in a text, so that one of them can be replaced
-// and all others stay as they were written. Every text must be valid JSON.
+// Finds the positions of the members of a JSON object and of the elements of a JSON array in a text, so that a single
+// value can be replaced while the rest of the text is kept. Every text must be valid JSON.
 
 import { skipSpace, stringEnd, valueEnd } from "../../wire/json-slice";
 
 export interface Range {
   readonly start: number;
-  /** The index after its last character. */
+  /** The index after the last character. */
   readonly end: number;
 }
 
-/** Returns the ranges of an object's values by their names. `from`: index of its `{`. A later name replaces an equal one. */
+/**
+ * Returns the ranges of an object's values by name. `from` is the index of its `{`. If a name occurs twice, the last
+ * value counts.
+ */
 export function membersOf(text: string, from: number): Map<string, Range> {
   const members = new Map<string, Range>();
   let at = skipSpace(text, from + 1);
@@ -23,7 +26,7 @@ export function membersOf(text: string, from: number): Map<string, Range> {
   return members;
 }
 
-/** Returns the ranges of an array's elements. `from`: index of its `[`. */
+/** Returns the ranges of an array's elements. `from` is the index of its `[`. */
 export function elementsOf(text: string, from: number): Range[] {
   const elements: Range[] = [];
   let at = skipSpace(text, from + 1);

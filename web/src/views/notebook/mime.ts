@@ -1,4 +1,4 @@
-// Which representation of a MIME bundle is shown, and how.
+// Selects the representation of a MIME bundle to show.
 
 export type Shown =
   | { readonly how: "frame"; readonly type: string; readonly text: string }
@@ -7,7 +7,7 @@ export type Shown =
   | { readonly how: "json"; readonly type: string; readonly value: unknown }
   | { readonly how: "text"; readonly text: string };
 
-/** The types to show a bundle as, the best first. JSON types of charts, such as Plotly's, come last but one: as data. */
+/** The types to show, the best first. JSON types of charts, such as Plotly's, are next to last and shown as data. */
 const ORDER = [
   "text/html",
   "image/svg+xml",
@@ -21,7 +21,7 @@ const ORDER = [
 ];
 const BASE64 = /^[A-Za-z0-9+/=\s]*$/;
 
-/** Returns how to show a bundle; undefined if it has nothing that can be shown. */
+/** Returns how to show a bundle; undefined if it contains no type that can be shown. */
 export function shownOf(data: Readonly<Record<string, unknown>>): Shown | undefined {
   for (const type of ORDER) {
     const text = textOf(data[type]);

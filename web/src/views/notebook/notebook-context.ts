@@ -1,4 +1,4 @@
-// The code context of a notebook: it is created with the first run, and followed while it exists.
+// The code context of a notebook. It is created with the first run, and followed while it exists.
 
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -14,20 +14,20 @@ export interface NotebookBox {
 export interface NotebookContextOptions {
   readonly box: NotebookBox;
   readonly id: string;
-  /** The runs of the context: none when it has ended. */
+  /** The runs of the context; empty when the context has ended. */
   readonly runs: (runs: readonly CodeRunInfo[]) => void;
-  /** This page has created the context. */
+  /** Called when this page has created the context. */
   readonly created: () => void;
   /** Shows an error of a call. */
   readonly problem: (text: string) => void;
 }
 
 export class NotebookContext implements Disposable {
-  /** Undefined while it does not exist. */
+  /** Undefined if the context does not exist. */
   readonly info: Signal<CodeContextInfo | undefined> = signal(undefined);
-  /** The language of the context; before it exists, the one that it will have. */
+  /** The language of the context; before the context exists, the language that it will have. */
   readonly language = signal("python");
-  /** The current operation on the context, for people; empty while there is none. */
+  /** The current operation on the context, as shown to the user; empty if there is none. */
   readonly busy = signal("");
   readonly #options: NotebookContextOptions;
   #watch: Disposable | undefined;
@@ -55,7 +55,7 @@ export class NotebookContext implements Disposable {
       this.#creating ??= this.#create();
       return this.#creating;
     });
-    if (!created) this.#creating = undefined; // a later call tries it again
+    if (!created) this.#creating = undefined; // retried by a later call
     return created;
   }
 
@@ -73,7 +73,7 @@ export class NotebookContext implements Disposable {
     return this.#attempt("", () => this.#code.delete({ context: this.#options.id }));
   }
 
-  /** Answers the request for input of a run. */
+  /** Answers a run's request for input. */
   answer(run: string, request: number, value: string): Promise<boolean> {
     return this.#attempt("", () => this.#code.answer({ run, request, value }));
   }
@@ -90,7 +90,7 @@ export class NotebookContext implements Disposable {
       const { matches, start } = await this.#code.complete(params, { timeout: 3 });
       return { from: [...source].slice(0, start).join("").length, matches };
     } catch (error) {
-      if (error instanceof HawseError) return undefined; // it is busy, for example
+      if (error instanceof HawseError) return undefined; // for example, the context is busy
       throw error;
     }
   }

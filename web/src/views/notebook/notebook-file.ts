@@ -1,4 +1,5 @@
-// The file of a notebook: it is read, saved with the version that was read, and followed. It knows no DOM.
+// The file of a notebook. It is read, saved with the version that was read, and watched for changes. The module does
+// not use the DOM.
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -10,7 +11,7 @@ import { type NotebookFile, readNotebook } from "./ipynb-read";
 import { updatedNotebook } from "./ipynb-update";
 import type { Notebook } from "./notebook";
 
-/** Limit for the size of a file, in bytes. */
+/** Maximum size of a file in bytes. */
 const FILE_MAX = 33_554_432;
 
 export type NotebookFileBox = Pick<SandboxHandle, "file" | "read" | "write" | "watch">;
@@ -18,7 +19,7 @@ export type NotebookFileBox = Pick<SandboxHandle, "file" | "read" | "write" | "w
 export class NotebookFileStore implements Disposable {
   readonly path: string;
   readonly saving: ReadonlySignal<boolean>;
-  /** The file has changed since this page started to edit it. */
+  /** Whether the file has changed since this page started to edit it. */
   readonly stale: ReadonlySignal<boolean>;
   readonly #box: NotebookFileBox;
   readonly #notebook: Notebook;
@@ -38,8 +39,8 @@ export class NotebookFileStore implements Disposable {
   }
 
   /**
-   * Reads the file into the notebook. Returns the number of cells that are not shown, since there are too many.
-   * Throws HawseError, and Error for a file that is not a notebook or too large.
+   * Reads the file into the notebook. Returns the number of cells that are not shown because there are too many. Throws
+   * HawseError, and Error if the file is not a notebook or too large.
    */
   async load(): Promise<number> {
     const { text, version } = await this.#read();
@@ -51,27 +52,27 @@ export class NotebookFileStore implements Disposable {
     return file.omitted;
   }
 
-  /** Drops all changes and reads the file again. Throws as `load`. */
+  /** Discards all changes and reads the file again. Throws the same errors as `load`. */
   async discard(): Promise<void> {
     this.#notebook.discard();
     await this.load();
   }
 
-  /** Loads each change of the file by others, if this page has not changed the notebook. */
+  /** Loads each change of the file by other clients, unless this page has changed the notebook. */
   follow(failed: (error: unknown) => void): void {
     this.#watch?.dispose();
     this.#watch = watchFile(this.#box, this.path, () => void this.#changed().catch(failed));
   }
 
   /**
-   * Writes the file. If it has another version than the one that was read, nothing is written and `stale` is set,
-   * unless `overwrite` is. Throws other HawseErrors.
+   * Writes the file. If the file's version differs from the version that was read, nothing is written and `stale` is
+   * set, unless `overwrite` is true. Throws other HawseErrors.
    */
   async save(overwrite = false): Promise<void> {
     if (this.#saving.peek() || !this.#file) return;
     this.#saving.value = true;
     try {
-      if (overwrite && this.#stale.peek()) await this.load(); // what others have added to it stays
+      if (overwrite && this.#stale.peek()) await this.load(); // keeps the cells that other clients have added
       const { cells, generation } = this.#notebook.snapshot();
       const text = this.#updated();
       const condition = overwrite || this.#version === undefined ? {} : { if_version: this.#version };
@@ -89,7 +90,7 @@ export class NotebookFileStore implements Disposable {
     }
   }
 
-  /** Returns the current sources of the file's cells and of the notebook's. Throws as `load`. */
+  /** Returns the current sources of the cells in the file and in the notebook. Throws the same errors as `load`. */
   async compare(): Promise<{ readonly before: string; readonly after: string }> {
     const { text } = await this.#read();
     const { cells } = this.#notebook.snapshot();

@@ -1,4 +1,4 @@
-// A pane with a notebook: cells over the runs of one code context.
+// A pane with a notebook, whose cells show the runs of one code context.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
@@ -39,9 +39,9 @@ export class NotebookPane implements Pane {
   readonly #problem = signal("");
   readonly #active = signal<string | undefined>(undefined);
   readonly #targets = new Map<string, FocusTarget>();
-  /** The cell that gets the focus as soon as it is drawn. */
+  /** The cell to focus when it has been drawn. */
   #awaited: string | undefined;
-  /** The pane gets the focus as soon as it has cells. */
+  /** Whether to focus the pane when it has cells. */
   #focusAwaited = false;
 
   constructor(app: AppContext, state: PaneState) {
@@ -148,7 +148,7 @@ export class NotebookPane implements Pane {
           <div class="column">
             {cells.map((cell, index) => (
               <CellView
-                key={cell} // a file that is read again has other cells with the same ids
+                key={cell} // after a reload, the file may have other cells with the same ids
                 notebook={notebook}
                 cell={cell}
                 index={index}
@@ -259,7 +259,7 @@ export class NotebookPane implements Pane {
     }
   }
 
-  /** Does something with the file, and then shows the cells. */
+  /** Runs an operation on the file, and then shows the cells. */
   async #attempt(action: (file: NotebookFileStore) => Promise<unknown>): Promise<void> {
     if (!this.#file) return;
     try {
@@ -305,7 +305,7 @@ function fileName(path: string | undefined): string | undefined {
   return path?.split("/").at(-1);
 }
 
-/** Returns the id of the context of a file: all who open it share one. */
+/** Returns the id of a file's context. All users who open the file share the context. */
 export function contextOf(path: string): string {
   let hash = 0x811c9dc5; // FNV-1a
   for (const byte of new TextEncoder().encode(path)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;

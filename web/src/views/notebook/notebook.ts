@@ -1,4 +1,5 @@
-// A notebook: cells over the runs of one code context. Runs of others in this context become cells too. It knows no DOM.
+// A notebook, whose cells show the runs of one code context. Other clients' runs in this context become cells as well.
+// The module does not use the DOM.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -15,13 +16,13 @@ import type { Output } from "./outputs";
 
 export interface NotebookOptions {
   readonly id: string;
-  /** Whether the cells come from a file, so that there are none before `load`. */
+  /** Whether the cells come from a file, so that there are no cells before `load`. */
   readonly file?: boolean;
   /** Shows an error of a call. */
   readonly problem: (text: string) => void;
 }
 
-/** Keeps the draft of one notebook in the browser. */
+/** Stores the draft of one notebook in the browser. */
 export type NotebookSlot = Pick<DraftSlot, "read" | "keep" | "forget" | "dispose">;
 
 /** A cell in the file. */
@@ -34,25 +35,25 @@ export class Notebook implements Disposable {
   readonly id: string;
   readonly cells: Signal<readonly Cell[]> = signal([]);
   readonly context: NotebookContext;
-  /** Whether something is not in the file, for example what others have run. */
+  /** Whether the notebook differs from the file, for example because of other clients' runs. */
   readonly changed: Signal<boolean> = signal(false);
-  /** Whether this page has changed something that is not in the file. */
+  /** Whether this page has made changes that are not in the file. */
   readonly edited: Signal<boolean> = signal(false);
   readonly running: ReadonlySignal<boolean> = computed(() =>
     this.cells.value.some(({ state }) => state.value.phase === "running" || state.value.phase === "queued"),
   );
   readonly #runs: CellRuns;
   readonly #options: NotebookOptions;
-  /** Undefined until the draft is restored, so that it is not overwritten. */
+  /** Undefined until the draft has been restored, so that the draft is not overwritten. */
   #slot: NotebookSlot | undefined;
   #disposed = false;
-  /** Version and cells of the file that this notebook comes from. */
+  /** Version and cells of the file that this notebook is based on. */
   #version: string | undefined;
   #stored: readonly Stored[] = [];
-  /** The ids that the draft has for the cells of the file. */
+  /** The draft's ids of the cells in the file. */
   #order: readonly string[] | undefined;
   #generation = 0;
-  /** This page has created the context. */
+  /** Whether this page has created the context. */
   #own = false;
 
   constructor(box: NotebookBox, options: NotebookOptions) {
@@ -81,7 +82,7 @@ export class Notebook implements Disposable {
   // ---- the file
 
   /**
-   * Shows the cells of a file with their outputs. Cells that were changed here stay as they are.
+   * Shows the cells of a file with their outputs. Cells that were changed in this page are kept.
    *
    * @param version - The version of the file; undefined if it has none.
    * @returns Whether the file has changed since this page started to edit it.
@@ -103,7 +104,7 @@ export class Notebook implements Disposable {
     return keep && !same;
   }
 
-  /** Drops all changes, so that `load` shows the file as it is. */
+  /** Discards all changes, so that `load` shows the file unchanged. */
   discard(): void {
     this.changed.value = false;
     this.edited.value = false;
@@ -120,7 +121,7 @@ export class Notebook implements Disposable {
     return { cells, generation: this.#generation };
   }
 
-  /** The file now has the cells of a snapshot. `generation`: the number of the snapshot. */
+  /** Called when the file contains the cells of a snapshot. `generation` is the number of the snapshot. */
   saved(cells: readonly UpdatedCell[], generation: number, version: string | undefined): void {
     this.#stored = cells.map(({ id, outputs }) => ({ id, outputs }));
     this.#version = version;
@@ -131,7 +132,7 @@ export class Notebook implements Disposable {
     this.save();
   }
 
-  /** Returns a new notebook file. */
+  /** Returns the text of a new notebook file. */
   export(): string {
     return notebookText(
       this.#exported(),
@@ -150,13 +151,13 @@ export class Notebook implements Disposable {
     }));
   }
 
-  /** Gives the cells of a file the ids that the notebook has for them: files before nbformat 4.5 have none. */
+  /** Assigns the notebook's ids to the cells of a file, because files before nbformat 4.5 have no ids. */
   #known(cells: readonly FileCell[], same: boolean): readonly FileCell[] {
     const order = same ? this.#order : undefined;
     if (order?.length === cells.length)
       return cells.map((cell, index) => ({ ...cell, id: order[index] ?? cell.id }));
     const ids = new Map(this.cells.peek().map(({ id, source }) => [id, source.peek()]));
-    // Without an id in the file, it may be another cell that has this place now.
+    // Without an id in the file, a different cell may be at this position now.
     return cells.map(cell =>
       cell.named || ids.get(cell.id) === cell.source ? cell : { ...cell, id: `file-${cell.id}` },
     );
@@ -183,7 +184,7 @@ export class Notebook implements Disposable {
     return this.#own;
   }
 
-  /** Whether there is anything that would be lost. */
+  /** Whether closing the notebook would lose anything. */
   get empty(): boolean {
     return this.cells.peek().every(({ source, run }) => source.peek().trim() === "" && run === undefined);
   }
@@ -196,7 +197,7 @@ export class Notebook implements Disposable {
     return cell;
   }
 
-  /** Removes a cell; the last one is replaced by an empty one. */
+  /** Removes a cell; the last cell is replaced by an empty one. */
   remove(cell: Cell): void {
     this.#runs.drop(cell);
     this.cells.value = this.cells.peek().filter(each => each !== cell);
@@ -237,7 +238,10 @@ export class Notebook implements Disposable {
 
   // ---- runs
 
-  /** Runs a cell after those that wait; the context is created first. Does nothing for a cell that runs or waits. */
+  /**
+   * Runs a cell after the cells that are waiting, and creates the context first. Does nothing if the cell runs or
+   * waits.
+   */
   async run(cell: Cell): Promise<void> {
     const { phase } = cell.state.peek();
     if (cell.kind.peek() !== "code" || !cell.source.peek().trim()) return;
@@ -259,7 +263,7 @@ export class Notebook implements Disposable {
     this.#runs.start(cell);
   }
 
-  /** Requests the runs that had not started when the page was left, once the context is known. */
+  /** Sends the requests of runs that had not started when the page was closed, when the context is known. */
   resume(): void {
     for (const cell of this.cells.peek()) {
       const { request } = cell;
@@ -274,7 +278,7 @@ export class Notebook implements Disposable {
     for (const cell of this.cells.peek()) await this.run(cell);
   }
 
-  /** Sends the line that the run of a cell waits for. */
+  /** Sends a line of input that the run of a cell waits for. */
   async answer(cell: Cell, value: string): Promise<void> {
     const { input } = cell.state.peek();
     if (!input || !cell.run) return;
@@ -285,7 +289,7 @@ export class Notebook implements Disposable {
   // ---- the draft
 
   /**
-   * Shows the cells that a slot has kept, and keeps the changes in it from then on. There are no cells before.
+   * Restores the cells of a draft, and stores later changes in the draft. The notebook must not have cells before.
    *
    * @returns Whether the notebook is still open.
    */
@@ -302,12 +306,12 @@ export class Notebook implements Disposable {
     return true;
   }
 
-  /** Keeps the cells soon. */
+  /** Stores the cells after a short delay. */
   save(): void {
     this.#slot?.keep(() => JSON.stringify(this.#draft()), this.#version);
   }
 
-  /** Removes the draft, and keeps no further changes. */
+  /** Removes the draft, and stores no further changes. */
   async forget(): Promise<void> {
     const slot = this.#slot;
     this.#slot = undefined;

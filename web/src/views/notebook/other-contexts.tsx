@@ -1,4 +1,4 @@
-// The existing contexts, for example of agents: a new notebook can show one of them.
+// Lists the existing contexts, for example contexts of agents. A new notebook can show one of them.
 
 import { useEffect, useState } from "preact/hooks";
 import { sandboxHandle } from "../../client/sandbox";
@@ -22,7 +22,7 @@ export function OtherContexts({
       .code.list({})
       .then(
         ({ contexts: found }) => shown && setContexts(found.filter(({ id }) => id !== own)),
-        () => {}, // a guest may not ask
+        () => {}, // guests may not call this
       );
     return () => {
       shown = false;

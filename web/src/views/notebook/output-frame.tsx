@@ -1,9 +1,9 @@
-// Rich output in a separate frame: a page with an opaque origin, without network access and without access to this
-// page (public/output.html, gateway/hawse_gateway/http/static.py).
+// Shows rich output in a separate frame: a page with an opaque origin, without access to the network or to this page
+// (public/output.html, gateway/hawse_gateway/http/static.py).
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** Largest height in CSS pixels; what is taller scrolls inside. */
+/** Maximum height in CSS pixels; taller output scrolls inside the frame. */
 const HEIGHT_MAX = 640;
 const VARIABLES = ["--text", "--quiet", "--line", "--accent", "--hover", "--surface", "--sans", "--mono"];
 
@@ -37,7 +37,7 @@ export function OutputFrame({ type, text, title }: OutputFrameProps) {
   const send = (kind: "show" | "style") => {
     const element = frame.current;
     if (!element) return;
-    // The origin is opaque, so no other target can be named. The page is the gateway's own.
+    // The origin is opaque, so no other target can be specified. The page belongs to the gateway.
     element.contentWindow?.postMessage({ type: kind, mime: type, text, style: styleOf(element) }, "*");
   };
   useEffect(() => {
@@ -81,7 +81,7 @@ function styleOf(element: HTMLElement): { scheme: string; variables: Record<stri
   element.parentElement?.append(probe);
   const variables: Record<string, string> = {};
   for (const name of VARIABLES) {
-    // A custom property keeps light-dark(); what it resolves to is read from a real one.
+    // A custom property returns light-dark() unresolved, so the resolved colour is read from an ordinary property.
     probe.style.color = `var(${name})`;
     variables[name] = /^--(sans|mono)$/.test(name)
       ? computed.getPropertyValue(name)

@@ -6,7 +6,7 @@ import { shownOf } from "./mime";
 import { OutputFrame } from "./output-frame";
 import type { BundleOutput, ErrorOutput, Output } from "./outputs";
 
-/** Characters of JSON that are shown. */
+/** Maximum number of displayed characters of JSON. */
 const JSON_MAX = 100_000;
 
 export function OutputView({ output, label }: { output: Output; label: string }) {
@@ -53,7 +53,7 @@ function ErrorView({ name, value, traceback }: ErrorOutput) {
   );
 }
 
-/** The kind of a line of a traceback, for its colour. */
+/** Returns the kind of a traceback line, which determines its colour. */
 function partOf(line: string, last: boolean, name: string): string {
   if (last || (name && line.startsWith(`${name}:`))) return "reason";
   if (/^-*>\s*\d+ /.test(line)) return "culprit";
@@ -87,7 +87,7 @@ function Bundle({ output, label }: { output: BundleOutput; label: string }) {
       )}
       {output.omitted.length > 0 && (
         <p class="note">
-          Not shown, since it is larger than 64 MiB: <code>{output.omitted.join(", ")}</code>
+          Not shown, because it is larger than 64 MiB: <code>{output.omitted.join(", ")}</code>
         </p>
       )}
     </>

@@ -7,7 +7,7 @@ export interface TextOutput {
   readonly kind: "text";
   readonly stream: "stdout" | "stderr";
   readonly text: string;
-  /** The beginning was dropped. */
+  /** Whether the start of the text was dropped. */
   readonly cut: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface BundleOutput {
   /** MIME types of values that were too large. */
   readonly omitted: readonly string[];
   readonly displayId: string | undefined;
-  /** The number of the run, for the value of its last expression. */
+  /** The number of the run, if the output is the value of its last expression. */
   readonly count: number | undefined;
 }
 
@@ -32,16 +32,16 @@ export interface ErrorOutput {
 
 export type Output = TextOutput | BundleOutput | ErrorOutput;
 
-/** Characters of text that one output keeps: more cannot be read, and is slow to draw. */
+/** Maximum number of characters of one output; more could not be read and would be slow to draw. */
 export const TEXT_MAX = 400_000;
-/** Outputs that a cell keeps. */
+/** Maximum number of outputs of a cell. */
 export const OUTPUTS_MAX = 500;
 
 export class Outputs {
   #list: readonly Output[] = [];
-  /** `clear(wait=True)`: the next output replaces the others. */
+  /** Set by `clear(wait=True)`: the next output replaces the previous outputs. */
   #clearNext = false;
-  /** Whether outputs were dropped, since there are too many. */
+  /** Whether outputs were dropped because there were too many. */
   dropped = false;
 
   get list(): readonly Output[] {
@@ -61,13 +61,13 @@ export class Outputs {
     this.#list = [...this.#list.slice(0, -1), joined];
   }
 
-  /** `data`: the values of the bundle, those that came as bytes included. */
+  /** `data` contains the values of the bundle, including values that arrived as bytes. */
   display(display: CodeDisplay, data: Readonly<Record<string, unknown>>): void {
     this.#clearIfDue();
     this.#add(bundle(display, data));
   }
 
-  /** Replaces what was displayed under the same id. Returns whether there was something. */
+  /** Replaces the display with the same id. Returns whether there was one. */
   update(display: CodeDisplay, data: Readonly<Record<string, unknown>>): boolean {
     const { display_id: id } = display;
     if (id == null || !this.#list.some(each => each.kind === "bundle" && each.displayId === id)) return false;

@@ -1,5 +1,5 @@
-// The viewers of all terminals of a sandbox. It polls: the gateway sends no events about terminals that
-// the page has not joined.
+// The viewers of all terminals of a sandbox. It polls, because the gateway sends no events about terminals that the
+// page is not attached to.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -7,13 +7,13 @@ import type { SandboxHandle } from "../../client/sandbox";
 import { HawseError } from "../../wire/errors";
 import type { Participant, TerminalViewer } from "../../wire/methods";
 
-/** Milliseconds between two questions. */
+/** Milliseconds between two polls. */
 const INTERVAL = 2000;
-/** Time limit of a question, in milliseconds. */
+/** Time limit of a poll in milliseconds. */
 const TIMEOUT = 10_000;
 
 export interface People {
-  /** By id; only terminals with viewers. */
+  /** Viewers by terminal id; only terminals with viewers are included. */
   readonly terminals: readonly { readonly terminal: string; readonly viewers: readonly Participant[] }[];
   /** Number of viewers that are not listed. */
   readonly more: number;
@@ -44,7 +44,7 @@ export class PeopleList implements Disposable {
 
   /** Undefined until the first list has arrived. */
   readonly people: ReadonlySignal<People | undefined> = this.#people;
-  /** Why the list is not available, or an empty text. */
+  /** The reason why the list is not available, or an empty text. */
   readonly error: ReadonlySignal<string> = this.#error;
 
   dispose(): void {

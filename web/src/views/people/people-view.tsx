@@ -88,7 +88,7 @@ function Actions({ people, terminal, viewer }: ActionsProps) {
   );
 }
 
-/** Describes a viewer and its activity. `own`: whether it is this page. */
+/** Describes a viewer and its activity. `own` states whether it is this page's viewer. */
 function about({ kind, guest, read_only, typing, asks }: Participant, own: boolean): string {
   const words = [
     own && "you",

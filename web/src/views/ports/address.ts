@@ -9,7 +9,7 @@ export class PreviewAddresses {
   readonly #base: string;
   #host: Promise<string | undefined> | undefined;
 
-  /** `base`: the gateway's URL. */
+  /** `base` is the gateway's URL. */
   constructor(client: Pick<GatewayClient, "call">, sandbox: string, base: string) {
     this.#client = client;
     this.#sandbox = sandbox;
@@ -29,7 +29,7 @@ export class PreviewAddresses {
   }
 }
 
-/** Returns the path that the user has typed: `app`, `/app?x=1`, or an address such as `localhost:5173/app`. */
+/** Returns the path in the user's input: `app`, `/app?x=1`, or an address such as `localhost:5173/app`. */
 export function pathOf(text: string): string {
   const trimmed = text.trim();
   const address = /^(?:https?:\/\/)?(?:[\w.-]+|\[[0-9a-f:]*\])?:\d+(\/.*)?$/i.exec(trimmed);

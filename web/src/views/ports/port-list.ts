@@ -9,7 +9,7 @@ import { follow } from "../follow";
 
 export interface Port {
   readonly port: number;
-  /** Name of the program that listens; undefined: none does. */
+  /** Name of the program that listens; undefined if no program listens. */
   readonly process: string | undefined;
   /** Undefined: no preview. */
   readonly preview: ExposedPort | undefined;
@@ -17,7 +17,7 @@ export interface Port {
 
 type PortSource = { readonly port: Pick<SandboxHandle["port"], "watch" | "exposed" | "expose" | "unexpose"> };
 
-/** Returns all ports by number. */
+/** Returns all ports, sorted by number. */
 export function mergePorts(open: readonly OpenPort[], exposed: readonly ExposedPort[]): Port[] {
   const numbers = new Set([...open, ...exposed].map(({ port }) => port));
   return [...numbers]
@@ -51,10 +51,10 @@ export class PortList implements Disposable {
 
   /** Undefined until the first list has arrived. */
   readonly ports: ReadonlySignal<readonly Port[] | undefined> = this.#ports;
-  /** Why the list is not available, or an empty text. */
+  /** The reason why the list is not available, or an empty text. */
   readonly error: ReadonlySignal<string> = this.#error;
 
-  /** Makes a preview, or returns the one that exists. Throws HawseError. */
+  /** Creates a preview, or returns the existing one. Throws HawseError. */
   async expose(port: number): Promise<ExposedPort> {
     const exposed = await this.#source.port.expose({ port });
     await this.#refresh();

@@ -1,5 +1,5 @@
-// The URL of a preview (docs/wire.md, "Previews"): with a separate host name where possible, so that it has its
-// own origin.
+// The URL of a preview (docs/wire.md, "Previews"). If possible, it has a separate host name and therefore its own
+// origin.
 
 /** Maximum characters of one label of a host name (RFC 1035). */
 const LABEL_MAX = 63;
@@ -14,7 +14,7 @@ export interface Preview {
   token: string;
 }
 
-/** `base`: the gateway's URL. Names below `localhost` resolve only in browsers on the gateway's machine. */
+/** `base` is the gateway's URL. Names below `localhost` resolve only in browsers on the gateway's machine. */
 export function previewAddress(base: string, { host, sandbox, port, token }: Preview): string {
   const url = new URL(`p/${sandbox}/${token}/`, base);
   const label = `${port}-${sandbox}-${token}`;

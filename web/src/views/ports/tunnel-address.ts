@@ -7,8 +7,8 @@ const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|(.*\.)?localhost)$/;
 type Address = Pick<TunnelInfo, "kind" | "host" | "path" | "public_port" | "url" | "problem">;
 
 /**
- * `base`: the gateway's URL. Names below `localhost` resolve only in browsers on the gateway's machine.
- * Null: the tunnel cannot be reached now.
+ * `base` is the gateway's URL. Names below `localhost` resolve only in browsers on the gateway's machine. Returns null
+ * if the tunnel cannot be reached now.
  */
 export function tunnelAddress(base: string, tunnel: Address): string | null {
   const { kind, host, path, public_port } = tunnel;
@@ -20,7 +20,10 @@ export function tunnelAddress(base: string, tunnel: Address): string | null {
   return `${url.protocol}//${host}${url.port && `:${url.port}`}/`;
 }
 
-/** Browsers send the cookies of a name to all of its ports: on this machine, ports have another name than the page. */
+/**
+ * Browsers send the cookies of a host name to all of its ports. On this machine, ports therefore have a different host
+ * name than the page.
+ */
 function otherName(hostname: string): string {
   if (hostname === "localhost") return "127.0.0.1";
   return LOOPBACK.test(hostname) ? "localhost" : hostname;

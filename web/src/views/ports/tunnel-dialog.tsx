@@ -12,7 +12,7 @@ import { attempt } from "../attempt";
 import { tunnelAddress } from "./tunnel-address";
 
 const DAY = 24 * 3_600;
-/** Seconds until a tunnel ends, by what the user chooses; null: with the sandbox. */
+/** Seconds until a tunnel ends, for each choice; null if it ends with the sandbox. */
 const UNTIL: readonly [string, number | null][] = [
   ["with the sandbox", null],
   ["in 1 hour", 3_600],
@@ -20,7 +20,7 @@ const UNTIL: readonly [string, number | null][] = [
   ["in 1 week", 7 * DAY],
 ];
 
-/** Who gives an address, and what passes through it, by what the user chooses. */
+/** The provider and the kind of a tunnel, for each choice. */
 const THROUGH: readonly [string, Pick<TunnelCreate, "kind" | "provider">][] = [
   ["this gateway: HTTP", {}],
   ["this gateway: TCP", { kind: "tcp" }],
@@ -36,7 +36,7 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
     const found = await client.call("tunnel.list", { sandbox });
     tunnels.value = found.tunnels.filter(each => each.port === port);
   };
-  const refused = signal(""); // shown in the dialog, which covers notices of the page
+  const refused = signal(""); // shown in the dialog, because the dialog covers notices of the page
   const act = (work: () => Promise<unknown>) => {
     refused.value = "";
     return attempt({ toast: text => (refused.value = text) }, async () => {
@@ -46,7 +46,7 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
   };
   const creating = signal(false);
   const create = async (params: TunnelCreate) => {
-    creating.value = true; // another provider may need half a minute
+    creating.value = true; // other providers may need half a minute
     try {
       return await act(() => client.call("tunnel.create", params, { key: randomId() }));
     } finally {
@@ -102,7 +102,7 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
       <form
         onSubmit={async event => {
           event.preventDefault();
-          if (creating.value) return; // the button keeps the keyboard, so it is not disabled
+          if (creating.value) return; // the button keeps the focus, so it is not disabled
           const fields = event.currentTarget;
           const form = new FormData(fields);
           const name = String(form.get("name") ?? "");

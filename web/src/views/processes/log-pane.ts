@@ -1,5 +1,5 @@
-// A pane with the output of a process, from its start and live. It is drawn by xterm.js, since programs print
-// colours and redraw lines.
+// A pane with the output of a process, from its start and live. xterm.js draws it, because programs print colours and
+// redraw lines.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
@@ -11,9 +11,9 @@ import { type Disposable, DisposableList } from "../../base/disposables";
 import type { AppContext, Pane, PaneState, PaneStatus } from "../../frame/pane";
 import { HawseError } from "../../wire/errors";
 
-/** Lines that are kept. */
+/** Number of lines to keep. */
 const SCROLLBACK = 20_000;
-/** Bytes of output to receive before the pane waits until they are drawn. */
+/** The pane waits after this number of bytes until they have been drawn. */
 const BATCH = 262_144;
 
 export class LogPane implements Pane {
@@ -106,10 +106,10 @@ export class LogPane implements Pane {
   }
 }
 
-/** The page's colours; the 16 ANSI colours stay as in xterm.js. */
+/** Uses the page's colours, except for the 16 ANSI colours of xterm.js. */
 function themeOf(element: HTMLElement): ITheme {
   const color = (name: string) => {
-    // A new element for each: the colour of an element that changes may be in a transition.
+    // Uses a new element for each colour, because a changed colour of an element may be in a transition.
     const probe = document.createElement("span");
     probe.style.color = `var(${name})`;
     element.append(probe);

@@ -1,4 +1,4 @@
-// Processes in the rail: running and ended ones, with CPU time and memory, logs and signals.
+// Processes in the rail: running and ended processes, with CPU time and memory, logs and signals.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
@@ -15,7 +15,7 @@ import type { ProcessInfo } from "../../wire/methods";
 import { age, memoryText } from "./format";
 import { type Usage, UsageMeter } from "./usage";
 
-/** Milliseconds between two lists: no event reports the processes of a sandbox. */
+/** Milliseconds between two polls, because no event reports the processes of a sandbox. */
 const INTERVAL = 2_000;
 const SIGNALS = ["INT", "TERM", "HUP", "USR1", "STOP", "CONT", "KILL"];
 

@@ -1,17 +1,17 @@
-// CPU time and memory of processes, from `/proc/PID/stat` of the sandbox (proc(5)). A process that cannot be read, for
-// example because it has ended, has no usage.
+// CPU time and memory of processes, read from `/proc/PID/stat` of the sandbox (proc(5)). If the file of a process
+// cannot be read, for example because the process has ended, the process has no usage.
 
 import { HawseError } from "../../wire/errors";
 import type { ProcessInfo } from "../../wire/methods";
 
 export interface Usage {
-  /** Percent of one core since the last measurement, or since its start. */
+  /** Percent of one core since the last measurement, or since the start of the process. */
   readonly cpu: number;
   /** Resident memory in bytes. */
   readonly memory: number;
 }
 
-/** Processes that are measured at most: each is a call. */
+/** Maximum number of measured processes; each measurement is a call. */
 const MEASURED = 50;
 /** Ticks of CPU time in a second: USER_HZ, which is 100 on all of Linux's platforms in use. */
 const TICKS = 100;
@@ -28,7 +28,10 @@ export class UsageMeter {
   readonly #date: () => number;
   #samples = new Map<string, Sample>();
 
-  /** `elapsed` returns seconds, also while the date is changed; `date` those since 1970, as `started` has them. */
+  /**
+   * `elapsed` returns seconds that are not affected by date changes; `date` returns seconds since 1970, the same unit
+   * as `started`.
+   */
   constructor(
     read: (path: string) => Promise<string>,
     elapsed: () => number = () => performance.now() / 1000,
@@ -39,7 +42,7 @@ export class UsageMeter {
     this.#date = date;
   }
 
-  /** Returns the usage by id. */
+  /** Returns the usage by process id. */
   async measure(processes: readonly ProcessInfo[]): Promise<ReadonlyMap<string, Usage>> {
     const found = new Map<string, Usage>();
     const samples = new Map<string, Sample>();
@@ -65,7 +68,8 @@ export class UsageMeter {
   async #stat(pid: number): Promise<{ seconds: number; memory: number } | undefined> {
     try {
       const text = await this.#read(`/proc/${pid}/stat`);
-      // The program's name is in parentheses and may contain anything; the fields after it start with the third.
+      // The program's name is in parentheses and can contain any characters; the fields after it start with the third
+      // field.
       const fields = text
         .slice(text.lastIndexOf(")") + 2)
         .split(" ")

@@ -1,4 +1,4 @@
-// Describes recordings for the list, and filters them by a text.
+// Describes recordings for the list, and filters them by text.
 
 import { formatSize, formatTime } from "../../base/format";
 import { visible } from "../../base/visible";
@@ -18,10 +18,10 @@ export function describe(info: RecordingInfo): string {
   if (info.markers) facts.push(info.markers === 1 ? "1 marker" : `${info.markers} markers`);
   if (info.input) facts.push("with input");
   if (info.truncated) facts.push("incomplete");
-  return facts.map(fact => fact.replaceAll(" ", "\u00a0")).join(" · "); // a line ends between two of them
+  return facts.map(fact => fact.replaceAll(" ", "\u00a0")).join(" · "); // lines are broken only between these parts
 }
 
-/** Returns the recordings whose titles or terminals have all words of `text`. */
+/** Returns the recordings whose title or terminal contains all words of `text`. */
 export function findRecordings(recordings: readonly RecordingInfo[], text: string): RecordingInfo[] {
   const words = text.toLowerCase().split(/\s+/);
   return recordings.filter(info => {

@@ -15,10 +15,10 @@ import { RemoteRecording } from "../../player/source";
 import { HawseError } from "../../wire/errors";
 import { titleOf } from "./describe";
 
-/** Seconds that an arrow key seeks. */
+/** An arrow key seeks by this number of seconds. */
 const STEP = 5;
 const SPEEDS = [0.5, 1, 1.5, 2, 4, 8, 16];
-/** Longest pauses in seconds. */
+/** Choices for the maximum length of a pause, in seconds. */
 const PAUSES: readonly [string, number][] = [
   ["All pauses", Number.POSITIVE_INFINITY],
   ["Pauses ≤ 2 s", 2],
@@ -154,7 +154,7 @@ export class RecordingPane implements Pane {
         </select>
         <select
           aria-label="Pauses"
-          title="Longest pause; longer ones are shortened"
+          title="Maximum pause; longer pauses are shortened"
           value={String(idleLimit)}
           onChange={({ currentTarget }) => {
             if (player) player.idleLimit = Number(currentTarget.value);
@@ -224,7 +224,7 @@ export class RecordingPane implements Pane {
     const { target } = event;
     if (!player || event.ctrlKey || event.metaKey || event.altKey || target instanceof HTMLSelectElement)
       return;
-    // The space bar presses the button that has the focus.
+    // The space bar presses the focused button.
     if (event.key === " " && target instanceof HTMLButtonElement) return;
     const actions: Record<string, () => void> = {
       " ": () => player.toggle(),

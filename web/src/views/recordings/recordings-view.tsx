@@ -1,4 +1,5 @@
-// Recordings in the rail: the sandbox's recordings with their titles, running ones, and a field to start one.
+// Recordings in the rail: the sandbox's recordings with their titles, recordings in progress, and a field to start a
+// recording.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
@@ -24,7 +25,7 @@ export function RecordingsView({ app }: RailProps) {
     list.value = (await box.recording.list({})).recordings;
   };
   useEffect(() => {
-    // Each event is the start or the end of a recording.
+    // Each event reports the start or the end of a recording.
     const following = follow({
       open: () => box.recording.watch({}),
       item: () => act(refresh),
@@ -60,7 +61,7 @@ export function RecordingsView({ app }: RailProps) {
             aria-label="Title of a new recording"
             autocomplete="off"
           />
-          <button type="submit" disabled={active} title={active ? `${terminal} is recorded already` : ""}>
+          <button type="submit" disabled={active} title={active ? `${terminal} is already recorded` : ""}>
             <Icon icon={CircleDot} size={15} />
             Record
           </button>
@@ -109,7 +110,7 @@ export function RecordingsView({ app }: RailProps) {
   );
 }
 
-/** The address of the page that has only this recording. */
+/** The address of a page that shows only this recording. */
 function pageOf(sandbox: string, id: string): string {
   const url = new URL(".", document.baseURI);
   url.searchParams.set("recording", id);

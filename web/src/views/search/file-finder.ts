@@ -1,4 +1,5 @@
-// Finds files by parts of their paths, on the server: a sandbox can have more files than a page should load.
+// Finds files by parts of their paths. The server searches, because a sandbox can have more files than a page should
+// load.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { SandboxHandle } from "../../client/sandbox";
@@ -6,9 +7,9 @@ import { HawseError } from "../../wire/errors";
 import type { FileSearch } from "../../wire/methods";
 import { EXCLUDED } from "./results";
 
-/** Milliseconds without a key before the server searches. */
+/** Milliseconds without a key before a search starts. */
 const DELAY = 120;
-/** Files that a search finds at most; those with exactly the name are searched for besides. */
+/** Maximum number of files that a search finds, in addition to files with exactly this name. */
 const LIMIT = 1_000;
 const NAMED = 200;
 
@@ -32,7 +33,7 @@ export class FileFinder {
 
   readonly found: ReadonlySignal<FoundFiles> = this.#found;
 
-  /** Searches soon, instead of what was searched for before. */
+  /** Starts a search after a short delay; it replaces the previous search. */
   search(text: string): void {
     const wanted = text.trim();
     if (wanted === this.#text) return;
@@ -65,7 +66,8 @@ export class FileFinder {
         ...(words.length ? { words } : {}),
       });
       const last = words.at(-1);
-      // Of too many files, one whose name is exactly what was typed is never missing.
+      // Searches separately for files with exactly the typed name, so that they are found even if there are too many
+      // results.
       if (truncated && last && this.#text === text)
         await this.#collect(paths, show, { limit: NAMED, words, include: namedGlobs(last) });
       show(describe(paths.size, truncated, failed, words.length > 0));
@@ -91,7 +93,7 @@ export class FileFinder {
   }
 }
 
-/** Returns globs of files with this name, with any extension or none. */
+/** Returns globs for files with this name, with any extension or without one. */
 export function namedGlobs(name: string): string[] {
   const exact = name.replace(/[[\]*?]/g, character => `[${character}]`);
   return [`**/${exact}`, `**/${exact}.*`];

@@ -9,7 +9,7 @@ import type { AppContext } from "../../frame/pane";
 import { openFile } from "../files/open-file";
 import { FileFinder } from "./file-finder";
 
-/** `typed`: returns what was typed before the text field was there; undefined: nothing is wanted. */
+/** `typed` returns the text that was typed before the text field existed; undefined if the user has cancelled. */
 export function quickOpen(app: AppContext, typed: () => string | undefined): void {
   const finder = new FileFinder(sandboxHandle(app.client, app.sandbox));
   let text = "";
@@ -39,7 +39,10 @@ export function quickOpen(app: AppContext, typed: () => string | undefined): voi
   });
 }
 
-/** The best first. All of them match for the server, also those that the search of commands would not find. */
+/**
+ * Sorts the best matches first. The server has matched all of them, including files that the search of commands would
+ * not find.
+ */
 function ranked(entries: Entry[], text: string): Entry[] {
   const depth = ({ label }: Entry) => label.split("/").length;
   entries.sort((a, b) => depth(a) - depth(b) || a.label.localeCompare(b.label));

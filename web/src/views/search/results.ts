@@ -10,7 +10,7 @@ export interface Query {
   /** Whether `text` is a regular expression in RE2's syntax. */
   readonly regular: boolean;
   readonly matchCase: boolean;
-  /** Globs, separated by commas or blanks; empty: all files. */
+  /** Globs, separated by commas or spaces; if empty, all files are searched. */
   readonly files: string;
 }
 
@@ -22,20 +22,20 @@ export interface FileHits {
 export interface Results {
   readonly files: readonly FileHits[];
   readonly count: number;
-  /** More lines match than are shown. */
+  /** Whether more lines match than are shown. */
   readonly truncated: boolean;
   readonly running: boolean;
-  /** Empty, or why the search has failed. */
+  /** The reason why the search has failed; empty if it has not. */
   readonly problem: string;
 }
 
-/** Lines that are found at most. */
+/** Maximum number of lines to find. */
 const LIMIT = 2_000;
-/** Directories that hardly anybody wants to search. */
+/** Directories that users rarely want to search. */
 export const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv"];
 export const NOTHING: Results = { files: [], count: 0, truncated: false, running: false, problem: "" };
 
-/** Adds matches after earlier ones of the same file. */
+/** Adds matches after earlier matches in the same file. */
 export function grouped(files: readonly FileHits[], matches: readonly SearchMatch[]): FileHits[] {
   const byPath = new Map(files.map(({ path, hits }) => [path, [...hits]]));
   for (const match of matches) {
@@ -51,10 +51,10 @@ export interface Part {
   readonly found: boolean;
 }
 
-/** Characters of a line that are shown before its first match. */
+/** Number of characters of a line that are shown before its first match. */
 const BEFORE = 40;
 
-/** Splits a line into what matches and what is between. The spans count code points. */
+/** Splits a line into matches and the text between them. The spans count code points. */
 export function partsOf({ text, spans }: Pick<SearchMatch, "text" | "spans">): Part[] {
   const chars = [...(text ?? "")];
   const first = spans?.[0]?.[0] ?? 0;
@@ -87,7 +87,7 @@ export class FileSearch {
 
   readonly results: ReadonlySignal<Results> = this.#results;
 
-  /** Replaces the results with the results of this search. An empty text finds nothing. */
+  /** Starts a search, whose results replace the previous ones. An empty text finds nothing. */
   async run({ text, regular, matchCase, files }: Query): Promise<void> {
     this.cancel();
     this.#results.value = NOTHING;

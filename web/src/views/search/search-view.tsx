@@ -1,4 +1,4 @@
-// Search in the rail: finds lines in the files of the sandbox, and opens a file at one of them.
+// Search in the rail: finds lines in the files of the sandbox, and opens a file at a matching line.
 
 import { visible, visibleLines } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
@@ -17,7 +17,7 @@ import { type FileHits, FileSearch, partsOf, type Results } from "./results";
 /** Milliseconds after the last key before a search starts. */
 const PAUSE = 250;
 
-/** The last search: the view is rebuilt each time it is shown. */
+/** The last search, because the view is rebuilt each time it is shown. */
 const remembered = {
   text: signal(""),
   files: signal(""),

@@ -29,7 +29,7 @@ test("the holder sees a message for a request that ended without an answer, and 
   const before = { ...mine, asking: new Map([["v1", "Ada"]]) };
   const others = [viewer("v1", "Ada", true), viewer("v3", "Cleo", true)];
   expect(missedText(before, others as never)).toBe(
-    "Ada asked for the keyboard and had no answer. The request has ended.",
+    "Ada asked for the keyboard but got no answer. The request has expired.",
   );
   expect(missedText(before, [viewer("v1", "Ada", false)] as never)).toBe("");
   expect(missedText(mine, others as never)).toBe("");

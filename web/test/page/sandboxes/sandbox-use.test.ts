@@ -3,11 +3,11 @@ import { describeUse, type Use, useOf } from "../../../src/page/sandboxes/sandbo
 
 test.each<[Use, string]>([
   [{ people: [], commands: [] }, ""],
-  [{ people: ["Grace"], commands: [] }, "Grace is there."],
-  [{ people: ["Grace", "Ada", "Grace"], commands: [] }, "Grace and Ada are there."],
+  [{ people: ["Grace"], commands: [] }, "Grace is connected."],
+  [{ people: ["Grace", "Ada", "Grace"], commands: [] }, "Grace and Ada are connected."],
   [{ people: [], commands: ["sleep 1000"] }, "sleep 1000 runs in it."],
-  [{ people: ["Ada"], commands: ["", "make\ntest"] }, "a command and make run in it, and Ada is there."],
-  [{ people: ["a", "b", "c", "d", "e"], commands: [] }, "a, b, c and 2 more are there."],
+  [{ people: ["Ada"], commands: ["", "make\ntest"] }, "a command and make run in it, and Ada is connected."],
+  [{ people: ["a", "b", "c", "d", "e"], commands: [] }, "a, b, c and 2 more are connected."],
 ])("the use %j is described as %j", (use, expected) => expect(describeUse(use)).toBe(expected));
 
 test("commands of terminals that have not ended, running processes and other viewers are in use", async () => {

@@ -51,8 +51,8 @@ test("an exported notebook can be read", () => {
 
 test.each([
   ["{", "not valid JSON"],
-  ["null", "names no format"],
-  ["[]", "names no format"],
+  ["null", "does not specify a format"],
+  ["[]", "does not specify a format"],
   ['{"nbformat": 3}', "only format 4 can be opened"],
   ['{"nbformat": 4, "cells": {}}', "has no cells"],
 ])("%s is not a notebook", (text, message) => {
