@@ -66,7 +66,7 @@ EXPORTS: Final = {
     "hawse.client.ending": "SignalExit run",
     "hawse.client.egress": "Egress EgressRequests",
     "hawse.client.files.files": "Files",
-    "hawse.client.files.looking": "FileListing",
+    "hawse.client.files.queries": "FileListing",
     "hawse.client.files.transfer_streams": "FileReader FileWriter",
     "hawse.client.files.tree_transfer": "TreeResult",
     "hawse.client.git": "Git",

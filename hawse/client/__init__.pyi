@@ -199,7 +199,7 @@ from hawse.client.ending import (
 from hawse.client.files.files import (
     Files as Files,
 )
-from hawse.client.files.looking import (
+from hawse.client.files.queries import (
     FileListing as FileListing,
 )
 from hawse.client.files.transfer_streams import (

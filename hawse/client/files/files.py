@@ -12,8 +12,8 @@ from hawse.client.calls.input_stream import BytesLike
 from hawse.client.files import local_files
 from hawse.client.files.changes import PathLike
 from hawse.client.files.local_files import Progress
-from hawse.client.files.looking import FileLooking, globs
-from hawse.client.files.places import LocalPlace, RemotePlace
+from hawse.client.files.endpoints import LocalPlace, RemotePlace
+from hawse.client.files.queries import FileQueries, globs
 from hawse.client.files.resumable_upload import ResumableUpload
 from hawse.client.files.transfer_streams import FileReader, FileWriter, ReadCall, WriteCall
 from hawse.client.files.tree import OnFailure
@@ -24,7 +24,7 @@ UNNAMED = "-"  # placeholder; the call sets the id of its input stream
 LIMIT = 256 << 20  # maximum bytes that `read` returns; for more, use `open_read`
 
 
-class Files(FileLooking):
+class Files(FileQueries):
     """The files of a sandbox. Relative paths start in its workspace, or in `root` if this handle has one.
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also if a path

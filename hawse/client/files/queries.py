@@ -34,7 +34,7 @@ class FileListing(AsyncIterator[api.FileEntry]):
         return [entry async for entry in self._entries]
 
 
-class FileLooking(FileChanges):
+class FileQueries(FileChanges):
     """A base class of `Files`, which describes files, lists directories and searches."""
 
     async def stat(self, path: PathLike, *, follow: bool = True, detect: bool = False) -> api.FileStatResult:
