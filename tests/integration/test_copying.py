@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hawse
-from hawse.client.files.places import RemotePlace
+from hawse.client.files.endpoints import RemoteEndpoint
 from hawse.client.files.tree_transfer import TreeTransfer
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
@@ -66,7 +66,7 @@ async def test_a_random_tree_is_copied_in_every_direction_as_cp_a_does(stack: St
         sent = await files.upload_tree(source, "sent")
         assert kept(workspace / "sent") == kept(reference)
         assert len(sent.skipped) == special(source)
-        across = await TreeTransfer(RemotePlace(files, "sent"), RemotePlace(other.files, "passed")).run()
+        across = await TreeTransfer(RemoteEndpoint(files, "sent"), RemoteEndpoint(other.files, "passed")).run()
         assert kept(stack.state / "sandboxes" / other.id / "workspace" / "passed") == kept(reference)
         fetched = await other.files.download_tree("passed", back)
     assert kept(back) == kept(reference)

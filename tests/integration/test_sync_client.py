@@ -36,7 +36,7 @@ INTERNAL = {
         "InputStream",
         "Lifecycle",
     ),
-    *("FileChanges", "FileListing", "FileQueries", "LocalPlace", "RemotePlace", "TreeTransfer"),
+    *("FileChanges", "FileListing", "FileQueries", "LocalEndpoint", "RemoteEndpoint", "TreeTransfer"),
     *("ByteStream", "ByteStreamHandle", "LineReader", "Options", "OutputRange", "ProcessOutput"),
     *("ReceiveBuffer", "Reconnector", "Reread", "ResumableUpload", "StreamHandle"),
     "ProcessStarting",  # callers receive a `Process` instead

@@ -18,8 +18,8 @@ from hawse.cli.commands.exec import standard_input
 from hawse.cli.output import examples, is_terminal, listed, print_json, printable, write_bytes
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Files, Sandbox
+from hawse.client.files.endpoints import Advance, LocalEndpoint, RemoteEndpoint
 from hawse.client.files.local_files import Progress
-from hawse.client.files.places import Advance, LocalPlace, RemotePlace
 from hawse.client.files.tree_transfer import TreeResult, TreeTransfer
 from hawse.wire import HawseError
 
@@ -114,13 +114,13 @@ def _place(client: Client, target: Target, text: str) -> CopyPlace:
 
 async def _copy(begin: CopyPlace, end: CopyPlace, shown: bool) -> TreeResult:
     into = begin.path.endswith("/.")  # as with cp(1): the content of the directory, not the directory
-    source = LocalPlace(Path(begin.path)) if begin.box is None else RemotePlace(begin.box.files, begin.path)
+    source = LocalEndpoint(Path(begin.path)) if begin.box is None else RemoteEndpoint(begin.box.files, begin.path)
     name = "" if into else _name(begin)
-    target: LocalPlace | RemotePlace
+    target: LocalEndpoint | RemoteEndpoint
     if end.box is None:
-        target = LocalPlace(await asyncio.to_thread(local_destination, end.path, name))
+        target = LocalEndpoint(await asyncio.to_thread(local_destination, end.path, name))
     else:
-        target = RemotePlace(end.box.files, await remote_destination(end.box.files, end.path, name))
+        target = RemoteEndpoint(end.box.files, await remote_destination(end.box.files, end.path, name))
     with progress(None, shown=shown) as bar:
         transfer = TreeTransfer(source, target, progress=bar.progress, on_error=_report, into=into)
         return await transfer.run()

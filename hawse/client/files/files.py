@@ -11,8 +11,8 @@ from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.files import local_files
 from hawse.client.files.changes import PathLike
+from hawse.client.files.endpoints import LocalEndpoint, RemoteEndpoint
 from hawse.client.files.local_files import Progress
-from hawse.client.files.endpoints import LocalPlace, RemotePlace
 from hawse.client.files.queries import FileQueries, globs
 from hawse.client.files.resumable_upload import ResumableUpload
 from hawse.client.files.transfer_streams import FileReader, FileWriter, ReadCall, WriteCall
@@ -262,7 +262,7 @@ class Files(FileQueries):
             OSError: A local file cannot be read.
             HawseError: A file in the sandbox cannot be written.
         """
-        ends = LocalPlace(Path(os.fsdecode(local))), RemotePlace(self, os.fsdecode(remote))
+        ends = LocalEndpoint(Path(os.fsdecode(local))), RemoteEndpoint(self, os.fsdecode(remote))
         return await TreeTransfer(*ends, progress=progress, on_error=on_error).run()
 
     async def download_tree(
@@ -288,7 +288,7 @@ class Files(FileQueries):
             OSError: A local file cannot be written.
             HawseError: A file in the sandbox cannot be read.
         """
-        ends = RemotePlace(self, os.fsdecode(remote)), LocalPlace(Path(os.fsdecode(local)))
+        ends = RemoteEndpoint(self, os.fsdecode(remote)), LocalEndpoint(Path(os.fsdecode(local)))
         return await TreeTransfer(*ends, progress=progress, on_error=on_error).run()
 
     # ---- archives

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import Final, TypeVar
 
 from hawse.client.base.errors import BusyError, ClientClosedError
+from hawse.client.files.endpoints import Endpoint, copy_file
 from hawse.client.files.local_files import Progress
-from hawse.client.files.places import Place, copy_file
 from hawse.client.files.tree import Link, OnFailure, TreeEntry
 from hawse.wire import HawseError
 
@@ -56,8 +56,8 @@ class TreeTransfer:
 
     def __init__(
         self,
-        source: Place,
-        target: Place,
+        source: Endpoint,
+        target: Endpoint,
         *,
         progress: Progress | None = None,
         on_error: OnFailure | None = None,

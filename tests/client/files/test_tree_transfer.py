@@ -6,7 +6,7 @@ import pytest
 
 from hawse.client.base.call_errors import NoSpaceError, NotFoundError
 from hawse.client.base.errors import ClientClosedError
-from hawse.client.files.places import LocalPlace, RemotePlace
+from hawse.client.files.endpoints import LocalEndpoint, RemoteEndpoint
 from hawse.client.files.tree_transfer import TreeTransfer
 
 # Whole copies are tested in tests/integration/test_copying.py and tests/cli/commands/test_copy.py.
@@ -44,7 +44,7 @@ def source(tmp_path: Path) -> Path:
 async def test_an_error_of_a_path_is_reported_and_the_rest_is_copied(source: Path) -> None:
     files = Files(a=NotFoundError("it is gone"), b=OSError(errno.EIO, "bad disk"))
     failed: list[str] = []
-    ends = LocalPlace(source), RemotePlace(cast(Any, files), "t")
+    ends = LocalEndpoint(source), RemoteEndpoint(cast(Any, files), "t")
     transfer = TreeTransfer(*ends, on_error=lambda path, error: failed.append(f"{path}: {error}"))
     result = await transfer.run()
     assert sorted(failed) == ["a: not_found: it is gone", "d/b: [Errno 5] bad disk"]
@@ -58,7 +58,7 @@ async def test_an_error_of_a_path_is_reported_and_the_rest_is_copied(source: Pat
     "error", [NoSpaceError("full"), OSError(errno.ENOSPC, "full"), ClientClosedError("closed"), NotFoundError("gone")]
 )
 async def test_an_error_of_more_than_a_path_or_without_a_callback_ends_the_copy(source: Path, error: Exception) -> None:
-    ends = LocalPlace(source), RemotePlace(cast(Any, Files(a=error)), "t")
+    ends = LocalEndpoint(source), RemoteEndpoint(cast(Any, Files(a=error)), "t")
     report = None if isinstance(error, NotFoundError) else lambda path, error: None
     with pytest.raises(type(error)):
         await TreeTransfer(*ends, on_error=report).run()
@@ -66,6 +66,6 @@ async def test_an_error_of_more_than_a_path_or_without_a_callback_ends_the_copy(
 
 async def test_progress_has_the_bytes_so_far_and_in_all(source: Path) -> None:
     seen: list[tuple[int, int]] = []
-    ends = LocalPlace(source), RemotePlace(cast(Any, Files()), "t")
+    ends = LocalEndpoint(source), RemoteEndpoint(cast(Any, Files()), "t")
     await TreeTransfer(*ends, progress=lambda done, whole: seen.append((done, whole))).run()
     assert seen == [(0, 9), (3, 9), (6, 9), (9, 9)]

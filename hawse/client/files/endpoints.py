@@ -27,7 +27,7 @@ WRITABLE: Final = 0o700  # mode of a directory while files are copied to it
 LOCAL_MODE: Final = 0o3777  # permission bits of a received directory, without set-user-ID
 
 
-class LocalPlace:
+class LocalEndpoint:
     """A file or directory on this machine."""
 
     def __init__(self, path: Path) -> None:
@@ -92,7 +92,7 @@ class LocalPlace:
             os.utime(place, ns=(time.time_ns(), entry.mtime_ns))
 
 
-class RemotePlace:
+class RemoteEndpoint:
     """A file or directory in a sandbox."""
 
     def __init__(self, files: "Files", path: str) -> None:
@@ -127,10 +127,10 @@ class RemotePlace:
         return str(PurePosixPath(self.path) / path) if path else self.path
 
 
-Place = LocalPlace | RemotePlace
+Endpoint = LocalEndpoint | RemoteEndpoint
 
 
-async def copy_file(source: Place, target: Place, entry: TreeEntry, advance: Advance) -> None:
+async def copy_file(source: Endpoint, target: Endpoint, entry: TreeEntry, advance: Advance) -> None:
     """Copy one file with its mode and its time.
 
     Args:
@@ -143,12 +143,12 @@ async def copy_file(source: Place, target: Place, entry: TreeEntry, advance: Adv
         OSError: The local file cannot be read or written.
         HawseError: The file in the sandbox cannot be read or written.
     """
-    if isinstance(source, LocalPlace):
-        assert isinstance(target, RemotePlace)
+    if isinstance(source, LocalEndpoint):
+        assert isinstance(target, RemoteEndpoint)
         place, resume = target.below(entry.path), entry.size >= RESUMED_FROM
         steps = local_files.steps(advance)
         await target.files.upload(source.below(entry.path), place, preserve=True, resume=resume, progress=steps)
-    elif isinstance(target, LocalPlace):
+    elif isinstance(target, LocalEndpoint):
         local = await asyncio.to_thread(target.below, entry.path)
         steps = local_files.steps(advance)
         await source.files.download(source.below(entry.path), local, preserve=True, progress=steps)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from hawse.client.base.call_errors import PermissionDeniedError
-from hawse.client.files.places import LocalPlace
+from hawse.client.files.endpoints import LocalEndpoint
 from hawse.client.files.tree import Link, TreeEntry
 
 # Places in a sandbox are tested in tests/integration/test_copying.py.
@@ -16,7 +16,7 @@ def directory(path: str, mode: int = 0o755) -> TreeEntry:
 async def test_nothing_is_written_through_a_symlink(tmp_path: Path) -> None:
     elsewhere, target = tmp_path / "elsewhere", tmp_path / "target"
     elsewhere.mkdir(mode=0o711)
-    place = LocalPlace(target)
+    place = LocalEndpoint(target)
     assert await place.make_directory(directory(""))
     await place.make_link(Link("out", str(elsewhere), 5))
     assert (target / "out").lstat().st_mtime_ns == 5
@@ -36,7 +36,7 @@ async def test_nothing_is_written_through_a_symlink(tmp_path: Path) -> None:
 
 
 async def test_a_directory_can_be_filled_before_it_gets_its_mode(tmp_path: Path) -> None:
-    place = LocalPlace(tmp_path / "new" / "target")
+    place = LocalEndpoint(tmp_path / "new" / "target")
     assert await place.make_directory(directory("", 0o4500))
     assert place.path.stat().st_mode & 0o777 == 0o700
     assert not await place.make_directory(directory("", 0o4500))
