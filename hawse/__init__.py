@@ -63,7 +63,7 @@ EXPORTS: Final = {
     ),
     "hawse.client.code.run": "CodeRunStream",
     "hawse.client.desktop": "Desktop DesktopConnection Screenshot",
-    "hawse.client.ending": "SignalExit run",
+    "hawse.client.signals": "SignalExit run",
     "hawse.client.egress": "Egress EgressRequests",
     "hawse.client.files.files": "Files",
     "hawse.client.files.queries": "FileListing",

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from hawse.client.ending import SIGNALS, SignalExit, die
+from hawse.client.signals import SIGNALS, SignalExit, die
 
 if sys.platform != "win32":
     import termios

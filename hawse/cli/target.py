@@ -12,7 +12,7 @@ from hawse.cli.candidates import offer, sandboxes
 from hawse.cli.output import json_option, print_json, print_table, printable
 from hawse.client import Client, ConnectionState, GaveUpError, Options, Sandbox, connect
 from hawse.client.config import ConfigError, find_gateway
-from hawse.client.ending import run
+from hawse.client.signals import run
 from hawse.wire import HawseError
 
 T = TypeVar("T")

@@ -192,10 +192,6 @@ from hawse.client.egress import (
     Egress as Egress,
     EgressRequests as EgressRequests,
 )
-from hawse.client.ending import (
-    SignalExit as SignalExit,
-    run as run,
-)
 from hawse.client.files.files import (
     Files as Files,
 )
@@ -257,6 +253,10 @@ from hawse.client.sandbox.sandboxes import (
     SandboxChange as SandboxChange,
     SandboxChanges as SandboxChanges,
     Sandboxes as Sandboxes,
+)
+from hawse.client.signals import (
+    SignalExit as SignalExit,
+    run as run,
 )
 from hawse.client.terminal.automation import (
     RunResult as RunResult,

@@ -8,7 +8,7 @@ import termios
 import pytest
 
 from hawse.cli.signals import handled
-from hawse.client.ending import SignalExit
+from hawse.client.signals import SignalExit
 
 HAWSE = [sys.executable, "-m", "hawse.cli"]
 

@@ -20,7 +20,7 @@ from hawse.cli.target import Target, failure, gateway_options, sandbox_option
 from hawse.client import Client
 from hawse.client.config import ConfigError, find_gateway
 from hawse.client.connection.dial import address, base, token_in
-from hawse.client.ending import run
+from hawse.client.signals import run
 from hawse.machine.machine import Machine, MachineState
 from hawse.wire import HawseError
 

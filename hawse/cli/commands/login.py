@@ -9,7 +9,7 @@ from hawse.cli.target import failure
 from hawse.client import Client, Options, config
 from hawse.client.config import ConfigError, Gateway
 from hawse.client.connection.dial import address, base, token_in
-from hawse.client.ending import run
+from hawse.client.signals import run
 from hawse.wire import HawseError
 
 CONNECT_TIMEOUT = 10.0  # s until the gateway must respond

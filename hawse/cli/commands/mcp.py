@@ -4,7 +4,7 @@ import click
 
 from hawse.cli.output import examples
 from hawse.cli.target import Target, target_options
-from hawse.client.ending import run
+from hawse.client.signals import run
 from hawse.mcp.tool import OUTPUT_LIMIT, ServerOptions
 
 MISSING = "the MCP library is not installed: pip install 'hawse[mcp]'"

@@ -17,7 +17,7 @@ from hawse.cli.local_terminal.terminal import RESET
 from hawse.cli.output import duration, examples, is_terminal, listed, print_json, size, write_bytes
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Recording, Sandbox
-from hawse.client.ending import run
+from hawse.client.signals import run
 
 IDLE_LIMIT: Final = 2.0  # s that the player waits at most in a longer pause
 LINE_MAX: Final = 16 << 20  # bytes of one event of a recording

@@ -16,7 +16,7 @@ from hawse.cli.target import Target, hint_for, target_options
 from hawse.client import Client, Options, connect
 from hawse.client.config import ConfigError, find_gateway
 from hawse.client.connection.dial import token_in
-from hawse.client.ending import run
+from hawse.client.signals import run
 from hawse.wire import HawseError
 
 TIMEOUT = 10.0  # s for the connection

@@ -5,11 +5,11 @@ import threading
 
 import pytest
 
-from hawse.client.ending import SignalExit, run
+from hawse.client.signals import SignalExit, run
 
 PROGRAM = """if True:
     import asyncio, os, signal, sys
-    from hawse.client.ending import run
+    from hawse.client.signals import run
 
     async def main():
         try:
@@ -63,7 +63,7 @@ def test_an_ignored_signal_stays_ignored() -> None:
 def test_a_thread_that_still_reads_does_not_delay_the_end() -> None:
     program = """if True:
         import asyncio, os
-        from hawse.client.ending import SignalExit, run
+        from hawse.client.signals import SignalExit, run
 
         async def main():
             read, _ = os.pipe()
