@@ -77,7 +77,7 @@ RULES = {
         others=("msgspec",),
     ),
     "hawse.client": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.holes"), others=("msgspec", "websockets")
+        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.sparse_files"), others=("msgspec", "websockets")
     ),
     "hawse.client.base": Rule(ours=("hawse.wire", "hawse.api", "hawse.client.base"), others=("msgspec",)),
     "hawse.client.calls": Rule(ours=CLIENT_CALLS, others=("msgspec",)),
@@ -94,7 +94,7 @@ RULES = {
     **{
         f"hawse.client.{package}": Rule(
             ours=("hawse.wire", "hawse.api", *(f"hawse.client.{name}" for name in (*below, package))),
-            exactly=("hawse.holes",) if package == "files" else (),
+            exactly=("hawse.sparse_files",) if package == "files" else (),
             others=("msgspec", "websockets") if package == "connection" else ("msgspec",),
         )
         for package, below in CLIENT_PACKAGES.items()
@@ -128,7 +128,7 @@ RULES = {
     "hawse.build": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.referable": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.code_pool": Rule(ours=(), others=("msgspec",), not_stdlib=WAITING),
-    "hawse.holes": Rule(ours=(), others=(), not_stdlib=WAITING),
+    "hawse.sparse_files": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link.sockets": Rule(ours=(), others=(), not_stdlib=WAITING - {"socket"}),
     "hawse.zstd": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.link.keystrokes": Rule(ours=(), others=()),
@@ -138,7 +138,7 @@ RULES = {
             "hawse.wire",
             "hawse.api",
             "hawse.code_pool",
-            "hawse.holes",
+            "hawse.sparse_files",
             "hawse.link.keystrokes",
             "hawse.link",
             "hawse.logs",
@@ -159,7 +159,7 @@ RULES = {
     ),
     "hawse_runtime.rpc": Rule(ours=(*SERVED, "hawse_runtime.core", "hawse_runtime.rpc")),
     "hawse_runtime.files": Rule(
-        ours=(*SERVED, *GROUND, "hawse.holes", "hawse.zstd", "hawse_runtime.rpc", "hawse_runtime.files")
+        ours=(*SERVED, *GROUND, "hawse.sparse_files", "hawse.zstd", "hawse_runtime.rpc", "hawse_runtime.files")
     ),
     "hawse_runtime.backup": Rule(
         ours=(*SERVED, *GROUND, "hawse.zstd", "hawse_runtime.rpc", "hawse_runtime.files", "hawse_runtime.backup")

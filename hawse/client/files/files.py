@@ -18,7 +18,7 @@ from hawse.client.files.resumable_upload import ResumableUpload
 from hawse.client.files.transfer_streams import FileReader, FileWriter, ReadCall, WriteCall
 from hawse.client.files.tree import OnFailure
 from hawse.client.files.tree_transfer import TreeResult, TreeTransfer
-from hawse.holes import has_holes
+from hawse.sparse_files import has_holes
 
 UNNAMED = "-"  # placeholder; the call sets the id of its input stream
 LIMIT = 256 << 20  # maximum bytes that `read` returns; for more, use `open_read`

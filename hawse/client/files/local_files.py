@@ -14,7 +14,7 @@ from typing import Final
 
 from hawse.api.files import FileStatResult, FileTransferResult
 from hawse.client.files.transfer_streams import FileReader, FileWriter
-from hawse.holes import has_holes, write_sparse
+from hawse.sparse_files import has_holes, write_sparse
 
 if sys.platform == "win32":
     import msvcrt

@@ -17,7 +17,7 @@ from hawse.api.files import FileTransferResult
 from hawse.client.base.call_errors import ConflictError, NotFoundError
 from hawse.client.files.changes import PathLike
 from hawse.client.files.local_files import CHUNK, Progress, digest
-from hawse.holes import has_holes
+from hawse.sparse_files import has_holes
 from hawse.wire import HawseError
 
 if TYPE_CHECKING:

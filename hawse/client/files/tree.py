@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from hawse.api.files import FileEntry, FileFailure
 from hawse.client.base.call_errors import CALL_ERRORS, PermissionDeniedError
 from hawse.client.base.errors import fresh
-from hawse.holes import has_holes
+from hawse.sparse_files import has_holes
 from hawse.wire import HawseError
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import msgspec
 
 from hawse.api.files import FileTransferResult, FileWrite, FileWriteOpened
-from hawse.holes import write_sparse
 from hawse.rpc import IdempotencyTable, Outcome, typed
 from hawse.rpc.call import ServerCall
+from hawse.sparse_files import write_sparse
 from hawse.wire import Connection, HawseError
 from hawse_runtime.core.tasks import Tasks
 from hawse_runtime.core.thread_pool import ThreadPool

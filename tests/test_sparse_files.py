@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from hawse.holes import BLOCK, has_holes, write_sparse
+from hawse.sparse_files import BLOCK, has_holes, write_sparse
 
 
 @pytest.mark.parametrize(("allocated", "holes"), [(None, False), (4096, True), (8192, False), (12288, False)])
