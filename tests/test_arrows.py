@@ -126,7 +126,7 @@ RULES = {
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.build": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
-    "hawse.referable": Rule(ours=(), others=(), not_stdlib=WAITING),
+    "hawse.weakref_support": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.code_pool": Rule(ours=(), others=("msgspec",), not_stdlib=WAITING),
     "hawse.sparse_files": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link.sockets": Rule(ours=(), others=(), not_stdlib=WAITING - {"socket"}),
@@ -142,7 +142,7 @@ RULES = {
             "hawse.link.keystrokes",
             "hawse.link",
             "hawse.logs",
-            "hawse.referable",
+            "hawse.weakref_support",
             "hawse.rpc",
             "hawse.link.sockets",
             "hawse.zstd",
@@ -155,7 +155,13 @@ RULES = {
         ours=("hawse.wire", "hawse.api", "hawse.link.keystrokes", "hawse.link.sockets", *GROUND)
     ),
     "hawse_runtime.journal": Rule(
-        ours=("hawse.link.keystrokes", "hawse.referable", "hawse.wire", "hawse_runtime.core", "hawse_runtime.journal")
+        ours=(
+            "hawse.link.keystrokes",
+            "hawse.weakref_support",
+            "hawse.wire",
+            "hawse_runtime.core",
+            "hawse_runtime.journal",
+        )
     ),
     "hawse_runtime.rpc": Rule(ours=(*SERVED, "hawse_runtime.core", "hawse_runtime.rpc")),
     "hawse_runtime.files": Rule(
@@ -234,7 +240,7 @@ RULES = {
         ours=("hawse.wire", "hawse.api", *GROUND, "hawse_runtime.journal", "hawse_runtime.screen")
     ),
     "hawse_runtime.people": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.referable", "hawse_runtime.core", "hawse_runtime.people")
+        ours=("hawse.wire", "hawse.api", "hawse.weakref_support", "hawse_runtime.core", "hawse_runtime.people")
     ),
     "hawse_runtime.terminal": Rule(
         ours=(
@@ -247,12 +253,12 @@ RULES = {
                 "hawse_runtime.people",
                 "hawse_runtime.rpc",
             ),
-            *("hawse.referable", "hawse_runtime.screen", "hawse_runtime.terminal"),
+            *("hawse.weakref_support", "hawse_runtime.screen", "hawse_runtime.terminal"),
         )
     ),
     "hawse_gateway": Rule(
         ours=(
-            *("hawse.wire", "hawse.api", "hawse.link.keystrokes", "hawse.link", "hawse.logs", "hawse.referable"),
+            *("hawse.wire", "hawse.api", "hawse.link.keystrokes", "hawse.link", "hawse.logs", "hawse.weakref_support"),
             *("hawse.rpc", "hawse.link.sockets", "hawse.zstd", "hawse_gateway"),
         ),
         exactly=("hawse", "hawse.build", "hawse.code_pool"),
@@ -305,7 +311,7 @@ RULES = {
     "hawse_gateway.providers.methods": gateway_rule("providers", also=SERVED),
     "hawse_gateway.upstream": gateway_rule(
         *("upstream", "providers", "auth", "limits"),
-        also=(*LINK, "hawse.link.keystrokes", "hawse.referable", "hawse.rpc", "hawse.link.sockets"),
+        also=(*LINK, "hawse.link.keystrokes", "hawse.weakref_support", "hawse.rpc", "hawse.link.sockets"),
     ),
     "hawse_gateway.http": gateway_rule(
         *("http", "upstream", "auth", "limits"), also=(*LINK, SHARES), exactly=("hawse_gateway",)

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 from hawse.api import METHODS, Params
 from hawse.api.sandboxes import STARTING, SandboxStarting
 from hawse.link.stream_link import StreamLink
-from hawse.referable import referable
+from hawse.weakref_support import supports_weakref
 from hawse.wire import (
     Call,
     Credit,
@@ -74,7 +74,7 @@ class UpstreamCaller(Protocol):
     def abandon(self) -> None: ...
 
 
-@referable
+@supports_weakref
 class SandboxLink:
     """Connects to one sandbox and passes what its link receives to the caller of the channel."""
 

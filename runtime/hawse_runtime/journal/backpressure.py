@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from hawse.referable import referable
+from hawse.weakref_support import supports_weakref
 from hawse_runtime.core.weak_callback import WeakCallback
 from hawse_runtime.journal.journal import Journal
 
@@ -44,7 +44,7 @@ class ReaderState:
         self.since = 0.0  # when it was at `seen_at` (loop time)
 
 
-@referable
+@supports_weakref
 class Backpressure:
     """Pauses and resumes reading into a journal. Call `update` after output, and `advanced` after a cursor moved."""
 

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 
 from hawse.link.keystrokes import Keystrokes
-from hawse.referable import referable
+from hawse.weakref_support import supports_weakref
 from hawse.wire import HawseError
 from hawse_runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits
 
@@ -16,7 +16,7 @@ PORTION = 96 << 10  # bytes; in a flood, uses 10 % less CPU time than 64 KiB, an
 LEAST_CAPACITY = 256 << 10  # bytes; must hold one read (hawse_runtime.posix.fd_streams) and the lag of readers
 
 
-@referable
+@supports_weakref
 class Journal:
     """A ring buffer. `start` and `end` are absolute offsets; the range `[start, end)` is readable."""
 

@@ -20,7 +20,7 @@ from hawse.api.people import (
     WriterLease,
     WriterLeaseEvent,
 )
-from hawse.referable import referable
+from hawse.weakref_support import supports_weakref
 from hawse.wire import HawseError, Principal
 from hawse_runtime.core.weak_callback import WeakCallback
 from hawse_runtime.people.presence import Presence, PresenceCursor, ViewerPresence
@@ -49,7 +49,7 @@ class ParticipantsState(NamedTuple):
     lease: WriterLease
 
 
-@referable
+@supports_weakref
 class Participants:
     """The participants of one terminal."""
 

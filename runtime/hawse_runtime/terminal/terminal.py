@@ -11,7 +11,7 @@ from typing import Protocol
 from hawse.api.paths import to_text
 from hawse.api.terminals import TerminalInfo
 from hawse.api.types import Exit
-from hawse.referable import referable
+from hawse.weakref_support import supports_weakref
 from hawse_runtime.core.weak_callback import WeakCallback
 from hawse_runtime.journal.backpressure import Backpressure, JournalReader
 from hawse_runtime.journal.input_offsets import InputOffsets
@@ -54,7 +54,7 @@ class Subscriber(JournalReader, Protocol):
         ...
 
 
-@referable
+@supports_weakref
 class Terminal:
     """One instance of a terminal, from start to removal."""
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def referable(cls: type[T]) -> type[T]:
+def supports_weakref(cls: type[T]) -> type[T]:
     """Return the class unchanged.
 
     An instance of a compiled class cannot be referenced weakly. mypyc turns a decorated class into a regular class with

@@ -2,14 +2,14 @@
 
 import weakref
 
-from hawse.referable import referable
+from hawse.weakref_support import supports_weakref
 from hawse_runtime.journal.journal import Journal
 
 
 def test_a_class_is_unchanged() -> None:
     class Example: ...
 
-    assert referable(Example) is Example
+    assert supports_weakref(Example) is Example
 
 
 def test_a_weak_reference_ends_with_its_object() -> None:
