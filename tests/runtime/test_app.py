@@ -61,7 +61,7 @@ async def test_a_runtime_serves_also_if_the_program_cannot_be_started(
 ) -> None:
     async with Served(tmp_path, command=ProcessStart(argv=["/no/such/program"])) as served, served.client() as client:
         assert (await client.info())["processes"] == 0
-    assert "the command of the image was not started" in caplog.text
+    assert "cannot start the image's command" in caplog.text
 
 
 async def test_each_incarnation_has_its_own_id(tmp_path: Path) -> None:

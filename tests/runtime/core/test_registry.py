@@ -150,7 +150,7 @@ async def test_close_ends_what_runs_and_drops_everything(caplog: pytest.LogCaptu
         await things.close(end)
     assert ended == ["b", "c"]
     assert [item.id for item in dropped] == ["a", "b", "c"]
-    assert "thing b was not ended: permission_denied" in caplog.text
+    assert "cannot end thing b: permission_denied" in caplog.text
     assert not len(things)
 
 

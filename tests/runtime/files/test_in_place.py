@@ -35,7 +35,7 @@ def test_what_was_written_stays(tmp_path: Path) -> None:
 
 def test_a_shorter_file_a_directory_and_a_fifo_are_refused(tmp_path: Path) -> None:
     (tmp_path / "short").write_bytes(b"abc")
-    with pytest.raises(HawseError, match="less than the offset 4") as refused:
+    with pytest.raises(HawseError, match="fewer than the offset 4") as refused:
         write(tmp_path / "short", 4, b"")
     assert refused.value.details == {"size": 3}
     with pytest.raises(FileNotFoundError):

@@ -134,7 +134,7 @@ async def test_bytes_that_cannot_be_written_are_left_out_and_later_ones_are_writ
     (tmp_path / "away").rename(folder)
     await stream.print(100_000)
     await stream.settled()
-    assert [record.getMessage()[:31] for record in caplog.records] == ["! output is not kept on disk: ["]
+    assert [record.getMessage()[:32] for record in caplog.records] == ["! cannot store output on disk: ["]
     start, data = await stream.read(0)
     assert (start, data) == (0, text(0, len(data)))
     assert len(data) < 200_000

@@ -40,7 +40,7 @@ async def test_only_the_processes_of_that_runtime_are_ended(
         await end_stale_processes(trees, old)
     assert not alive(stale)
     assert alive(other)
-    assert "1 of its processes" in caplog.text
+    assert "ending its 1 processes" in caplog.text
     reap(other)
     reap(stale)
 

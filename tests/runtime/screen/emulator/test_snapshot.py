@@ -221,7 +221,7 @@ def test_a_part_that_cannot_be_painted_is_left_out_and_logged(case: Case, caplog
     with caplog.at_level(logging.WARNING, "hawse_runtime.screen"):
         run_case(case, totals)
     assert (totals.plain, totals.different) == (1, 0)
-    assert "a snapshot is shown without main screen and saved cursor" in caplog.text
+    assert "a snapshot lacks main screen and saved cursor" in caplog.text
 
 
 def test_the_parts_that_fail_are_replaced_by_plainer_ones_in_order() -> None:
