@@ -14,16 +14,15 @@ class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
     """A tunnel. If the gateway has no host name for it, `url` is `path_url`.
 
     Attributes:
-        id: Its id in all of the gateway: the name that was given, or a random one.
+        id: Its id, unique in the gateway: the requested name or a random id.
         port: The port that it leads to.
         kind: Its protocol: `http`, `tcp` or `tls`.
-        url: Its address; `tcp://HOST:PORT` or `tls://HOST:PORT` for these kinds. By host name, it is a separate origin,
-            and everything works. None if it cannot be reached at the moment.
-        path_url: Its address below the gateway's URL, with its pages in a sandboxed document. None means it is not
-            HTTP.
+        url: Its address; `tcp://HOST:PORT` or `tls://HOST:PORT` for these kinds. With its own host name, it is a
+            separate origin, where all features of pages work. None if it cannot be reached at the moment.
+        path_url: Its address below the gateway's URL, where pages run in a sandboxed document. None unless it is HTTP.
         owner: The id of the user that created it.
-        created: When, in seconds since 1970.
-        expires: When it ends, in seconds since 1970. None means with the sandbox.
+        created: When it was created, in seconds since 1970.
+        expires: When it ends, in seconds since 1970; None if it ends with the sandbox.
         connections: The number of its open requests and connections.
         provider: The provider of its address: `gateway`, `cloudflared` or `ssh`.
         problem: Why it cannot be reached at the moment; None if it can.
@@ -70,18 +69,18 @@ class Tunnels:
         expires_in: float | None = None,
         provider: TunnelProvider = "gateway",
     ) -> Tunnel:
-        """Give a port a public address: anyone who knows it can connect to the port, without a token.
+        """Give a port a public address. Anyone who knows the address can connect to the port without a token.
 
-        The address remains the same when the sandbox or the gateway restarts. The name or `public_port` of an existing
-        tunnel to the same port of this sandbox returns that tunnel, with the new `expires_in`.
+        The address remains the same when the sandbox or the gateway restarts. If a tunnel with this name or
+        `public_port` to the same port of this sandbox exists, its `expires_in` is updated and it is returned.
 
         Args:
             port: The port. No program needs to listen yet.
-            name: 1 to 40 lower-case letters, digits and single hyphens. None means a random one that cannot be guessed.
-                Not for `tcp` of the gateway.
+            name: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that cannot be
+                guessed. Not for `tcp` tunnels of the gateway.
             kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, routed by the requested host name,
                 with the certificate of the program. None means `tcp` with `ssh`, otherwise `http`.
-            public_port: The port of the gateway or the SSH server, for `tcp`. None means a free one.
+            public_port: The port of the gateway or the SSH server, for `tcp`. None means a free port.
             expires_in: Seconds until it ends. None means it ends with the sandbox.
             provider: The provider of its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
                 `tcp`. The gateway's machine runs the program of the provider.
@@ -102,12 +101,12 @@ class Tunnels:
         return self._tunnel(await self._calls.request(params, sandbox=None))
 
     async def list(self) -> builtins.list[Tunnel]:
-        """Return the tunnels, in the order of their ids. The sandbox is not started."""
+        """Return the tunnels, sorted by id, without starting the sandbox."""
         found = await self._calls.request(TunnelList(sandbox=self._sandbox), sandbox=None)
         return [self._tunnel(info) for info in found.tunnels]
 
     async def delete(self, tunnel: str) -> None:
-        """Delete a tunnel and end its connections. `tunnel`: its id. Raises `HawseError` `not_found`."""
+        """Delete the tunnel with the id `tunnel`, and end its connections. Raises `HawseError` (`not_found`)."""
         await self._calls.request(TunnelDelete(sandbox=self._sandbox, tunnel=tunnel), sandbox=None)
 
     def _tunnel(self, info: TunnelInfo) -> Tunnel:
@@ -136,9 +135,9 @@ class Tunnels:
 
 
 def other_name(gateway: str) -> str | None:
-    """Return another name of this machine than the one in the URL of a gateway on it.
+    """For a gateway on this machine, return a name of this machine other than the one in its URL.
 
-    Browsers send the cookies of a name to all of its ports, so ports of programs have another name than the page.
+    Browsers send the cookies of a host name to all of its ports, so programs' ports need another name than the page.
 
     Args:
         gateway: The HTTP URL of the gateway.
@@ -153,7 +152,7 @@ def other_name(gateway: str) -> str | None:
 
 
 def by_host(gateway: str, host: str | None) -> str | None:
-    """Return the URL of a tunnel by its host name; None where there is none.
+    """Return the URL of a tunnel with its host name; None if it has no host name.
 
     Names below `localhost` work only on the gateway's own machine.
 

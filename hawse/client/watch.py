@@ -1,4 +1,4 @@
-"""Changes in a directory, as an iterator that continues after a reconnect at the version that it had reached."""
+"""Changes in a directory, as an iterator that continues after a reconnect where it stopped."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
@@ -31,18 +31,18 @@ class WatchItem(NamedTuple):
     """An entry of the receive buffer."""
 
     item: WatchedChange | WatchRescan
-    version: str | None  # the watch's version after it, for the last change of an event
+    version: str | None  # for the last change of an event: the version of the watch after it
 
 
 class WatchCall(ClientCall):
-    """`watch.start`. A repeat asks for the changes since the last event."""
+    """A call of `watch.start`. A repeated call requests the changes since the last event."""
 
     def __init__(self, params: WatchStart, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self.watching: WatchStarted | None = None
         self._start = params
-        self._version = params.since  # after the last event
+        self._version = params.since  # the version after the last event
 
     def params(self) -> WatchStart:
         return msgspec.structs.replace(self._start, since=self._version)
@@ -72,16 +72,16 @@ class WatchCall(ClientCall):
 class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
     """`async with box.watches.start(path) as watch: async for change in watch: …`
 
-    Yields each `WatchedChange`, and a `WatchRescan` where some are unknown: then list the directory. Raises `not_found`
-    when the directory was deleted; ends when a client stops the watch.
+    Yields each `WatchedChange`, and a `WatchRescan` if changes are unknown and the directory must be listed. Raises
+    `not_found` if the directory is deleted. Ends when a client stops the watch.
     """
 
     def __init__(self, calls: CallTable, call: WatchCall) -> None:
         super().__init__(calls, call)
-        self.version = ""  # after the last change that was read: another watch continues there with `since`
+        self.version = ""  # version after the last change read; another watch with this `since` continues there
 
     async def __aenter__(self) -> Self:
-        """Start the watch: changes are reported from here on. Raises `not_found`, `not_directory`, `limit_exceeded`."""
+        """Start the watch. Later changes are reported. Raises `not_found`, `not_directory`, `limit_exceeded`."""
         await super().__aenter__()
         self.version = self._watching.version
         return self
@@ -97,7 +97,7 @@ class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
         return from_text(self._watching.path)
 
     async def stop(self) -> None:
-        """End the watch for all clients that watch the same. A watch that has ended is not an error."""
+        """End the watch for all its clients. It is not an error if the watch has ended."""
         await self._calls.request(WatchStop(id=self.id), sandbox=self._call.sandbox)
 
     async def _next(self) -> WatchedChange | WatchRescan:
@@ -124,17 +124,17 @@ class Watches(SandboxPart):
         exclude: Sequence[str] | None = None,
         since: str | None = None,
     ) -> Watch:
-        """Return a watch of a directory, to be entered with `async with`: see `Watch`.
+        """Return a watch of a directory, to be entered with `async with`. See `Watch`.
 
-        It does not start a sleeping sandbox: entering it waits until another call has started the sandbox.
+        It does not start a sleeping sandbox. Entering it waits until another call has started the sandbox.
 
         Args:
             path: The directory.
-            recursive: Whether to watch the directories below it too.
-            include: Globs (`*`, `?`, `[…]`, `**`) of reported files; None means all. A glob with a slash matches the
-                path relative to the directory, one without a slash the name at any depth.
-            exclude: Globs of files that are not reported; None means the files of Git and hawse.
-            since: A `version`, to continue there.
+            recursive: Whether to watch subdirectories as well.
+            include: Globs (`*`, `?`, `[…]`, `**`) of files to report; None reports all. A glob with a slash matches the
+                path relative to the directory; a glob without a slash matches names at any depth.
+            exclude: Globs of files to ignore; None ignores the files of Git and hawse.
+            since: The `version` to continue from.
         """
         params = WatchStart(**_target(path, recursive, include, exclude), since=since)
         return Watch(self._calls, WatchCall(params, sandbox=self._sandbox, window=self._window))
@@ -150,17 +150,17 @@ class Watches(SandboxPart):
     ) -> WatchChangesResult:
         """Return the changes since a version, and the version for the next call.
 
-        A watch ends after 10 minutes without a call, and the next answer is `rescan`.
+        A watch ends after 10 minutes without a call; the next result is then `rescan`.
 
         Args:
             path: The directory.
-            recursive: As for `start`.
-            include: As for `start`.
-            exclude: As for `start`.
-            since: The version of the previous answer; None starts to watch.
+            recursive: The same as for `start`.
+            include: The same as for `start`.
+            exclude: The same as for `start`.
+            since: The version in the previous result; None starts a watch.
 
         Raises:
-            HawseError: As for `Watch`.
+            HawseError: The same errors as for `Watch`.
         """
         params = WatchChanges(**_target(path, recursive, include, exclude), since=since)
         state = await self._request(params)
@@ -169,7 +169,7 @@ class Watches(SandboxPart):
 
 
 def _local(changes: Sequence[WatchedChange]) -> list[WatchedChange]:
-    """The same changes, with paths as Python has them."""
+    """Return the changes with decoded paths."""
     return [msgspec.structs.replace(change, path=from_text(change.path)) for change in changes]
 
 

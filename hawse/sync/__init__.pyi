@@ -1395,7 +1395,7 @@ class Ports:
         """Return a connection that a listener has reported. See `PortConnection`. Entering raises `not_found`."""
 
 class OutputStream:
-    """The bytes of stdout or stderr as they arrive; `lines` yields them by lines."""
+    """The bytes of stdout or stderr as they arrive. `lines` yields lines instead."""
     def __iter__(self) -> OutputStream:
         ...
 
@@ -1413,9 +1413,10 @@ class OutputStream:
         """
 
 class Process:
-    """A process that this client is attached to. It keeps running after `close`.
+    """A process that this client is attached to. The process keeps running after `close`.
 
-    Leaving `with` kills a process that this handle has started, unless `detach` was called, and closes it.
+    Leaving `with` closes the handle. It also kills the process if this handle has started it, unless `detach` was
+    called.
     """
     def __enter__(self) -> Self:
         ...
@@ -1429,33 +1430,33 @@ class Process:
 
     @property
     def instance(self) -> str:
-        """Distinguishes processes with the same id: new for each start."""
+        """Distinguishes processes with the same id. Each start has a new instance."""
 
     @property
     def pid(self) -> int:
-        """The process id, in the sandbox's numbering."""
+        """The process id inside the sandbox."""
 
     def write(self, data: BytesLike) -> None:
-        """Write to stdin; return when the bytes are buffered. Waits while the program reads slowly.
+        """Write to stdin and return when the bytes are buffered. Waits while the program reads slowly.
 
         Raises:
-            HawseError: `exited` if the process has ended; `forbidden` if this client started it without `stdin`, and
-                `protocol_error` if another client did; the call's error.
+            HawseError: `exited` if the process has ended; if it was started without `stdin`, `forbidden` (started by
+                this client) or `protocol_error` (by another client); the call's error.
         """
 
     def flush(self) -> None:
         """Wait until the sandbox has received all written bytes."""
 
     def end(self) -> None:
-        """Send EOF on stdin, after the written bytes."""
+        """Send EOF on stdin after the written bytes."""
 
     def wait(self, *, timeout: float | None=None) -> Exit:
-        """Wait until the process has ended and its output has arrived; return its exit.
+        """Wait until the process has ended and its output has arrived. Returns its exit.
 
-        Unread output can be read afterwards, as far as the sandbox keeps it.
+        Afterwards, unread output can be read if the sandbox still keeps it.
 
         Args:
-            timeout: Time limit in seconds; None means no limit. The process continues after it.
+            timeout: Time limit of the wait in seconds; None means no limit. The process itself continues.
 
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
@@ -1473,7 +1474,7 @@ class Process:
             text: Literal text to search for.
             pattern: A regular expression in RE2's syntax.
             stream: The stream to search; None means both.
-            since: The offset in each stream to search from; None means all kept output.
+            since: The offset in each stream where the search starts; None searches all kept output.
             timeout: Time limit in seconds.
 
         Raises:
@@ -1483,7 +1484,7 @@ class Process:
         """
 
     def wait_for_port(self, port: int, *, path: str | None=None, status: tuple[int, int]=..., timeout: float=30.0) -> int | None:
-        """Wait until a program listens at `port` in the sandbox; with `path`, until it answers an HTTP GET.
+        """Wait until a program listens on `port` in the sandbox or, with `path`, until it answers an HTTP GET.
 
         Args:
             port: The TCP port.
@@ -1495,7 +1496,7 @@ class Process:
             The status of the answer; None without `path`.
 
         Raises:
-            HawseError: `exited` if the process ends first, and as `wait_for_log`.
+            HawseError: `exited` if the process ends first, and the errors of `wait_for_log`.
         """
 
     def signal(self, signal: str | int) -> None:
@@ -1506,38 +1507,38 @@ class Process:
         """
 
     def kill(self, *, signal: str | None=None, grace: float | None=None) -> Exit:
-        """Send TERM (or `signal`) to the process tree, and KILL after `grace` seconds (5); return its exit."""
+        """Send SIGTERM (or `signal`) to the process tree, and SIGKILL after `grace` seconds (5). Returns the exit."""
 
     def detach(self) -> None:
-        """Let the process continue when the `with` is left."""
+        """Keep the process running when the `with` block is left."""
 
     def close(self) -> None:
         """Stop reading and writing. The process keeps running."""
 
     @property
     def offset(self) -> Mapping[StreamName, int]:
-        """The offset in each stream after the last byte that was read: `attach` with this `since` continues there."""
+        """The offset in each stream after the last byte read. `attach` with this `since` continues there."""
 
     @property
     def stdout(self) -> OutputStream:
-        """Iterate over stdout alone. Both streams share a window, so read stderr as well if it can be long."""
+        """Iterate over stdout only. Both streams share a window, so read stderr as well if it can be long."""
 
     @property
     def stderr(self) -> OutputStream:
-        """Iterate over stderr alone."""
+        """Iterate over stderr only."""
 
     def output(self) -> Iterator[tuple[StreamName, bytes]]:
         """Iterate over `(stream, bytes)` in the order of arrival, to the end of both streams."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[tuple[StreamName, str]]:
-        """Iterate over `(stream, line)` of both streams in the order of arrival: see `OutputStream.lines`."""
+        """Iterate over `(stream, line)` of both streams in the order of arrival. See `OutputStream.lines`."""
 
 class Processes:
     """The processes of a sandbox. It need not be closed."""
     def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
-        """Start exactly one process and attach to it.
+        """Start a process, exactly once, and attach to it.
 
-        `process = box.processes.start(…)` starts one that outlives the client. `with
+        `process = box.processes.start(…)` starts a process that outlives the client. `with
         box.processes.start(…) as process:` kills it at the end, unless `detach` was called.
 
         Args:
@@ -1545,12 +1546,12 @@ class Processes:
             options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
-            HawseError: When awaited: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and
+            HawseError: When awaited: `conflict` if a process with this `id` runs, `spawn_failed`, `limit_exceeded`, and
                 the error that closed the client.
         """
 
     def attach(self, id: str, *, instance: str | None=None, since: Mapping[StreamName, int] | None=None) -> Process:
-        """Attach to a process, running or exited.
+        """Attach to a running or ended process.
 
         Args:
             id: The id of the process.
@@ -1569,22 +1570,22 @@ class Processes:
         """End all running processes with all their descendants; return their number when all have ended.
 
         Args:
-            session: The id of a session, to only list processes that it started. None means all, including commands of
+            session: The id of a session, to end only its processes. None means all processes, including commands of
                 `exec`.
-            signal: The first signal; None means TERM.
-            grace: Seconds from the first signal to KILL; None means 5.
+            signal: The first signal; None means SIGTERM.
+            grace: Seconds from the first signal to SIGKILL; None means 5.
 
         Raises:
-            HawseError: `permission_denied` if a process survives KILL, and the error that closed the client.
+            HawseError: `permission_denied` if a process survives SIGKILL, and the error that closed the client.
         """
 
     def remove(self, id: str | None=None, *, instance: str | None=None, session: str | None=None) -> int:
-        """Remove an ended process with its output, or all ended ones; return their number.
+        """Remove an ended process and its output, or all ended processes. Returns the number of removed processes.
 
         Args:
-            id: The id of the process; None means all that have ended.
+            id: The id of the process; None means all processes that have ended.
             instance: The expected instance; None accepts any.
-            session: Without `id`, the id of a session: only processes that it started. None means all.
+            session: Without `id`: the id of a session, to remove only its processes. None means all.
 
         Raises:
             HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and the error that closed the
@@ -1592,7 +1593,7 @@ class Processes:
         """
 
     def list(self, *, session: str | None=None) -> list[ProcessInfo]:
-        """Return the processes that run and the latest that have ended, in the order of their start.
+        """Return the running processes and the latest ended processes, in the order of their start.
 
         `argv` is truncated after 256 characters.
 
@@ -1601,72 +1602,75 @@ class Processes:
         """
 
     def begin(self, fields: StartFields) -> Process:
-        """Start a process and attach to it: what awaiting the result of `start` does."""
+        """Start a process and attach to it. Awaiting the result of `start` calls this."""
 
 class Session:
     """`with box.sessions.create() as session: session.exec("cd /tmp"); …`
 
-    Leaving deletes the created session and all processes that it started, unless `detach` was called. Commands of a
-    session run one at a time, in the order of the calls of all clients; sessions run in parallel.
+    Leaving the block deletes the created session and all processes that it started, unless `detach` was called.
+    Commands of a session run one at a time, in the order of the calls of all clients. Sessions run in parallel.
     """
     def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
-        """Run a command in the session's shell after all earlier ones, and return its exit and its output.
+        """Run a command in the session's shell after all earlier commands, and return its exit and output.
 
-        Its effects on the shell persist. If the caller is cancelled, the command is removed from the queue or, if it is
-        running, ended, unless the call has a `key`. The session continues.
+        Its effects on the shell persist. If the caller is cancelled and the call has no `key`, a queued command is
+        removed and a running command ends. The session continues.
 
         Args:
             command: A shell command.
-            options: See `ExecOptions`. `cwd` and `env` are for this command only. `timeout` starts with the command,
-                and is by default the session's `command_timeout`. Then, the processes of the command are killed and the
-                shell skips its rest: the code is 124, and the session continues.
+            options: See `ExecOptions`. `cwd` and `env` are for this command only. `timeout` counts from the start of
+                the command; the default is the session's `command_timeout`. If it is exceeded, the processes of the
+                command are killed, the shell skips the rest of the command, the exit code is 124, and the session
+                continues.
 
         Raises:
-            CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
+            CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
+                is also a `TimeoutError`.
             TruncatedError: Output was lost.
-            HawseError: `exited` if the shell had ended before (`details["exit"]` is the `Exit`) or the session was
-                deleted; `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist;
-                the error that closed the client.
+            HawseError: `exited` if the shell has ended (`details["exit"]` is the `Exit`) or the session was deleted;
+                `spawn_failed` if `cwd` does not exist; `limit_exceeded`, `not_found`, `stale_handle`; the error that
+                closed the client.
         """
 
     def cancel(self, key: str | None=None, *, grace: float | None=None) -> None:
-        """End a command, but not the session: TERM, then KILL after `grace` seconds (5).
+        """End a command, but not the session: SIGTERM, then SIGKILL after `grace` seconds (5).
 
-        A waiting command leaves the queue and its `exec` raises `cancelled`; the result of a running one has the signal
-        `SIGTERM`. It returns when the command has ended. A command that does not exist is not an error.
+        A queued command is removed and its `exec` raises `cancelled`. The result of a running command has the signal
+        `SIGTERM`. This returns when the command has ended. It is not an error if the command does not exist.
 
         Args:
-            key: The key of its `exec`; None means the running command, of any client.
-            grace: Seconds from TERM to KILL.
+            key: The key of its `exec`; None means the running command of any client.
+            grace: Seconds from SIGTERM to SIGKILL.
 
         Raises:
             HawseError: `not_found`, `stale_handle`; the error that closed the client.
         """
 
     def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
-        """Start a process from the session's state when its turn comes, and attach to it: see `Processes.start`.
+        """Start a process with a copy of the session's state, after the queued commands, and attach to it. See
+        `Processes.start`.
 
-        It has the session's directory and exported environment and, if `command` is a string, its aliases and, in bash,
-        its functions and options. It does not change the session, and outlives it.
+        The process gets the session's directory and exported environment and, if `command` is a string, its aliases
+        and, in bash, its functions and options. It does not change the session, and outlives it.
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
             options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
-            HawseError: `exited` as for `exec`, and as for `Processes.start`.
+            HawseError: `exited` as for `exec`, and the errors of `Processes.start`.
         """
 
     def info(self) -> SessionInfo:
-        """Return the current state of the session, or how it has ended. Raises `not_found`."""
+        """Return the current state of the session, including how it ended. Raises `not_found`."""
 
     def wait(self) -> Exit:
-        """Wait until the session's shell has ended; return how. Raises `not_found`, `stale_handle`."""
+        """Wait until the session's shell has ended, and return its exit. Raises `not_found`, `stale_handle`."""
 
     def delete(self, *, grace: float | None=None) -> None:
-        """End the shell and all processes that it started: TERM, then KILL after `grace` seconds (5).
+        """End the shell and all processes that it started: SIGTERM, then SIGKILL after `grace` seconds (5).
 
-        A session that does not exist any more is not an error.
+        It is not an error if the session no longer exists.
         """
 
     @property
@@ -1690,7 +1694,7 @@ class Session:
 class Sessions:
     """The sessions of a sandbox. It need not be closed."""
     def create(self, id: str | None=None, *, cwd: Directory | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
-        """Create a persistent shell: the result, or use it in `with`, which deletes it at the end.
+        """Create a persistent shell. Await the result, or use it in `with`, which deletes the session at the end.
 
         Args:
             id: The id of the session; None means a random one.
@@ -1704,62 +1708,62 @@ class Sessions:
         """
 
     def attach(self, id: str) -> Session:
-        """Return the session with that id: it, or use it in `with`, which does not delete it.
+        """Return the session with this id. Await it, or use it in `with`, which does not delete it.
 
         Raises:
             HawseError: When awaited: `not_found`.
         """
 
     def get(self, id: str) -> SessionInfo:
-        """Return the current state of a session, or how it has ended. Raises `not_found`."""
+        """Return the current state of a session, including how it ended. Raises `not_found`."""
 
     def list(self) -> list[SessionInfo]:
-        """Return the sessions that live, and the latest that have ended."""
+        """Return the running sessions and the latest ended sessions."""
 
 class Sandbox:
-    """A handle to one sandbox: of a client, like `hw.sandbox()`, or with its own connection.
+    """A handle to one sandbox. It uses the connection of a client, like `hw.sandbox()`, or its own.
 
-    `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
-    the gateway that `connect()` finds.
+    `create`, `get` and `list` are for programs that need only one sandbox. Without `client`, they connect to the
+    gateway that `connect()` finds.
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected and `close` closes; None if it belongs to another client.
+        connection: The client that this handle has connected and that `close` closes; None if it uses another client.
     """
     @classmethod
     def create(cls, id: str | None=None, *, client: Client | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
         """Create a sandbox and start it.
 
-        `box = Sandbox.create()` creates a permanent one. `with Sandbox.create() as box:` deletes it at the
-        end and closes the connection.
+        `box = Sandbox.create()` creates a permanent sandbox. `with Sandbox.create() as box:` deletes it at
+        the end and closes the connection.
 
         Args:
-            id: The id; None means a random one.
-            client: The client to use. None opens a separate connection, until `close`.
-            options: As for `hw.sandboxes.create`: see `SandboxOptions`.
+            id: The id; None means a random id.
+            client: The client to use. None opens a separate connection, which lasts until `close`.
+            options: The same as for `hw.sandboxes.create`. See `SandboxOptions`.
 
         Raises:
-            HawseError: When awaited: as `connect()` and `hw.sandboxes.create`.
+            HawseError: When awaited: the errors of `connect()` and `hw.sandboxes.create`.
         """
 
     @classmethod
     def get(cls, id: str, *, client: Client | None=None) -> OpenedSandbox:
-        """Find a sandbox that exists. It is not started.
+        """Find an existing sandbox, without starting it.
 
         `box = Sandbox.get("build")` returns its handle. `with Sandbox.get("build") as box:` closes the
         connection at the end; the sandbox remains.
 
         Args:
             id: The id.
-            client: The client to use. None opens a separate connection, until `close`.
+            client: The client to use. None opens a separate connection, which lasts until `close`.
 
         Raises:
-            HawseError: When awaited: `not_found`; as `connect()`.
+            HawseError: When awaited: `not_found`; the errors of `connect()`.
         """
 
     @classmethod
     def list(cls, *, labels: Mapping[str, str] | None=None, client: Client | None=None) -> builtins.list[SandboxInfo]:
-        """Return the sandboxes that have all of the labels, as `hw.sandboxes.list`. None is started.
+        """Return the sandboxes that have all of the labels, like `hw.sandboxes.list`, without starting them.
 
         Args:
             labels: Labels that a sandbox must have.
@@ -1767,9 +1771,9 @@ class Sandbox:
         """
 
     def close(self) -> None:
-        """Close the connection that `create` or `get` has opened, in the same task. The sandbox remains.
+        """Close the connection that `create` or `get` has opened. Call it in the same task. The sandbox remains.
 
-        Does nothing for a sandbox of a client, and the second time.
+        Does nothing for a sandbox of a client, or if called again.
         """
 
     def runtime(self) -> RuntimeInfoResult:
@@ -1808,7 +1812,7 @@ class Sandbox:
 
     @property
     def mounts(self) -> Mounts:
-        """Buckets and directories of the gateway's machine that are mounted in it: `create`, `list`, `delete`."""
+        """Mounted buckets and directories of the gateway's machine: `create`, `list`, `delete`."""
 
     @property
     def egress(self) -> Egress:
@@ -1820,7 +1824,7 @@ class Sandbox:
 
     @property
     def watches(self) -> Watches:
-        """Changes in directories: `start` streams them, `changes` asks for them."""
+        """Changes in directories: `start` streams them, `changes` returns them on request."""
 
     @property
     def ports(self) -> Ports:
@@ -1835,27 +1839,27 @@ class Sandbox:
         """A graphical desktop: `start`, `screenshot`, `click`, `type`, `launch`, `connect`."""
 
     def info(self) -> SandboxInfo:
-        """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+        """Return the gateway's description of the sandbox, without starting it. Raises `not_found`."""
 
     def wake(self) -> SandboxInfo:
-        """Start the sandbox, even if it was stopped. A sleeping one is started by any call.
+        """Start the sandbox, even if it was stopped. A sleeping sandbox does not need this, because any call starts it.
 
         Raises:
             HawseError: `not_found`, `capacity_exceeded`, `cleanup_pending`, `unavailable`.
         """
 
     def stop(self) -> SandboxInfo:
-        """End everything that runs in it, and refuse calls until `wake`. Its files remain.
+        """End all programs in the sandbox, and refuse calls until `wake`. Its files remain.
 
         Raises:
-            HawseError: `cleanup_pending` if something has not ended; the gateway keeps trying.
+            HawseError: `cleanup_pending` if a program has not ended; the gateway keeps trying.
         """
 
     def pause(self) -> SandboxInfo:
-        """Suspend everything that runs in it, and refuse calls until `resume`.
+        """Suspend all programs in the sandbox, and refuse calls until `resume`.
 
         Raises:
-            HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
+            HawseError: `invalid_params` if its provider does not support it, `stopped` if the sandbox does not run.
         """
 
     def resume(self) -> SandboxInfo:
@@ -1865,11 +1869,11 @@ class Sandbox:
         """Change the sandbox. Omitted settings remain unchanged.
 
         Args:
-            env: Variables to set, for programs that are started later; None removes one.
-            labels: Labels to set; None removes one.
-            timeout: Seconds from now until it is deleted. A later end is kept.
+            env: Variables to set, for programs that are started later; None removes a variable.
+            labels: Labels to set; None removes a label.
+            timeout: Seconds from now until it is deleted. This can only extend its lifetime.
             idle_timeout: Seconds of inactivity until it sleeps.
-            keep_alive: Whether it never sleeps. With False, it sleeps after the `idle_timeout` that it had before.
+            keep_alive: Whether it never sleeps; False restores its previous `idle_timeout`.
         """
 
     def snapshot(self, *, name: str | None=None, ttl: float | None=None) -> BackupInfo:
@@ -1877,44 +1881,45 @@ class Sandbox:
 
         Args:
             name: A name for people.
-            ttl: Seconds until it is deleted; None means it is kept.
+            ttl: Seconds until the backup is deleted; None means never.
 
         Raises:
             HawseError: The same errors as `hw.backups.create`.
         """
 
     def delete(self) -> None:
-        """End everything that runs in it, and remove its files.
+        """End all programs in the sandbox, and remove its files.
 
         Raises:
-            HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway keeps trying.
+            HawseError: `not_found`; `cleanup_pending` if a program has not ended; the gateway keeps trying.
         """
 
     id: str
 
     def call(self, method: str, params: dict[str, Any] | None=None, *, key: str | None=None, timeout: float | None=None) -> Any:
-        """Call any method of this sandbox by its name: see `Client.call`."""
+        """Call any method of this sandbox by its name. See `Client.call`."""
 
     def exec(self, command: Command, **options: Unpack[ExecOptions]) -> CommandResult:
-        """Run a command to its end, and return its exit and its output.
+        """Run a command to its end, and return its exit and output.
 
-        If the caller is cancelled, the command is ended, unless the call has a `key`.
+        If the caller is cancelled, the command ends, unless the call has a `key`.
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: See `ExecOptions`. After its `timeout`, the whole process tree is killed.
+            options: See `ExecOptions`. After `timeout`, all processes of the command are killed.
 
         Raises:
-            CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
+            CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
+                is also a `TimeoutError`.
             TruncatedError: Output was lost.
-            HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
+            HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` plus
                 the client's `request_timeout`; the error that closed the client.
         """
 
 class SandboxChanges:
     """`with hw.sandboxes.watch() as changes: for change in changes: …`
 
-    Yields each sandbox that exists, and then each change.
+    Yields each existing sandbox, and then each change.
     """
     def __enter__(self) -> Self:
         ...
@@ -1928,36 +1933,38 @@ class SandboxChanges:
 class Sandboxes:
     """All sandboxes of the gateway. It need not be closed."""
     def create(self, id: str | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
-        """Create a sandbox and start it: the result, or use it in `with`, which deletes it at the end.
+        """Create and start a sandbox. Await the result, or use it in `with`, which deletes the sandbox at the
+        end.
 
         Args:
-            id: The id. The same id with the same arguments returns the existing sandbox. None means a random one. The
-                ids of a user who has rights in the own sandboxes only start with the user's name and a dot.
+            id: The id; None means a random id. If a sandbox with this id and the same arguments exists, it is returned.
+                Users whose rights are limited to their own sandboxes must choose ids that start with their name and a
+                dot.
             options: `provider`, `template`, `image`, `image_command`, `env`, `snapshot`, `labels`, `limits`, `network`,
                 `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
 
         Raises:
-            HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
-                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may not create any,
+            HawseError: When awaited: `conflict` if the id exists with other arguments, `capacity_exceeded`,
+                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may not create sandboxes,
                 `limit_exceeded` if it has reached its limit. `details["sandbox"]` is the id. After an error or a
-                cancellation, a sandbox with a random id that may exist is deleted.
+                cancellation, a sandbox with a random id is deleted if it was created.
         """
 
     def get(self, id: str) -> SandboxInfo:
-        """Return a sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+        """Return the gateway's description of a sandbox, without starting it. Raises `not_found`."""
 
     def list(self, *, labels: Mapping[str, str] | None=None) -> list[SandboxInfo]:
-        """Return the sandboxes that have all of the labels. None is started.
+        """Return the sandboxes that have all of the labels, without starting them.
 
-        Long lists take several calls, so a sandbox that is created or deleted in the meantime may or may not be
+        A long list needs several calls, so a sandbox that is created or deleted between them may be missing or
         included.
         """
 
     def templates(self) -> builtins.list[TemplateInfo]:
-        """Return the templates of the gateway, which `create` takes by name."""
+        """Return the templates of the gateway. `create` accepts their names."""
 
     def watch(self, *, labels: Mapping[str, str] | None=None) -> SandboxChanges:
-        """Return a context manager and iterator of the sandboxes that have all of the labels, and of their changes."""
+        """Return a context manager and iterator over the sandboxes that have all of the labels, and their changes."""
 
 class Recording:
     """A recording, which continues until `stop` or the end of the terminal or desktop. It need not be closed."""
@@ -1967,38 +1974,42 @@ class Recording:
         """Return its current state and size. Raises `not_found`."""
 
     def stop(self) -> RecordingInfo:
-        """End it; return when it is completely on disk. A recording that has already ended is not an error."""
+        """End the recording, and return when all of it is on disk. It is not an error if the recording has already
+        ended.
+        """
 
     def mark(self, label: str='') -> None:
-        """Set a marker at the present time. Raises `exited` if the recording has ended."""
+        """Set a marker at the current time. Raises `exited` if the recording has ended."""
 
     def delete(self) -> None:
-        """Delete its files; a running recording is ended."""
+        """Delete its files. A recording in progress is ended first."""
 
     def open_read(self, *, part: RecordingPart='cast', offset: int=0, length: int | None=None) -> FileReader:
-        """Stream the bytes that have been recorded so far: `with … as file:`, then `for chunk in file`."""
+        """Stream the bytes recorded so far: `with … as file:`, then `for chunk in file`."""
 
     def read(self, *, part: RecordingPart='cast') -> bytes:
-        """Return all bytes that have been recorded so far."""
+        """Return all bytes recorded so far."""
 
 class Recordings:
     """The recordings of a sandbox. It need not be closed."""
     def attach(self, id: str) -> Recording:
-        """Return a handle to a recording, running or finished. Nothing is sent."""
+        """Return a handle to a running or finished recording. Nothing is sent."""
 
     def get(self, id: str) -> RecordingInfo:
         """Return the current state of a recording. Raises `not_found`."""
 
     def list(self, *, terminal: str | None=None) -> builtins.list[RecordingInfo]:
-        """Return all recordings, or one terminal's, newest first."""
+        """Return all recordings, or the recordings of one terminal, newest first."""
 
     def watch(self, *, terminal: str | None=None) -> StateStream[builtins.list[RecordingInfo]]:
-        """Return a context manager and iterator of the running recordings, now and after every change."""
+        """Return a context manager and iterator over the running recordings, now and after every change."""
 
 class Terminal:
-    """`with box.terminals.open("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
+    """`with box.terminals.open("main") as term:` attaches, after creating the terminal if needed. Leaving
+    detaches.
+    """
     def __enter__(self) -> Terminal:
-        """Create the terminal if that was asked for, and attach. Does nothing if this handle has been awaited.
+        """Create the terminal if requested, and attach. Does nothing if this handle has already been awaited.
 
         Raises:
             HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and the error that closed the
@@ -2014,26 +2025,26 @@ class Terminal:
 
     @property
     def instance(self) -> str:
-        """Distinguishes terminals with the same id: new for each start."""
+        """Distinguishes terminals with the same id. Each start has a new instance."""
 
     @property
     def pid(self) -> int | None:
-        """The process id of its program, in the sandbox's numbering."""
+        """The process id of its program inside the sandbox."""
 
     @property
     def offset(self) -> int | None:
-        """The offset after the last byte that was read; None before the first.
+        """The offset after the last byte read; None before the first byte.
 
-        Another handle with this `instance` continues there with `since`.
+        Another handle with this `instance` and this offset as `since` continues there.
         """
 
     @property
     def live(self) -> bool:
-        """Whether the replay has ended; before that, an emulator's answers to queries must not be sent."""
+        """Whether the replay has ended. Until then, an emulator's answers to queries must not be sent."""
 
     @property
     def answers(self) -> bool:
-        """Whether this viewer's emulator has to answer queries; only with `emulator=True`, and only while `live`."""
+        """Whether this viewer's emulator must answer queries. Only with `emulator=True`, and only while `live`."""
 
     @property
     def viewers(self) -> list[Participant]:
@@ -2041,44 +2052,45 @@ class Terminal:
 
     @property
     def me(self) -> Participant | None:
-        """This viewer; None with a server without presence."""
+        """This viewer; None if the server does not support presence."""
 
     @property
     def lease(self) -> WriterLease:
-        """The writer lease: the viewer with the id `holder` may type, or all viewers if it is None."""
+        """The writer lease. Only the viewer with the id `holder` may type; if `holder` is None, all viewers may."""
 
     def take(self, *, over: bool=True) -> WriterLease:
-        """Let only this viewer type.
+        """Take the writer lease, so that only this viewer may type.
 
         Raises:
-            HawseError: `forbidden` if it is read-only; without `over`, `conflict` if another viewer has the lease.
+            HawseError: `forbidden` if this viewer is read-only; without `over`, `conflict` if another viewer has the
+                lease.
         """
 
     def release(self) -> WriterLease:
         """Let all viewers type again. Raises `conflict` if another viewer has the lease."""
 
     def ask(self) -> WriterLease:
-        """Ask the viewer that has the lease to hand it over; while all viewers may type, do nothing.
+        """Ask the viewer that has the lease to hand it over. Does nothing while all viewers may type.
 
-        The answer is `LeaseChanged`, or `PresenceChanged` of this viewer with `asks` false: the other viewer keeps the
-        lease, or with `unanswered` it has not answered for 60 s.
+        The answer is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false: the other viewer
+            keeps the lease or, with `unanswered` true, has not answered for 60 s.
 
         Raises:
             HawseError: `forbidden` if this viewer is read-only.
         """
 
     def withdraw(self) -> WriterLease:
-        """End the request of `ask`."""
+        """Withdraw the request of `ask`."""
 
     def give(self, to: str) -> WriterLease:
-        """Hand the lease over to another viewer, which then is the only one that may type.
+        """Hand the lease over to another viewer. Only that viewer may then type.
 
         Args:
-            to: The `id` of that viewer.
+            to: The `id` of the other viewer.
 
         Raises:
             HawseError: `conflict` if this viewer does not have the lease; `not_found` if `to` is not present;
-                `forbidden` if it is read-only.
+                `forbidden` if `to` is read-only.
         """
 
     def keep(self, to: str | None=None) -> WriterLease:
@@ -2089,7 +2101,7 @@ class Terminal:
         """
 
     def set_presence(self, *, name: str | None=None, focus: bool | None=None, at: tuple[int, int] | None=None, scroll: int | None=None, view: str | None=None) -> None:
-        """Change how this viewer appears to the others; None keeps a value.
+        """Change how this viewer appears to other viewers. None keeps the current value.
 
         Args:
             name: The name to show.
@@ -2105,32 +2117,33 @@ class Terminal:
 
         Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants.
 
-        The server sends at most a window of bytes ahead of the reader. Ends after `Exit`. Iterating raises `BusyError`,
-        `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the client.
+        The server sends at most one window of bytes ahead of the reader. The iteration ends after `Exit`. It raises
+        `BusyError`, `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the
+        client.
         """
 
     def __iter__(self) -> Iterator[bytes]:
-        """Iterate over the bytes to write to an emulator: output, and in place of missing output a `Repaint`."""
+        """Iterate over the bytes to write to an emulator: output, and a `Repaint` in place of missing output."""
 
     def lines(self, *, escapes: bool=False, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
         """Iterate over the lines of the output without line ends (LF or CR LF). The last line need not have a line end.
 
-        A line of more than 1 MiB is yielded in parts. All versions of a line that is overwritten with CR are yielded in
-        one string. Output before the first snapshot of an attachment is not yielded.
+        A line of more than 1 MiB is yielded in parts. If a program overwrites a line with CR, all its versions are
+        yielded in one string. Output before the first snapshot of an attachment is not yielded.
 
         Args:
-            escapes: Whether the lines contain escape sequences and control characters as they are.
+            escapes: Whether to keep escape sequences and control characters in the lines.
             encoding: The encoding of the text.
             errors: Handling of invalid bytes, as for `bytes.decode`.
 
         Raises:
-            TruncatedError: Output is missing, because it was read too slowly without `lossless`. Iterating again
-                continues after it.
-            HawseError: As `items`.
+            TruncatedError: Output is missing because it was read too slowly without `lossless`. Iterating again
+                continues after the missing output.
+            HawseError: The same errors as `items`.
         """
 
     def write(self, data: BytesLike) -> None:
-        """Type; return when the bytes are buffered. Waits while the program reads slowly.
+        """Type bytes, and return when they are buffered. Waits while the program reads slowly.
 
         Raises:
             HawseError: `exited`, `forbidden` for a read-only viewer, and the call's error.
@@ -2146,20 +2159,20 @@ class Terminal:
         """Send a signal to the foreground process group: "INT", "SIGINT" or a number."""
 
     def kill(self, *, grace: float | None=None) -> Exit:
-        """Send HUP to all processes in it, and KILL after `grace` seconds (2); return its exit."""
+        """Send SIGHUP to all its processes, and SIGKILL after `grace` seconds (2). Returns its exit."""
 
     def wait(self) -> Exit:
-        """Wait until its program has ended. Output that was not read yet can still be read afterwards.
+        """Wait until its program has ended. Unread output can still be read afterwards.
 
-        With `lossless`, a program that prints more than is read ends later, since it waits for the reader up to 30 s.
+        With `lossless`, a program waits up to 30 s for a slow reader, so it can end later.
 
         Raises:
-            HawseError: The error that ended the attachment or closed the client. `stale_handle` or `not_found` if it
-                ended so long ago that its exit is no longer kept.
+            HawseError: The error that ended the attachment or closed the client. `stale_handle` or `not_found` if the
+                terminal ended so long ago that its exit is no longer kept.
         """
 
     def record(self, *, input: bool=False, title: str | None=None) -> Recording:
-        """Record it from now on, as asciicast v3.
+        """Start to record the terminal, as asciicast v3.
 
         Args:
             input: Whether to record input as well, including passwords.
@@ -2173,34 +2186,34 @@ class Terminal:
         """Detach. The terminal keeps running."""
 
     def screen(self, *, format: Literal['text', 'ansi', 'html']='text', scrollback: int=0) -> TerminalScreenResult:
-        """Return the screen, below up to `scrollback` rows (6,000 at most) that have scrolled off it."""
+        """Return the screen, preceded by up to `scrollback` rows (at most 6,000) that have scrolled off."""
 
     def send(self, text: str | None=None, *, paste: str | None=None, keys: list[str] | None=None) -> TerminalSendResult:
-        """Type into the terminal, exactly once and in one piece, or not at all.
+        """Type into the terminal, exactly once and as one uninterrupted input, or not at all.
 
         Args:
             text: Literal text to type first.
-            paste: Is typed next, as pasted text: bracketed if the program has asked for that.
-            keys: Are pressed last, by name, such as `["ctrl+c", "up"]`.
+            paste: Text to paste next, bracketed if the program has enabled bracketed paste.
+            keys: Names of the keys to press last, such as `["ctrl+c", "up"]`.
 
         Raises:
             HawseError: `invalid_params` for an unknown key, `lease_held`, `exited`, `forbidden` for a read-only viewer,
-                `input_overflow` if the program does not read.
+                `input_overflow` if the program does not read its input.
         """
 
     def expect(self, pattern: str, *, literal: bool=False, on: Literal['output', 'screen']='output', echo: bool=False, since: int | None=None, timeout: float=30.0) -> OutputMatch:
         """Wait until `pattern` matches the output after the last match or `send`, without the echo of typed text.
 
-        It can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for the prompt
-        of a program before you type: the echo of text that was typed ahead cannot be recognized in every program.
+        A pattern can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for a
+            program's prompt before you type, because the echo of text that was typed ahead cannot always be recognized.
 
         Args:
             pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
-            literal: Whether `pattern` is text, not a regular expression.
+            literal: Whether `pattern` is plain text rather than a regular expression.
             on: Whether to match the output, or the visible screen, which always contains the echo.
             echo: Whether to match the echo of typed text as well.
-            since: The offset to search from.
+            since: The offset where the search starts.
             timeout: Time limit in seconds.
 
         Raises:
@@ -2208,62 +2221,63 @@ class Terminal:
         """
 
     def wait_for(self, *, pattern: str | None=None, literal: bool=False, on: Literal['output', 'screen']='output', echo: bool=False, silence: float | None=None, command: bool=False, prompt: bool=False, exit: bool=False, since: int | None=None, timeout: float=30.0) -> TerminalWaitResult:
-        """Wait for the first of several conditions; the result's `event` names it.
+        """Wait for the first of several conditions. The result's `event` is the condition that was met.
 
         Args:
-            pattern: As for `expect`.
-            literal: As for `expect`.
-            on: As for `expect`.
-            echo: As for `expect`.
+            pattern: The same as for `expect`.
+            literal: The same as for `expect`.
+            on: The same as for `expect`.
+            echo: The same as for `expect`.
             silence: Seconds without output.
             command: Whether to wait for the end of a command.
-            prompt: Whether to wait until the shell is at its prompt: no command runs, and it has started a prompt since
-                a line or Ctrl-C was typed last.
+            prompt: Whether to wait for the shell's prompt: no command runs, and the shell has printed a prompt since a
+                line or Ctrl-C was last typed.
             exit: Whether to wait for the end of the program.
-            since: The offset of the first byte of output that counts; None means after the last match or `send`.
-            timeout: Time limit in seconds; then, the `event` is `timeout`.
+            since: The offset where the output to consider starts; None means after the last match or `send`.
+            timeout: Time limit in seconds. If it is exceeded, the `event` is `timeout`.
 
         Raises:
-            HawseError: `invalid_params`, `too_large` if the output from `since` on is no longer kept.
+            HawseError: `invalid_params`; `too_large` if the output at `since` is no longer kept.
         """
 
     def run(self, command: str, *, timeout: float=3600.0, max_output: int=...) -> RunResult:
-        """Wait for the prompt, type a command line, wait until it has ended, and return its exit code and its output.
+        """Wait for the prompt, type a command line, and wait until the command has ended. Returns its exit code and
+        output.
 
-        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133). It waits for a
-        command that is still running, even one that was just interrupted. Input of another viewer at the same moment
-        can be mistaken for the command: see `take`.
+        The terminal needs a shell that reports its commands (bash, zsh, or any shell that prints OSC 133). If a command
+        is still running, even if it was just interrupted, this waits for it first. Input of another viewer at the same
+        moment can be mistaken for the command; `take` prevents that.
 
         Args:
             command: One line.
-            timeout: Time limit in seconds; then, this raises `deadline_exceeded`. Its `admitted` is `yes` if the
-                command keeps running, and `no` if nothing was typed, because the shell was not at its prompt.
-            max_output: The number of bytes, the last ones, that `RunResult.output` keeps.
+            timeout: Time limit in seconds. If it is exceeded, this raises `deadline_exceeded`. Its `admitted` is `yes`
+                if the command keeps running, and `no` if nothing was typed because the shell was not at its prompt.
+            max_output: Maximum number of bytes of output to keep, from the end.
 
         Raises:
-            HawseError: `conflict` if the shell does not report its commands, `exited`, `deadline_exceeded`, and as
-                `send`.
+            HawseError: `conflict` if the shell does not report its commands, `exited`, `deadline_exceeded`, and the
+                errors of `send`.
         """
 
     def history(self, *, limit: int=100, before: int | None=None) -> TerminalHistoryResult:
-        """Return the latest `limit` (up to 1,000) commands with a number below `before`."""
+        """Return the latest `limit` commands (at most 1,000) with a number below `before`."""
 
 class Terminals:
     """The terminals of a sandbox. It need not be closed."""
     def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: Directory | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
-        """Attach to the terminal with this id, which is created unless it is running.
+        """Attach to the terminal with this id, creating it unless it is running.
 
-        Await the result, and `close` it, or use it in `with`, which closes it at the end. The terminal remains.
+        Await the result and `close` it, or use it in `with`, which closes it at the end. The terminal remains.
 
         Args:
-            id: The id of the terminal; None means a random one.
+            id: The id of the terminal; None means a random id.
             argv: The program of a new terminal; None means the user's shell.
             cwd: Its working directory.
             env: Variables to add to its environment; None unsets a variable.
             cols: Columns of a new terminal.
             rows: Rows of a new terminal.
-            integration: Whether a new bash or zsh reports its directory and its commands, as `terminal.run` needs.
-            record: Whether to record a new terminal from its first byte; `RecordOptions(input=True)` includes input,
+            integration: Whether a new bash or zsh reports its directory and commands, which `terminal.run` needs.
+            record: Whether to record a new terminal from its first byte. `RecordOptions(input=True)` includes input,
                 even passwords.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
@@ -2272,7 +2286,7 @@ class Terminals:
         """
 
     def attach(self, id: str, *, instance: str | None=None, since: int | None=None, **viewer: Unpack[ViewerOptions]) -> Terminal:
-        """Attach to a terminal that exists. Await the result, and `close` it, or use it in `with`.
+        """Attach to an existing terminal. Await the result and `close` it, or use it in `with`.
 
         Args:
             id: The id of the terminal.
@@ -2281,34 +2295,34 @@ class Terminals:
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
-            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and what closed
-                the client.
+            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and the error
+                that closed the client.
         """
 
     def get(self, id: str) -> TerminalInfo:
-        """Return the current state of a terminal, running or exited. Raises `not_found`."""
+        """Return the current state of a running or exited terminal. Raises `not_found`."""
 
     def list(self) -> list[TerminalInfo]:
-        """Return the terminals, running and exited."""
+        """Return the running and exited terminals."""
 
     def viewers(self) -> TerminalViewersResult:
-        """Return who is at the terminals, without joining them."""
+        """Return the viewers of all terminals, without joining them."""
 
 class Tunnels:
     """The tunnels of a sandbox. It need not be closed."""
     def create(self, port: int, *, name: str | None=None, kind: TunnelKind | None=None, public_port: int | None=None, expires_in: float | None=None, provider: TunnelProvider='gateway') -> Tunnel:
-        """Give a port a public address: anyone who knows it can connect to the port, without a token.
+        """Give a port a public address. Anyone who knows the address can connect to the port without a token.
 
-        The address remains the same when the sandbox or the gateway restarts. The name or `public_port` of an existing
-        tunnel to the same port of this sandbox returns that tunnel, with the new `expires_in`.
+        The address remains the same when the sandbox or the gateway restarts. If a tunnel with this name or
+        `public_port` to the same port of this sandbox exists, its `expires_in` is updated and it is returned.
 
         Args:
             port: The port. No program needs to listen yet.
-            name: 1 to 40 lower-case letters, digits and single hyphens. None means a random one that cannot be guessed.
-                Not for `tcp` of the gateway.
+            name: 1 to 40 lower-case letters, digits and single hyphens. None means a random name that cannot be
+                guessed. Not for `tcp` tunnels of the gateway.
             kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, routed by the requested host name,
                 with the certificate of the program. None means `tcp` with `ssh`, otherwise `http`.
-            public_port: The port of the gateway or the SSH server, for `tcp`. None means a free one.
+            public_port: The port of the gateway or the SSH server, for `tcp`. None means a free port.
             expires_in: Seconds until it ends. None means it ends with the sandbox.
             provider: The provider of its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
                 `tcp`. The gateway's machine runs the program of the provider.
@@ -2319,19 +2333,19 @@ class Tunnels:
         """
 
     def list(self) -> builtins.list[Tunnel]:
-        """Return the tunnels, in the order of their ids. The sandbox is not started."""
+        """Return the tunnels, sorted by id, without starting the sandbox."""
 
     def delete(self, tunnel: str) -> None:
-        """Delete a tunnel and end its connections. `tunnel`: its id. Raises `HawseError` `not_found`."""
+        """Delete the tunnel with the id `tunnel`, and end its connections. Raises `HawseError` (`not_found`)."""
 
 class Watch:
     """`with box.watches.start(path) as watch: for change in watch: …`
 
-    Yields each `WatchedChange`, and a `WatchRescan` where some are unknown: then list the directory. Raises `not_found`
-    when the directory was deleted; ends when a client stops the watch.
+    Yields each `WatchedChange`, and a `WatchRescan` if changes are unknown and the directory must be listed. Raises
+    `not_found` if the directory is deleted. Ends when a client stops the watch.
     """
     def __enter__(self) -> Self:
-        """Start the watch: changes are reported from here on. Raises `not_found`, `not_directory`, `limit_exceeded`."""
+        """Start the watch. Later changes are reported. Raises `not_found`, `not_directory`, `limit_exceeded`."""
 
     @property
     def id(self) -> str:
@@ -2342,7 +2356,7 @@ class Watch:
         """The directory, as an absolute path."""
 
     def stop(self) -> None:
-        """End the watch for all clients that watch the same. A watch that has ended is not an error."""
+        """End the watch for all its clients. It is not an error if the watch has ended."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         ...
@@ -2353,33 +2367,33 @@ class Watch:
 class Watches:
     """The watches of a sandbox. It need not be closed."""
     def start(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
-        """Return a watch of a directory, to be entered with `with`: see `Watch`.
+        """Return a watch of a directory, to be entered with `with`. See `Watch`.
 
-        It does not start a sleeping sandbox: entering it waits until another call has started the sandbox.
+        It does not start a sleeping sandbox. Entering it waits until another call has started the sandbox.
 
         Args:
             path: The directory.
-            recursive: Whether to watch the directories below it too.
-            include: Globs (`*`, `?`, `[…]`, `**`) of reported files; None means all. A glob with a slash matches the
-                path relative to the directory, one without a slash the name at any depth.
-            exclude: Globs of files that are not reported; None means the files of Git and hawse.
-            since: A `version`, to continue there.
+            recursive: Whether to watch subdirectories as well.
+            include: Globs (`*`, `?`, `[…]`, `**`) of files to report; None reports all. A glob with a slash matches the
+                path relative to the directory; a glob without a slash matches names at any depth.
+            exclude: Globs of files to ignore; None ignores the files of Git and hawse.
+            since: The `version` to continue from.
         """
 
     def changes(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> WatchChangesResult:
         """Return the changes since a version, and the version for the next call.
 
-        A watch ends after 10 minutes without a call, and the next answer is `rescan`.
+        A watch ends after 10 minutes without a call; the next result is then `rescan`.
 
         Args:
             path: The directory.
-            recursive: As for `start`.
-            include: As for `start`.
-            exclude: As for `start`.
-            since: The version of the previous answer; None starts to watch.
+            recursive: The same as for `start`.
+            include: The same as for `start`.
+            exclude: The same as for `start`.
+            since: The version in the previous result; None starts a watch.
 
         Raises:
-            HawseError: As for `Watch`.
+            HawseError: The same errors as for `Watch`.
         """
 
 class OpenedSandbox(Sandbox):

@@ -1,1 +1,1 @@
-"""`exec`, processes and sessions of a sandbox. They know no connection; calls carry them."""
+"""`exec`, processes and sessions of a sandbox. They do not depend on the connection; calls carry their data."""

@@ -1,6 +1,7 @@
 """`exec`: run one command to its end and keep its output.
 
-The call has a key, so a repeat on a new connection joins the running command, from the offsets that were received.
+The call has a key, so a repeated call on a new connection joins the running command and continues at the received
+offsets.
 """
 
 import asyncio
@@ -38,14 +39,14 @@ STREAMS: dict[Kind, StreamName] = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
 
 
 def check_complete(cursors: Mapping[Kind, OffsetCursor], reached: StreamOffsets | ProcessAttachResult) -> None:
-    """Raise `TruncatedError` if the server has sent more of a stream than was received."""
+    """Raise `TruncatedError` if the server has dropped output before this client received it."""
     for kind, name in STREAMS.items():
         if (missing := getattr(reached, name) - cursors[kind].offset) > 0:
             raise TruncatedError(name, missing)
 
 
 class ExecCall(ClientCall):
-    """One command: `exec` or `session.exec`, which have the same streams and events."""
+    """A call of `exec` or `session.exec`, which have the same streams and events."""
 
     def __init__(
         self,
@@ -65,10 +66,10 @@ class ExecCall(ClientCall):
             sandbox: The sandbox to run it in.
             window: Number of bytes that the server can send before they are handled.
             timeout: Time limit of the call in seconds.
-            result: The type of the call's result, with the output itself in place of the final offsets.
+            result: The type of the result, in which the output itself replaces the final offsets.
 
         Raises:
-            HawseError: `invalid_params` for a key that the server would refuse.
+            HawseError: `invalid_params` if the server would refuse the key.
             TypeError: A callback is not a plain function.
         """
         callbacks = declared_callbacks(
@@ -84,10 +85,10 @@ class ExecCall(ClientCall):
         self._cursors = {kind: OffsetCursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
         self._callbacks = {Kind.OUTPUT: callbacks.get("on_stdout"), Kind.STDERR: callbacks.get("on_stderr")}
-        self._context = contextvars.copy_context()  # the caller's context: callbacks run in it, not in the connection's
+        self._context = contextvars.copy_context()  # the caller's context, in which callbacks run
         # Fails with a callback's exception.
         self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._owed = 0  # bytes of credit that are not given back yet
+        self._owed = 0  # bytes of credit that were not returned yet
         if "stdin" in options:
             self.input_stream = InputStream(Limits().input_window, self.wake)
 
@@ -114,7 +115,8 @@ class ExecCall(ClientCall):
 
     def _opened(self, opened: ProcessOpened | SessionExecOpened) -> None:
         if self.run is not None and self.run.instance != opened.instance:
-            # A sandbox that died has lost its keys, and may have run the command again: this is not this call's run.
+            # A restarted sandbox has lost its keys, so it may have run the command again as another run than this
+            # call's.
             raise OutcomeUnknownError("the sandbox was restarted during the command", admitted="yes")
         self.run = opened
         check_complete(self._cursors, opened.start)
@@ -127,7 +129,7 @@ class ExecCall(ClientCall):
             kept = self._output[data.kind]
             new = self._cursors[data.kind].accept(data.offset, data.payload)
             kept += new
-            del kept[self._limit :]  # from a server that does not know `max_output`
+            del kept[self._limit :]  # the server does not know `max_output`
             self._call_back(data.kind, bytes(new))
         self.spend(len(data.payload))
 
@@ -139,7 +141,7 @@ class ExecCall(ClientCall):
             self._context.run(callback, new)
         except Exception as error:
             self.callback_failed.set_exception(error)
-            self.callback_failed.exception()  # marks it as retrieved, since the caller may be gone
+            self.callback_failed.exception()  # marks the exception as retrieved, because the caller may be gone
 
     def spend(self, size: int) -> None:
         self._owed += size
@@ -152,7 +154,8 @@ class ExecCall(ClientCall):
         ends = StreamOffsets(stdout=end.stdout, stderr=end.stderr)
         due = StreamOffsets(stdout=min(ends.stdout, self._limit), stderr=min(ends.stderr, self._limit))
         check_complete(self._cursors, due)
-        # In the method's result, `stdout` and `stderr` are the final offsets; in the client's, the output itself.
+        # `stdout` and `stderr` are the final offsets in the method's result, and the output itself in the client's
+        # result.
         fields = msgspec.structs.asdict(end) | {
             "stdout": bytes(self._output[Kind.OUTPUT]),
             "stderr": bytes(self._output[Kind.STDERR]),
@@ -167,11 +170,11 @@ async def run_to_end(calls: CallTable, call: ExecCall, *, give_up: Callable[[Exe
     Args:
         calls: The calls of the client.
         call: The call.
-        give_up: Is called at the end, to abandon a call that has not settled because the caller was cancelled or the
-            call's timeout has passed.
+        give_up: Called at the end to abandon a call that has not settled, because the caller was cancelled or the
+            timeout has passed.
 
     Raises:
-        CommandError: If `check`.
+        CommandError: The command failed and `check` is true.
         HawseError: The call's error, `deadline_exceeded`, and the error that closed the client.
         Exception: A callback's exception.
     """
@@ -192,7 +195,7 @@ async def run_to_end(calls: CallTable, call: ExecCall, *, give_up: Callable[[Exe
 
 
 def kill(calls: CallTable, call: ExecCall) -> None:
-    """Abandon `call`, and end its command, which may be running, as soon as its process is known."""
+    """Abandon `call`, and end its command as soon as its process is known."""
 
     def opened() -> None:
         if call.run is not None and not call.settled:
@@ -209,7 +212,7 @@ def kill(calls: CallTable, call: ExecCall) -> None:
 
 
 async def _write_stdin(call: ExecCall, data: BytesLike) -> None:
-    """Send `data`. The command can end or fail before it has read everything."""
+    """Send `data`. The command can end or fail before it has read all of it."""
     assert call.input_stream is not None
     try:
         await call.input_stream.write(data)

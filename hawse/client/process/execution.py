@@ -24,26 +24,27 @@ class Execution:
     async def call(
         self, method: str, params: dict[str, Any] | None = None, *, key: str | None = None, timeout: float | None = None
     ) -> Any:
-        """Call any method of this sandbox by its name: see `Client.call`."""
+        """Call any method of this sandbox by its name. See `Client.call`."""
         call = ClientCall(method, params, sandbox=self.id, key=key, timeout=timeout, window=self._window)
         return await self._calls.perform(call)
 
     async def exec(self, command: Command, **options: Unpack[ExecOptions]) -> CommandResult:
-        """Run a command to its end, and return its exit and its output.
+        """Run a command to its end, and return its exit and output.
 
-        If the caller is cancelled, the command is ended, unless the call has a `key`.
+        If the caller is cancelled, the command ends, unless the call has a `key`.
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
-            options: See `ExecOptions`. After its `timeout`, the whole process tree is killed.
+            options: See `ExecOptions`. After `timeout`, all processes of the command are killed.
 
         Raises:
-            CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
+            CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
+                is also a `TimeoutError`.
             TruncatedError: Output was lost.
-            HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
+            HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` plus
                 the client's `request_timeout`; the error that closed the client.
         """
-        from hawse.api.processes import Exec  # `hawse shell`, which must start fast, runs no command
+        from hawse.api.processes import Exec  # `hawse shell`, which must start fast, does not need it
         from hawse.client.process.exec import ExecCall, kill, run_to_end
 
         options = declared(options, ExecOptions, "exec")

@@ -1,4 +1,4 @@
-"""The output of a process, by chunks or by lines: what `Process` inherits."""
+"""The output of a process, by chunks or by lines: a base class of `Process`."""
 
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
@@ -15,11 +15,11 @@ from hawse.client.process.attach import ProcessAttachCall
 from hawse.client.process.exec import STREAMS
 from hawse.client.process.reread import Reread
 
-REREAD_WINDOW = 256 << 10  # bytes to receive ahead of the reader when output is read again
+REREAD_WINDOW = 256 << 10  # bytes to receive ahead of the reader when discarded output is read again
 
 
 class OutputStream(OutputIterator[bytes]):
-    """The bytes of stdout or stderr as they arrive; `lines` yields them by lines."""
+    """The bytes of stdout or stderr as they arrive. `lines` yields lines instead."""
 
     def __init__(self, call: ProcessAttachCall, reader: LineReader) -> None:
         super().__init__(call.receive_buffer, reader.read)
@@ -45,17 +45,17 @@ class OutputStream(OutputIterator[bytes]):
 
 
 class ProcessOutput:
-    """Reads both streams of one process. The server sends at most a window of bytes ahead of the reader.
+    """Reads both output streams of one process. The server sends at most one window of bytes ahead of the reader.
 
-    Iterating raises `TruncatedError` where bytes are no longer kept (iterating again continues after them), `BusyError`
-    if another task reads the same stream, and the call's error.
+    Iterating raises `TruncatedError` if bytes are no longer kept (iterating again continues after them), `BusyError` if
+    another task is reading the same stream, and the call's error.
     """
 
     def __init__(self, calls: CallTable, call: ProcessAttachCall, sandbox: str) -> None:
         self._calls = calls
         self._call = call
         self._sandbox = sandbox
-        self._rereads: dict[StreamName, Reread] = {}  # what comes before the next bytes of a stream
+        self._rereads: dict[StreamName, Reread] = {}  # items to read before the next bytes of a stream
         self._received = dict(call.first)
         self._readers: dict[StreamName, LineReader] = {
             name: LineReader(partial(self._next_of, name)) for name in STREAMS.values()
@@ -63,17 +63,17 @@ class ProcessOutput:
 
     @property
     def offset(self) -> Mapping[StreamName, int]:
-        """The offset in each stream after the last byte that was read: `attach` with this `since` continues there."""
+        """The offset in each stream after the last byte read. `attach` with this `since` continues there."""
         return {name: self._received[name] - self._readers[name].held for name in STREAMS.values()}
 
     @property
     def stdout(self) -> OutputStream:
-        """Iterate over stdout alone. Both streams share a window, so read stderr as well if it can be long."""
+        """Iterate over stdout only. Both streams share a window, so read stderr as well if it can be long."""
         return OutputStream(self._call, self._readers["stdout"])
 
     @property
     def stderr(self) -> OutputStream:
-        """Iterate over stderr alone."""
+        """Iterate over stderr only."""
         return OutputStream(self._call, self._readers["stderr"])
 
     def output(self) -> OutputIterator[tuple[StreamName, bytes]]:
@@ -81,9 +81,9 @@ class ProcessOutput:
         return OutputIterator(self._call.receive_buffer, self._next_held)
 
     async def lines(self, *, encoding: str = "utf-8", errors: str = "replace") -> AsyncIterator[tuple[StreamName, str]]:
-        """Iterate over `(stream, line)` of both streams in the order of arrival: see `OutputStream.lines`."""
+        """Iterate over `(stream, line)` of both streams in the order of arrival. See `OutputStream.lines`."""
         chunks = OutputIterator(self._call.receive_buffer, lambda: self._next(None))
-        for name, reader in self._readers.items():  # what another iterator has received and not returned
+        for name, reader in self._readers.items():  # items that another iterator has received but not returned
             while (line := reader.take_line()) is not None:
                 yield name, line.decode(encoding, errors)
         async for name, data in chunks:

@@ -1,4 +1,4 @@
-"""The handle of a process: its output, its input, waiting for it, signals and its end."""
+"""The handle of a process: output, input, waiting and signals."""
 
 import asyncio
 from collections.abc import Mapping
@@ -28,13 +28,14 @@ from hawse.client.process.output import ProcessOutput
 from hawse.client.process.wait import ProcessWaitCall
 from hawse.wire import HawseError, RemoteProtocolError
 
-GONE = frozenset({"not_found", "exited", "stale_handle"})  # there is nothing left to kill
+GONE = frozenset({"not_found", "exited", "stale_handle"})  # the process has already ended
 
 
 class Process(ProcessOutput):
-    """A process that this client is attached to. It keeps running after `close`.
+    """A process that this client is attached to. The process keeps running after `close`.
 
-    Leaving `async with` kills a process that this handle has started, unless `detach` was called, and closes it.
+    Leaving `async with` closes the handle. It also kills the process if this handle has started it, unless `detach` was
+    called.
     """
 
     def __init__(
@@ -78,24 +79,24 @@ class Process(ProcessOutput):
 
     @property
     def instance(self) -> str:
-        """Distinguishes processes with the same id: new for each start."""
+        """Distinguishes processes with the same id. Each start has a new instance."""
         return self._call.instance or ""
 
     @property
     def pid(self) -> int:
-        """The process id, in the sandbox's numbering."""
+        """The process id inside the sandbox."""
         return self._call.info.pid if self._call.info else 0
 
     # ---- input
 
     async def write(self, data: BytesLike) -> None:
-        """Write to stdin; return when the bytes are buffered. Waits while the program reads slowly.
+        """Write to stdin and return when the bytes are buffered. Waits while the program reads slowly.
 
         Raises:
-            HawseError: `exited` if the process has ended; `forbidden` if this client started it without `stdin`, and
-                `protocol_error` if another client did; the call's error.
+            HawseError: `exited` if the process has ended; if it was started without `stdin`, `forbidden` (started by
+                this client) or `protocol_error` (by another client); the call's error.
         """
-        if not self._stdin:  # the server would end the channel, and the output with it
+        if not self._stdin:  # the server would close the channel, which also carries the output
             raise ForbiddenError("the process reads from /dev/null: start it with stdin=True")
         await self._call.input_stream.write(data)
 
@@ -104,18 +105,18 @@ class Process(ProcessOutput):
         await self._call.input_stream.flush()
 
     async def end(self) -> None:
-        """Send EOF on stdin, after the written bytes."""
+        """Send EOF on stdin after the written bytes."""
         await self._call.input_stream.end()
 
     # ---- life
 
     async def wait(self, *, timeout: float | None = None) -> Exit:
-        """Wait until the process has ended and its output has arrived; return its exit.
+        """Wait until the process has ended and its output has arrived. Returns its exit.
 
-        Unread output can be read afterwards, as far as the sandbox keeps it.
+        Afterwards, unread output can be read if the sandbox still keeps it.
 
         Args:
-            timeout: Time limit in seconds; None means no limit. The process continues after it.
+            timeout: Time limit of the wait in seconds; None means no limit. The process itself continues.
 
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
@@ -151,7 +152,7 @@ class Process(ProcessOutput):
             text: Literal text to search for.
             pattern: A regular expression in RE2's syntax.
             stream: The stream to search; None means both.
-            since: The offset in each stream to search from; None means all kept output.
+            since: The offset in each stream where the search starts; None searches all kept output.
             timeout: Time limit in seconds.
 
         Raises:
@@ -169,7 +170,7 @@ class Process(ProcessOutput):
     async def wait_for_port(
         self, port: int, *, path: str | None = None, status: tuple[int, int] = (200, 399), timeout: float = 30.0
     ) -> int | None:
-        """Wait until a program listens at `port` in the sandbox; with `path`, until it answers an HTTP GET.
+        """Wait until a program listens on `port` in the sandbox or, with `path`, until it answers an HTTP GET.
 
         Args:
             port: The TCP port.
@@ -181,7 +182,7 @@ class Process(ProcessOutput):
             The status of the answer; None without `path`.
 
         Raises:
-            HawseError: `exited` if the process ends first, and as `wait_for_log`.
+            HawseError: `exited` if the process ends first, and the errors of `wait_for_log`.
         """
         condition = PortCondition(port=port, path=path, status=status)
         wait = ProcessWait(id=self.id, instance=self.instance, port=condition)
@@ -196,12 +197,12 @@ class Process(ProcessOutput):
         await self._request(ProcessSignal(id=self.id, instance=self.instance, signal=signal))
 
     async def kill(self, *, signal: str | None = None, grace: float | None = None) -> Exit:
-        """Send TERM (or `signal`) to the process tree, and KILL after `grace` seconds (5); return its exit."""
+        """Send SIGTERM (or `signal`) to the process tree, and SIGKILL after `grace` seconds (5). Returns the exit."""
         params = ProcessKill(id=self.id, instance=self.instance, signal=signal, grace=grace)
         return (await self._request(params)).exit
 
     def detach(self) -> None:
-        """Let the process continue when the `async with` is left."""
+        """Keep the process running when the `async with` block is left."""
         self._detached = True
 
     def close(self) -> None:

@@ -27,9 +27,9 @@ class Processes(SandboxPart):
     """The processes of a sandbox. It need not be closed."""
 
     def start(self, command: Command, **options: Unpack[StartOptions]) -> "ProcessStarting":
-        """Start exactly one process and attach to it.
+        """Start a process, exactly once, and attach to it.
 
-        `process = await box.processes.start(…)` starts one that outlives the client. `async with
+        `process = await box.processes.start(…)` starts a process that outlives the client. `async with
         box.processes.start(…) as process:` kills it at the end, unless `detach` was called.
 
         Args:
@@ -37,7 +37,7 @@ class Processes(SandboxPart):
             options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
-            HawseError: When awaited: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and
+            HawseError: When awaited: `conflict` if a process with this `id` runs, `spawn_failed`, `limit_exceeded`, and
                 the error that closed the client.
         """
         return ProcessStarting(self, start_fields(command, **options))
@@ -45,7 +45,7 @@ class Processes(SandboxPart):
     async def attach(
         self, id: str, *, instance: str | None = None, since: Mapping[StreamName, int] | None = None
     ) -> Process:
-        """Attach to a process, running or exited.
+        """Attach to a running or ended process.
 
         Args:
             id: The id of the process.
@@ -68,23 +68,23 @@ class Processes(SandboxPart):
         """End all running processes with all their descendants; return their number when all have ended.
 
         Args:
-            session: The id of a session, to only list processes that it started. None means all, including commands of
+            session: The id of a session, to end only its processes. None means all processes, including commands of
                 `exec`.
-            signal: The first signal; None means TERM.
-            grace: Seconds from the first signal to KILL; None means 5.
+            signal: The first signal; None means SIGTERM.
+            grace: Seconds from the first signal to SIGKILL; None means 5.
 
         Raises:
-            HawseError: `permission_denied` if a process survives KILL, and the error that closed the client.
+            HawseError: `permission_denied` if a process survives SIGKILL, and the error that closed the client.
         """
         return (await self._request(ProcessKillall(session=session, signal=signal, grace=grace))).killed
 
     async def remove(self, id: str | None = None, *, instance: str | None = None, session: str | None = None) -> int:
-        """Remove an ended process with its output, or all ended ones; return their number.
+        """Remove an ended process and its output, or all ended processes. Returns the number of removed processes.
 
         Args:
-            id: The id of the process; None means all that have ended.
+            id: The id of the process; None means all processes that have ended.
             instance: The expected instance; None accepts any.
-            session: Without `id`, the id of a session: only processes that it started. None means all.
+            session: Without `id`: the id of a session, to remove only its processes. None means all.
 
         Raises:
             HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and the error that closed the
@@ -93,7 +93,7 @@ class Processes(SandboxPart):
         return (await self._request(ProcessRemove(id=id, instance=instance, session=session))).removed
 
     async def list(self, *, session: str | None = None) -> list[ProcessInfo]:
-        """Return the processes that run and the latest that have ended, in the order of their start.
+        """Return the running processes and the latest ended processes, in the order of their start.
 
         `argv` is truncated after 256 characters.
 
@@ -109,7 +109,7 @@ class Processes(SandboxPart):
         return found
 
     async def begin(self, fields: StartFields) -> Process:
-        """Start a process and attach to it: what awaiting the result of `start` does."""
+        """Start a process and attach to it. Awaiting the result of `start` calls this."""
         wanted = fields["id"]
         id = fields["id"] = f"p-{secrets.token_hex(6)}" if wanted is None else wanted
         try:
@@ -119,7 +119,7 @@ class Processes(SandboxPart):
                 info.id, instance=info.instance, since=since, stdin=bool(fields["stdin"]), owned=True
             )
         except BaseException:
-            if wanted is None:  # it may have been started, and no other client knows its id
+            if wanted is None:  # the process may have been started, and no other client knows its id
                 self._calls.post(ClientCall(ProcessKill(id=id), sandbox=self._sandbox))
             raise
 
@@ -133,7 +133,7 @@ class Processes(SandboxPart):
 
 
 class ProcessStarting:
-    """The result of `box.processes.start`: await it, or enter it with `async with`."""
+    """The result of `box.processes.start`. Await it, or enter it with `async with`."""
 
     def __init__(self, processes: Processes, fields: StartFields) -> None:
         self._processes = processes

@@ -1,4 +1,4 @@
-"""Arguments for running a program, and the fields of the methods that they are converted to."""
+"""Arguments for running a program, and their conversion to the parameters of methods."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,15 +11,15 @@ from hawse.client.calls.input_stream import BytesLike
 
 Command = str | Sequence[str | os.PathLike[str]]
 
-OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps; for more, use a process and its iterators
+OUTPUT_LIMIT = 64 << 20  # maximum bytes of each stream that `exec` keeps; for more, use a process and its iterators
 
 
 class OutputCallbacks(TypedDict, total=False):
-    """Functions that are called with output as it arrives. Their results are ignored; an exception ends the call.
+    """Functions that are called with output as it arrives. Their results are ignored. An exception ends the call.
 
     They are called in a copy of the caller's context (`contextvars`).
 
-    The parts of a stream are consecutive, and can end anywhere, even within a line or a character.
+    A stream arrives in consecutive parts, which can end anywhere, even within a line or a character.
     """
 
     on_stdout: Callable[[bytes], object]
@@ -30,13 +30,13 @@ class ExecOptions(OutputCallbacks, total=False):
     """Options for running a command: the keyword arguments of `Sandbox.exec` and `Session.exec`.
 
     Args:
-        cwd: The working directory; a relative one starts at the workspace, or at the session's directory.
-        env: Variables to add to the environment; None unsets one.
+        cwd: The working directory, relative to the workspace or to the session's directory.
+        env: Variables to add to the environment; None unsets a variable.
         stdin: The whole input; by default, the command reads from /dev/null.
-        timeout: Time limit in seconds; then, the command is killed and the result is `timed_out`.
-        check: Whether to raise an error for an exit code other than 0, or truncated output.
-        key: Another call with the same key, from any client, joins the same run.
-        max_output: Number of bytes to keep of each stream; if there are more, the result is `truncated`.
+        timeout: Time limit in seconds. If it is exceeded, the command is killed and the result is `timed_out`.
+        check: Whether to raise an error if the exit code is not 0 or the output is truncated.
+        key: Calls with the same key, from any client, join the same run.
+        max_output: Number of bytes to keep of each stream. If there are more, the result is `truncated`.
     """
 
     cwd: Directory | None
@@ -53,10 +53,10 @@ class StartOptions(TypedDict, total=False):
 
     Args:
         id: The id of the process; by default a random one.
-        cwd: The working directory; a relative one starts at the workspace, or at the session's directory.
-        env: Variables to add to the environment; None unsets one.
+        cwd: The working directory, relative to the workspace or to the session's directory.
+        env: Variables to add to the environment; None unsets a variable.
         stdin: Whether the process gets input; by default it reads from /dev/null.
-        timeout: Seconds until the whole process tree is killed; by default never.
+        timeout: Seconds until all processes of the program are killed; by default never.
     """
 
     id: str | None
@@ -67,7 +67,7 @@ class StartOptions(TypedDict, total=False):
 
 
 class ProgramFields(TypedDict):
-    """The fields of `hawse.api.processes.Program` but `stdin`; exactly one of `argv` and `command` is set."""
+    """The fields of `hawse.api.processes.Program` except `stdin`. Exactly one of `argv` and `command` is set."""
 
     argv: list[str] | None
     command: str | None
@@ -77,19 +77,19 @@ class ProgramFields(TypedDict):
 
 
 class StartFields(ProgramFields):
-    """The fields that `process.start` and `session.process` have in common."""
+    """The common fields of `process.start` and `session.process`."""
 
     id: str | None
     stdin: bool | None
 
 
 def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout: float | None) -> ProgramFields:
-    """Return the fields of a program: a string is a shell's command, a sequence is an argv.
+    """Return the fields of a program. A string is a shell command; a sequence is an argv.
 
     Args:
         command: The command.
         cwd: The working directory.
-        env: Variables to add to the environment; None unsets one.
+        env: Variables to add to the environment; None unsets a variable.
         timeout: Time limit in seconds.
 
     Raises:
@@ -108,7 +108,7 @@ def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout
 
 
 def _arguments(command: Any) -> list[str]:
-    """Return an argv. A caller without a type checker can pass anything."""
+    """Check and return an argv. A caller without a type checker can pass a value of any type."""
     if not isinstance(command, Sequence) or isinstance(command, bytes | bytearray | memoryview):
         found = f"{type(command).__name__} {command!r:.100}"
         message = f"a command is a string for the shell, or a list of strings; this is the {found}"
@@ -131,5 +131,5 @@ def start_fields(
     stdin: bool = False,
     timeout: float | None = None,
 ) -> StartFields:
-    """Return the fields for starting a process. For the arguments see `StartOptions`."""
+    """Return the fields for starting a process. The arguments are the same as in `StartOptions`."""
     return {**program(command, cwd=cwd, env=env, timeout=timeout), "id": id, "stdin": stdin or None}

@@ -1,4 +1,4 @@
-"""Reads output of a process again that was received and discarded, from the journal in the sandbox."""
+"""Reads discarded output of a process again from the journal in the sandbox."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ GONE = frozenset({"not_found", "stale_handle"})  # the sandbox no longer keeps t
 
 
 class RereadCall(ProcessAttachCall):
-    """`process.attach` for one stream: what comes of the other one is ignored."""
+    """A call of `process.attach` for one stream. The other stream is ignored."""
 
     def __init__(self, params: ProcessAttach, *, sandbox: str, stream: StreamName, start: int, window: int) -> None:
         since: Mapping[StreamName, int] = {stream: start}
@@ -61,7 +61,7 @@ class Reread:
         self._busy = False
 
     async def read(self) -> bytes:
-        """Return the next bytes; none at the end of the part.
+        """Return the next bytes, or no bytes at the end of the part.
 
         Raises:
             TruncatedError: Bytes are no longer kept; the next call continues after them.

@@ -29,13 +29,15 @@ from hawse.client.process.program import Command, ExecOptions, StartOptions, sta
 
 
 class SessionResult(CommandResult, frozen=True):
-    """The exit and the output of a command. `ended` if the shell has ended with it (`exit`, `exec`, a kill)."""
+    """The exit and output of a command. `ended` is true if the shell ended with the command (`exit`, `exec`, a
+    kill).
+    """
 
     ended: bool = False
 
 
 class AttachProcess(Protocol):
-    """`Processes.attach`."""
+    """The type of `Processes.attach`."""
 
     async def __call__(
         self, id: str, *, instance: str | None = None, since: Mapping[StreamName, int] | None = None
@@ -43,7 +45,7 @@ class AttachProcess(Protocol):
 
 
 class SessionHandle(TypedDict):
-    """The fields that name one session."""
+    """The fields that identify a session."""
 
     id: str
     instance: str | None
@@ -52,8 +54,8 @@ class SessionHandle(TypedDict):
 class Session(CreatedHandle):
     """`async with box.sessions.create() as session: await session.exec("cd /tmp"); …`
 
-    Leaving deletes the created session and all processes that it started, unless `detach` was called. Commands of a
-    session run one at a time, in the order of the calls of all clients; sessions run in parallel.
+    Leaving the block deletes the created session and all processes that it started, unless `detach` was called.
+    Commands of a session run one at a time, in the order of the calls of all clients. Sessions run in parallel.
     """
 
     def __init__(
@@ -83,23 +85,25 @@ class Session(CreatedHandle):
     # ---- commands
 
     async def exec(self, command: str, **options: Unpack[ExecOptions]) -> SessionResult:
-        """Run a command in the session's shell after all earlier ones, and return its exit and its output.
+        """Run a command in the session's shell after all earlier commands, and return its exit and output.
 
-        Its effects on the shell persist. If the caller is cancelled, the command is removed from the queue or, if it is
-        running, ended, unless the call has a `key`. The session continues.
+        Its effects on the shell persist. If the caller is cancelled and the call has no `key`, a queued command is
+        removed and a running command ends. The session continues.
 
         Args:
             command: A shell command.
-            options: See `ExecOptions`. `cwd` and `env` are for this command only. `timeout` starts with the command,
-                and is by default the session's `command_timeout`. Then, the processes of the command are killed and the
-                shell skips its rest: the code is 124, and the session continues.
+            options: See `ExecOptions`. `cwd` and `env` are for this command only. `timeout` counts from the start of
+                the command; the default is the session's `command_timeout`. If it is exceeded, the processes of the
+                command are killed, the shell skips the rest of the command, the exit code is 124, and the session
+                continues.
 
         Raises:
-            CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
+            CommandError: The command failed and `check` is true. After `timeout`, it is a `CommandTimeoutError`, which
+                is also a `TimeoutError`.
             TruncatedError: Output was lost.
-            HawseError: `exited` if the shell had ended before (`details["exit"]` is the `Exit`) or the session was
-                deleted; `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist;
-                the error that closed the client.
+            HawseError: `exited` if the shell has ended (`details["exit"]` is the `Exit`) or the session was deleted;
+                `spawn_failed` if `cwd` does not exist; `limit_exceeded`, `not_found`, `stale_handle`; the error that
+                closed the client.
         """
         options = declared(options, ExecOptions, "exec")
         params = SessionExec(
@@ -115,14 +119,14 @@ class Session(CreatedHandle):
         return result
 
     async def cancel(self, key: str | None = None, *, grace: float | None = None) -> None:
-        """End a command, but not the session: TERM, then KILL after `grace` seconds (5).
+        """End a command, but not the session: SIGTERM, then SIGKILL after `grace` seconds (5).
 
-        A waiting command leaves the queue and its `exec` raises `cancelled`; the result of a running one has the signal
-        `SIGTERM`. It returns when the command has ended. A command that does not exist is not an error.
+        A queued command is removed and its `exec` raises `cancelled`. The result of a running command has the signal
+        `SIGTERM`. This returns when the command has ended. It is not an error if the command does not exist.
 
         Args:
-            key: The key of its `exec`; None means the running command, of any client.
-            grace: Seconds from TERM to KILL.
+            key: The key of its `exec`; None means the running command of any client.
+            grace: Seconds from SIGTERM to SIGKILL.
 
         Raises:
             HawseError: `not_found`, `stale_handle`; the error that closed the client.
@@ -130,24 +134,25 @@ class Session(CreatedHandle):
         await self._request(SessionCancel(**self._handle(), key=key, grace=grace))
 
     def _cancel(self, call: ExecCall) -> None:
-        """Abandon `call`, and end its command if that waits or runs."""
+        """Abandon `call`, and end its command if it is queued or running."""
         if call.sent and not call.settled:
             params = SessionCancel(**self._handle(), key=call.key)
             self._calls.post(ClientCall(params, sandbox=self._sandbox))
         self._calls.abandon(call)
 
     async def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
-        """Start a process from the session's state when its turn comes, and attach to it: see `Processes.start`.
+        """Start a process with a copy of the session's state, after the queued commands, and attach to it. See
+        `Processes.start`.
 
-        It has the session's directory and exported environment and, if `command` is a string, its aliases and, in bash,
-        its functions and options. It does not change the session, and outlives it.
+        The process gets the session's directory and exported environment and, if `command` is a string, its aliases
+        and, in bash, its functions and options. It does not change the session, and outlives it.
 
         Args:
             command: An argv as a sequence, or a shell command as a string.
             options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
-            HawseError: `exited` as for `exec`, and as for `Processes.start`.
+            HawseError: `exited` as for `exec`, and the errors of `Processes.start`.
         """
         fields = start_fields(command, **options)
         info = await self._request(SessionProcess(**fields, session=self.id, instance=self.instance or None))
@@ -156,20 +161,20 @@ class Session(CreatedHandle):
     # ---- life
 
     async def info(self) -> SessionInfo:
-        """Return the current state of the session, or how it has ended. Raises `not_found`."""
+        """Return the current state of the session, including how it ended. Raises `not_found`."""
         return await self._request(SessionGet(id=self._handle()["id"]))
 
     async def wait(self) -> Exit:
-        """Wait until the session's shell has ended; return how. Raises `not_found`, `stale_handle`."""
+        """Wait until the session's shell has ended, and return its exit. Raises `not_found`, `stale_handle`."""
         watch = SessionWatch(**self._handle())
         call = ClientCall(watch, sandbox=self._sandbox, repeats=True, window=self._window)
         ended: SessionWatchResult = await self._calls.perform(call)
         return ended.exit
 
     async def delete(self, *, grace: float | None = None) -> None:
-        """End the shell and all processes that it started: TERM, then KILL after `grace` seconds (5).
+        """End the shell and all processes that it started: SIGTERM, then SIGKILL after `grace` seconds (5).
 
-        A session that does not exist any more is not an error.
+        It is not an error if the session no longer exists.
         """
         await self._delete(SessionDelete(**self._handle(), grace=grace))
 

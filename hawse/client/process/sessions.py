@@ -19,7 +19,7 @@ class Sessions(SandboxPart):
         shell: str | None = None,
         command_timeout: float | None = None,
     ) -> Session:
-        """Create a persistent shell: await the result, or use it in `async with`, which deletes it at the end.
+        """Create a persistent shell. Await the result, or use it in `async with`, which deletes the session at the end.
 
         Args:
             id: The id of the session; None means a random one.
@@ -39,7 +39,7 @@ class Sessions(SandboxPart):
         )
 
     def attach(self, id: str) -> Session:
-        """Return the session with that id: await it, or use it in `async with`, which does not delete it.
+        """Return the session with this id. Await it, or use it in `async with`, which does not delete it.
 
         Raises:
             HawseError: When awaited: `not_found`.
@@ -47,11 +47,11 @@ class Sessions(SandboxPart):
         return self._handle(SessionCreate(id=id), create=False)
 
     async def get(self, id: str) -> SessionInfo:
-        """Return the current state of a session, or how it has ended. Raises `not_found`."""
+        """Return the current state of a session, including how it ended. Raises `not_found`."""
         return await self._request(SessionGet(id=id))
 
     async def list(self) -> list[SessionInfo]:
-        """Return the sessions that live, and the latest that have ended."""
+        """Return the running sessions and the latest ended sessions."""
         return (await self._request(SessionList())).sessions
 
     def _handle(self, wanted: SessionCreate, *, create: bool) -> Session:

@@ -1,4 +1,4 @@
-"""`process.wait`: for the end of a process, a match in its output, an open port (docs/wire.md section 9)."""
+"""`process.wait`: waits for the end of a process, a match in its output, or an open port (docs/wire.md section 9)."""
 
 import time
 from typing import Any
@@ -11,15 +11,17 @@ from hawse.client.base.call_errors import DeadlineExceededError
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # bytes of events; there is one
-LONGEST = 86_400.0  # seconds: the protocol's limit of a wait
+WINDOW = 64 << 10  # bytes of events; the call has only one event
+LONGEST = 86_400.0  # seconds; the protocol's limit of a wait
 
 
 class ProcessWaitCall(ClientCall):
-    """After a lost connection, it searches from the same offset again, for the remaining time."""
+    """A call of `process.wait`. After a lost connection, it searches again from the same offset, for the remaining
+    time.
+    """
 
     def __init__(self, params: ProcessWait, *, sandbox: str, timeout: float) -> None:
-        """Prepare a call that waits `timeout` seconds at most; the `timeout` of `params` is replaced."""
+        """Prepare a call that waits at most `timeout` seconds, which replace the `timeout` of `params`."""
         super().__init__(params, sandbox=sandbox, repeats=True, window=WINDOW)
         self._wait = params
         self._timeout = timeout

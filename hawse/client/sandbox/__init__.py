@@ -1,1 +1,1 @@
-"""Sandboxes: their life, and the handle of one."""
+"""Sandboxes: their lifecycle, and the handle of a sandbox."""

@@ -17,13 +17,13 @@ class SandboxOptions(TypedDict, total=False):
     """Options for creating a sandbox: the keyword arguments of `Sandboxes.create` and `Sandbox.create`.
 
     Args:
-        provider: The name of the provider; by default the gateway's.
+        provider: The name of the provider; by default the gateway's default provider.
         template: The name of a template of the gateway.
-        image: The image whose files it sees.
-        image_command: Whether the command of the image is started, as the process `image`.
+        image: The image that provides its file system.
+        image_command: Whether to start the command of the image, as the process `image`.
         env: The environment of all programs in it.
-        snapshot: The id of a snapshot, or of another backup, whose content its workspace gets.
-        labels: Labels, for the selection of `list`.
+        snapshot: The id of a snapshot or another backup to restore into its workspace.
+        labels: Labels, which `list` can filter by.
         limits: Its resource limits.
         network: The network that it can reach.
         egress: The rules of the network `filtered`; by default nothing is allowed.
@@ -50,7 +50,7 @@ class SandboxOptions(TypedDict, total=False):
 
 
 def create_params(id: str, options: SandboxOptions) -> SandboxCreate:
-    """Return the parameters of `sandbox.create`. Raises `TypeError` for an option that does not exist."""
+    """Return the parameters of `sandbox.create`. Raises `TypeError` for an unknown option."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     for name, kind in (("env", dict), ("labels", dict)):
         if name in given:
@@ -63,7 +63,7 @@ def create_params(id: str, options: SandboxOptions) -> SandboxCreate:
 class SandboxOpening:
     """`box = await Sandbox.get(id)` finds a sandbox; `box.close()` closes its separate connection, if any.
 
-    `async with Sandbox.get(id) as box:` does so at the end.
+    `async with Sandbox.get(id) as box:` closes it at the end.
     """
 
     def __init__(self, find: "Callable[[], Awaitable[Sandbox]]") -> None:
@@ -113,7 +113,7 @@ async def with_own_connection(find: "Callable[[Client], Awaitable[Sandbox]]") ->
         find: Returns the sandbox. The connection is closed if this fails.
 
     Raises:
-        HawseError: As `connect`, and what `find` raises.
+        HawseError: The errors of `connect` and `find`.
     """
     from hawse.client.client import connect
 

@@ -21,13 +21,13 @@ class Lifecycle:
     _calls: CallTable
 
     async def info(self) -> "SandboxInfo":
-        """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+        """Return the gateway's description of the sandbox, without starting it. Raises `not_found`."""
         from hawse.api.sandboxes import SandboxGet
 
         return await self._manage(SandboxGet(id=self.id))
 
     async def wake(self) -> "SandboxInfo":
-        """Start the sandbox, even if it was stopped. A sleeping one is started by any call.
+        """Start the sandbox, even if it was stopped. A sleeping sandbox does not need this, because any call starts it.
 
         Raises:
             HawseError: `not_found`, `capacity_exceeded`, `cleanup_pending`, `unavailable`.
@@ -37,20 +37,20 @@ class Lifecycle:
         return await self._manage(SandboxStart(id=self.id))
 
     async def stop(self) -> "SandboxInfo":
-        """End everything that runs in it, and refuse calls until `wake`. Its files remain.
+        """End all programs in the sandbox, and refuse calls until `wake`. Its files remain.
 
         Raises:
-            HawseError: `cleanup_pending` if something has not ended; the gateway keeps trying.
+            HawseError: `cleanup_pending` if a program has not ended; the gateway keeps trying.
         """
         from hawse.api.sandboxes import SandboxStop
 
         return await self._manage(SandboxStop(id=self.id))
 
     async def pause(self) -> "SandboxInfo":
-        """Suspend everything that runs in it, and refuse calls until `resume`.
+        """Suspend all programs in the sandbox, and refuse calls until `resume`.
 
         Raises:
-            HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
+            HawseError: `invalid_params` if its provider does not support it, `stopped` if the sandbox does not run.
         """
         from hawse.api.sandboxes import SandboxPause
 
@@ -74,11 +74,11 @@ class Lifecycle:
         """Change the sandbox. Omitted settings remain unchanged.
 
         Args:
-            env: Variables to set, for programs that are started later; None removes one.
-            labels: Labels to set; None removes one.
-            timeout: Seconds from now until it is deleted. A later end is kept.
+            env: Variables to set, for programs that are started later; None removes a variable.
+            labels: Labels to set; None removes a label.
+            timeout: Seconds from now until it is deleted. This can only extend its lifetime.
             idle_timeout: Seconds of inactivity until it sleeps.
-            keep_alive: Whether it never sleeps. With False, it sleeps after the `idle_timeout` that it had before.
+            keep_alive: Whether it never sleeps; False restores its previous `idle_timeout`.
         """
         from hawse.api.sandboxes import SandboxUpdate
 
@@ -98,7 +98,7 @@ class Lifecycle:
 
         Args:
             name: A name for people.
-            ttl: Seconds until it is deleted; None means it is kept.
+            ttl: Seconds until the backup is deleted; None means never.
 
         Raises:
             HawseError: The same errors as `hw.backups.create`.
@@ -108,10 +108,10 @@ class Lifecycle:
         return await take_snapshot(self._calls, self.id, name, ttl)
 
     async def delete(self) -> None:
-        """End everything that runs in it, and remove its files.
+        """End all programs in the sandbox, and remove its files.
 
         Raises:
-            HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway keeps trying.
+            HawseError: `not_found`; `cleanup_pending` if a program has not ended; the gateway keeps trying.
         """
         from hawse.api.sandboxes import SandboxDelete
 

@@ -3,7 +3,7 @@
 The names of properties and their methods follow the wire: `process.start` is `box.processes.start`. `start`, `create`,
 `open` and `attach` return handles, `get` and `list` return records. Only `box.exec` is a method of the sandbox itself.
 
-If a connection is lost, calls that change something are repeated with a key, so they run once, and streams resume.
+After a lost connection, streams resume, and calls with side effects are repeated with a key, so they run only once.
 """
 
 import builtins
@@ -16,7 +16,7 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.process.execution import Execution
 from hawse.client.sandbox.lifecycle import Lifecycle
 
-if TYPE_CHECKING:  # each is loaded when it is first used, so that a program starts fast
+if TYPE_CHECKING:  # loaded on first use, so that programs start fast
     from hawse.api.runtime import RuntimeInfoResult, RuntimeMetricsResult
     from hawse.api.sandboxes import SandboxInfo
     from hawse.client.backups import SandboxBackups
@@ -38,14 +38,14 @@ if TYPE_CHECKING:  # each is loaded when it is first used, so that a program sta
 
 
 class Sandbox(Lifecycle, Execution):
-    """A handle to one sandbox: of a client, like `hw.sandbox()`, or with its own connection.
+    """A handle to one sandbox. It uses the connection of a client, like `hw.sandbox()`, or its own.
 
-    `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
-    the gateway that `connect()` finds.
+    `create`, `get` and `list` are for programs that need only one sandbox. Without `client`, they connect to the
+    gateway that `connect()` finds.
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected and `close` closes; None if it belongs to another client.
+        connection: The client that this handle has connected and that `close` closes; None if it uses another client.
     """
 
     connection: "Client | None" = None
@@ -71,16 +71,16 @@ class Sandbox(Lifecycle, Execution):
     ) -> "SandboxCreation":
         """Create a sandbox and start it.
 
-        `box = await Sandbox.create()` creates a permanent one. `async with Sandbox.create() as box:` deletes it at the
-        end and closes the connection.
+        `box = await Sandbox.create()` creates a permanent sandbox. `async with Sandbox.create() as box:` deletes it at
+        the end and closes the connection.
 
         Args:
-            id: The id; None means a random one.
-            client: The client to use. None opens a separate connection, until `close`.
-            options: As for `hw.sandboxes.create`: see `SandboxOptions`.
+            id: The id; None means a random id.
+            client: The client to use. None opens a separate connection, which lasts until `close`.
+            options: The same as for `hw.sandboxes.create`. See `SandboxOptions`.
 
         Raises:
-            HawseError: When awaited: as `connect()` and `hw.sandboxes.create`.
+            HawseError: When awaited: the errors of `connect()` and `hw.sandboxes.create`.
         """
         from hawse.client.sandbox.creation import SandboxCreation, with_own_connection
 
@@ -90,17 +90,17 @@ class Sandbox(Lifecycle, Execution):
 
     @classmethod
     def get(cls, id: str, *, client: "Client | None" = None) -> "SandboxOpening":
-        """Find a sandbox that exists. It is not started.
+        """Find an existing sandbox, without starting it.
 
         `box = await Sandbox.get("build")` returns its handle. `async with Sandbox.get("build") as box:` closes the
         connection at the end; the sandbox remains.
 
         Args:
             id: The id.
-            client: The client to use. None opens a separate connection, until `close`.
+            client: The client to use. None opens a separate connection, which lasts until `close`.
 
         Raises:
-            HawseError: When awaited: `not_found`; as `connect()`.
+            HawseError: When awaited: `not_found`; the errors of `connect()`.
         """
         from hawse.client.sandbox.creation import SandboxOpening, with_own_connection
 
@@ -114,7 +114,7 @@ class Sandbox(Lifecycle, Execution):
     async def list(
         cls, *, labels: Mapping[str, str] | None = None, client: "Client | None" = None
     ) -> "builtins.list[SandboxInfo]":
-        """Return the sandboxes that have all of the labels, as `hw.sandboxes.list`. None is started.
+        """Return the sandboxes that have all of the labels, like `hw.sandboxes.list`, without starting them.
 
         Args:
             labels: Labels that a sandbox must have.
@@ -128,9 +128,9 @@ class Sandbox(Lifecycle, Execution):
             return await own.sandboxes.list(labels=labels)
 
     async def close(self) -> None:
-        """Close the connection that `create` or `get` has opened, in the same task. The sandbox remains.
+        """Close the connection that `create` or `get` has opened. Call it in the same task. The sandbox remains.
 
-        Does nothing for a sandbox of a client, and the second time.
+        Does nothing for a sandbox of a client, or if called again.
         """
         if self.connection is not None:
             await self.connection.close()
@@ -198,7 +198,7 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def mounts(self) -> "Mounts":
-        """Buckets and directories of the gateway's machine that are mounted in it: `create`, `list`, `delete`."""
+        """Mounted buckets and directories of the gateway's machine: `create`, `list`, `delete`."""
         from hawse.client.mounts import Mounts
 
         return Mounts(self._calls, self.id)
@@ -219,7 +219,7 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def watches(self) -> "Watches":
-        """Changes in directories: `start` streams them, `changes` asks for them."""
+        """Changes in directories: `start` streams them, `changes` returns them on request."""
         from hawse.client.watch import Watches
 
         return Watches(self._calls, self.id, window=self._window)

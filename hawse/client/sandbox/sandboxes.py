@@ -31,20 +31,22 @@ LANE = "sandboxes"
 
 
 class SandboxChange(NamedTuple):
-    """A change that a watch reports: `info` is None if the sandbox was deleted."""
+    """A change that a watch reports. `info` is None if the sandbox was deleted."""
 
     id: str
     info: SandboxInfo | None
 
 
 class SandboxWatchCall(ClientCall):
-    """`sandbox.watch`. A repeat starts with all sandboxes; `live` reveals those that were deleted in the meantime."""
+    """A call of `sandbox.watch`. A repeated call starts with all sandboxes, so sandboxes that are missing by the
+    event `live` were deleted.
+    """
 
     def __init__(self, params: SandboxWatch, *, window: int) -> None:
         super().__init__(params, repeats=True)
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._known: dict[str, SandboxInfo] = {}
-        self._seen: set[str] | None = None  # since the channel was opened; None when `live` has come
+        self._seen: set[str] | None = None  # ids received since the channel was opened; None after `live`
 
     def opening(self) -> int:
         self._seen = set()
@@ -77,7 +79,7 @@ class SandboxWatchCall(ClientCall):
 class SandboxChanges(StreamHandle[SandboxWatchCall, SandboxChange]):
     """`async with hw.sandboxes.watch() as changes: async for change in changes: …`
 
-    Yields each sandbox that exists, and then each change.
+    Yields each existing sandbox, and then each change.
     """
 
     async def _next(self) -> SandboxChange:
@@ -87,12 +89,12 @@ class SandboxChanges(StreamHandle[SandboxWatchCall, SandboxChange]):
 
 
 class _Creator:
-    """Creates one sandbox, even if it is called repeatedly."""
+    """Creates one sandbox, even if `create` is called repeatedly."""
 
     def __init__(
         self, calls: CallTable, handle: Callable[[str], Sandbox], id: str | None, options: SandboxOptions
     ) -> None:
-        # Without an id, one is chosen here, so that a repeated call creates only one sandbox.
+        # Without an id, the client chooses one, so that a repeated call creates only one sandbox.
         self._calls = calls
         self._handle = handle
         self._random = id is None
@@ -106,14 +108,15 @@ class _Creator:
             prefix = error.details.get("prefix") if isinstance(error.details, dict) else None
             if not self._random or error.code != "invalid_params" or not isinstance(prefix, str):
                 raise
-            # the caller has rights in its own sandboxes only
+            # the caller's rights are limited to its own sandboxes
             self._params = msgspec.structs.replace(self._params, id=_random_id(prefix))
             return await self._create()
 
     async def _create(self) -> Sandbox:
         id = self._params.id
         assert id is not None
-        # No other client knows a random id, so a sandbox that may have been created with it is deleted after a failure.
+        # No other client knows a random id, so after a failure, a sandbox that may have been created with it is
+        # deleted.
         undo = SandboxDelete(id=id) if self._random else None
         try:
             await self._calls.request(self._params, sandbox=None, undo=undo)
@@ -144,30 +147,32 @@ class Sandboxes:
         self._gateway = gateway
 
     def create(self, id: str | None = None, **options: Unpack[SandboxOptions]) -> SandboxCreation:
-        """Create a sandbox and start it: await the result, or use it in `async with`, which deletes it at the end.
+        """Create and start a sandbox. Await the result, or use it in `async with`, which deletes the sandbox at the
+        end.
 
         Args:
-            id: The id. The same id with the same arguments returns the existing sandbox. None means a random one. The
-                ids of a user who has rights in the own sandboxes only start with the user's name and a dot.
+            id: The id; None means a random id. If a sandbox with this id and the same arguments exists, it is returned.
+                Users whose rights are limited to their own sandboxes must choose ids that start with their name and a
+                dot.
             options: `provider`, `template`, `image`, `image_command`, `env`, `snapshot`, `labels`, `limits`, `network`,
                 `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
 
         Raises:
-            HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
-                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may not create any,
+            HawseError: When awaited: `conflict` if the id exists with other arguments, `capacity_exceeded`,
+                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may not create sandboxes,
                 `limit_exceeded` if it has reached its limit. `details["sandbox"]` is the id. After an error or a
-                cancellation, a sandbox with a random id that may exist is deleted.
+                cancellation, a sandbox with a random id is deleted if it was created.
         """
         return SandboxCreation(_Creator(self._calls, self._handle, id, options).create)
 
     async def get(self, id: str) -> SandboxInfo:
-        """Return a sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+        """Return the gateway's description of a sandbox, without starting it. Raises `not_found`."""
         return await self._calls.request(SandboxGet(id=id), sandbox=None)
 
     async def list(self, *, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
-        """Return the sandboxes that have all of the labels. None is started.
+        """Return the sandboxes that have all of the labels, without starting them.
 
-        Long lists take several calls, so a sandbox that is created or deleted in the meantime may or may not be
+        A long list needs several calls, so a sandbox that is created or deleted between them may be missing or
         included.
         """
         found: builtins.list[SandboxInfo] = []
@@ -180,11 +185,11 @@ class Sandboxes:
                 return found
 
     async def templates(self) -> builtins.list[TemplateInfo]:
-        """Return the templates of the gateway, which `create` takes by name."""
+        """Return the templates of the gateway. `create` accepts their names."""
         return (await self._calls.request(TemplateList(), sandbox=None)).templates
 
     def watch(self, *, labels: Mapping[str, str] | None = None) -> SandboxChanges:
-        """Return a context manager and iterator of the sandboxes that have all of the labels, and of their changes."""
+        """Return a context manager and iterator over the sandboxes that have all of the labels, and their changes."""
         params = SandboxWatch(labels=dict(labels or {}))
         return SandboxChanges(self._calls, SandboxWatchCall(params, window=self._options.window))
 

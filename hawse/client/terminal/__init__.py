@@ -1,4 +1,4 @@
 """Terminals: output, input, participants, automation and recordings.
 
-They know no connection; a terminal is a call that resumes.
+They do not depend on the connection; a terminal is a call that resumes.
 """

@@ -1,7 +1,7 @@
-"""`terminal.attach`: the state of one viewer, which resumes at the exact byte (docs/wire.md section 9).
+"""`terminal.attach`: the state of a viewer, which resumes at the exact byte (docs/wire.md section 9).
 
-Turns frames and events into `TerminalEvent`s in order. A snapshot replaces missing output when it is complete: if the
-connection is lost earlier, the viewer resumes from the output before the snapshot.
+Turns frames and events into `TerminalEvent`s in order. A snapshot replaces missing output only when it is complete. If
+the connection is lost before that, the viewer resumes from the output before the snapshot.
 """
 
 import msgspec
@@ -36,15 +36,15 @@ class TerminalAttachCall(ClientCall):
         """Prepare a call.
 
         Args:
-            params: The terminal, and as what to attach; with a `viewer` that has a key.
+            params: The terminal and the options of the viewer. `viewer` must have a key.
             sandbox: The sandbox of the terminal.
             since: The offset to start at; None means all kept output.
             window: Number of bytes that the server can send before they are read.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)
-        self.attach = params  # updated when the terminal is created, and when it is known which one it is
+        self.attach = params  # updated when the terminal is created and when its instance is known
         self.live = False  # the replay has ended
-        self.answers = False  # this viewer's emulator is the one that answers
+        self.answers = False  # this viewer's emulator answers queries
         self.pid: int | None = None
         self.first_end: int | None = None  # the end of the output at the first attach
         self.people = People()
@@ -57,7 +57,7 @@ class TerminalAttachCall(ClientCall):
 
     @property
     def viewer_key(self) -> str | None:
-        """The secret that names this viewer across reconnects, and in other calls."""
+        """The secret that identifies this viewer across reconnects and in other calls."""
         return self.attach.viewer.key if self.attach.viewer else None
 
     # ---- opening
@@ -129,7 +129,7 @@ class TerminalAttachCall(ClientCall):
     def receive_data(self, data: Data) -> None:
         if data.kind is Kind.SCREEN and self._assembly:
             self._assembly.add(data.offset, data.payload)
-            self.spend(len(data.payload))  # snapshots have their own size limit, instead of the window
+            self.spend(len(data.payload))  # snapshots have their own size limit instead of the window
             self._complete_snapshot()
         elif data.kind is Kind.OUTPUT and self._cursor and not self._assembly:
             new = self._cursor.accept(data.offset, data.payload)
@@ -150,12 +150,14 @@ class TerminalAttachCall(ClientCall):
         self._assembly = None
         self._cursor = OffsetCursor(snapshot.offset)
         self._size = (snapshot.cols, snapshot.rows)
-        # An unread snapshot is out of date, and so is what followed it: at most one is buffered.
+        # An unread snapshot and all items after it are out of date, so at most one snapshot is buffered.
         self.receive_buffer.supersede(LANE, lambda item: isinstance(item, Snapshot))
         self._put(snapshot)
 
     def _resized(self, offset: int, size: tuple[int, int], cost: int = 0) -> int:
-        """Put a `Resized`, unless the size is known: a resume can report it twice, in `opened` and as an event."""
+        """Put a `Resized` unless the size is already known. A resume can report a size twice, in `opened` and as an
+        event.
+        """
         if size == self._size:
             return cost
         self._size = size
@@ -168,7 +170,7 @@ class TerminalAttachCall(ClientCall):
         return self._put(Answers(answers), cost)
 
     def _put(self, item: TerminalEvent, cost: int = 0) -> int:
-        """Buffer an item with its cost; return the remaining cost, to be returned."""
+        """Buffer an item with its cost; return the remaining cost, which the caller returns as credit."""
         self.receive_buffer.put(LANE, item, cost)
         return 0
 

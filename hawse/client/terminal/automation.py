@@ -1,4 +1,4 @@
-"""A terminal for programs: read the screen, wait, press keys, run commands (docs/wire.md section 9)."""
+"""A terminal for automation: read the screen, wait, press keys, run commands (docs/wire.md section 9)."""
 
 import time
 from typing import Literal, TypedDict
@@ -28,11 +28,11 @@ from hawse.client.terminal.output_range import OutputRange
 from hawse.client.terminal.wait import TerminalWaitCall
 from hawse.wire import HawseError
 
-OUTPUT_LIMIT = 8 << 20  # bytes of a command's output that `run` keeps
+OUTPUT_LIMIT = 8 << 20  # maximum bytes of a command's output that `run` keeps
 
 
 class RunResult(CommandInfo, frozen=True, kw_only=True):
-    """A command that `run` has run, with its output as the terminal got it; its first `missing` bytes are omitted."""
+    """A command that `run` has run, with its raw output. The first `missing` bytes of the output are omitted."""
 
     output: bytes
     missing: int = 0
@@ -44,39 +44,41 @@ class RunResult(CommandInfo, frozen=True, kw_only=True):
 
 
 class TerminalHandle(TypedDict):
-    """The fields that name one terminal."""
+    """The fields that identify a terminal."""
 
     id: str
     instance: str
 
 
 class Automation:
-    """The part of `Terminal` for programs. `expect` and `wait_for` search the output after the last match or `send`."""
+    """The part of `Terminal` for automation. `expect` and `wait_for` search the output after the last match or
+    `send`.
+    """
 
     _calls: CallTable
     _sandbox: str
     _call: TerminalAttachCall
-    _mark: int | None = None  # offset where the next `expect` starts; None means the end of the output at the attach
+    _mark: int | None = None  # offset where the next `expect` starts; None: at the output end at attach
 
     async def screen(
         self, *, format: Literal["text", "ansi", "html"] = "text", scrollback: int = 0
     ) -> TerminalScreenResult:
-        """Return the screen, below up to `scrollback` rows (6,000 at most) that have scrolled off it."""
+        """Return the screen, preceded by up to `scrollback` rows (at most 6,000) that have scrolled off."""
         return await self._request(TerminalScreen(**self._handle(), format=format, scrollback=scrollback))
 
     async def send(
         self, text: str | None = None, *, paste: str | None = None, keys: list[str] | None = None
     ) -> TerminalSendResult:
-        """Type into the terminal, exactly once and in one piece, or not at all.
+        """Type into the terminal, exactly once and as one uninterrupted input, or not at all.
 
         Args:
             text: Literal text to type first.
-            paste: Is typed next, as pasted text: bracketed if the program has asked for that.
-            keys: Are pressed last, by name, such as `["ctrl+c", "up"]`.
+            paste: Text to paste next, bracketed if the program has enabled bracketed paste.
+            keys: Names of the keys to press last, such as `["ctrl+c", "up"]`.
 
         Raises:
             HawseError: `invalid_params` for an unknown key, `lease_held`, `exited`, `forbidden` for a read-only viewer,
-                `input_overflow` if the program does not read.
+                `input_overflow` if the program does not read its input.
         """
         typed = TerminalSend(**self._handle(), text=text, paste=paste, keys=keys, viewer=self._call.viewer_key)
         sent = await self._request(typed)
@@ -95,16 +97,16 @@ class Automation:
     ) -> OutputMatch:
         r"""Wait until `pattern` matches the output after the last match or `send`, without the echo of typed text.
 
-        It can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for the prompt
-        of a program before you type: the echo of text that was typed ahead cannot be recognized in every program.
+        A pattern can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for a
+            program's prompt before you type, because the echo of text that was typed ahead cannot always be recognized.
 
         Args:
             pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
-            literal: Whether `pattern` is text, not a regular expression.
+            literal: Whether `pattern` is plain text rather than a regular expression.
             on: Whether to match the output, or the visible screen, which always contains the echo.
             echo: Whether to match the echo of typed text as well.
-            since: The offset to search from.
+            since: The offset where the search starts.
             timeout: Time limit in seconds.
 
         Raises:
@@ -134,23 +136,23 @@ class Automation:
         since: int | None = None,
         timeout: float = 30.0,
     ) -> TerminalWaitResult:
-        """Wait for the first of several conditions; the result's `event` names it.
+        """Wait for the first of several conditions. The result's `event` is the condition that was met.
 
         Args:
-            pattern: As for `expect`.
-            literal: As for `expect`.
-            on: As for `expect`.
-            echo: As for `expect`.
+            pattern: The same as for `expect`.
+            literal: The same as for `expect`.
+            on: The same as for `expect`.
+            echo: The same as for `expect`.
             silence: Seconds without output.
             command: Whether to wait for the end of a command.
-            prompt: Whether to wait until the shell is at its prompt: no command runs, and it has started a prompt since
-                a line or Ctrl-C was typed last.
+            prompt: Whether to wait for the shell's prompt: no command runs, and the shell has printed a prompt since a
+                line or Ctrl-C was last typed.
             exit: Whether to wait for the end of the program.
-            since: The offset of the first byte of output that counts; None means after the last match or `send`.
-            timeout: Time limit in seconds; then, the `event` is `timeout`.
+            since: The offset where the output to consider starts; None means after the last match or `send`.
+            timeout: Time limit in seconds. If it is exceeded, the `event` is `timeout`.
 
         Raises:
-            HawseError: `invalid_params`, `too_large` if the output from `since` on is no longer kept.
+            HawseError: `invalid_params`; `too_large` if the output at `since` is no longer kept.
         """
         begin = None if on == "screen" else since if since is not None else self._begin()
         wait = TerminalWait(
@@ -172,21 +174,22 @@ class Automation:
         return waited
 
     async def run(self, command: str, *, timeout: float = 3600.0, max_output: int = OUTPUT_LIMIT) -> RunResult:
-        """Wait for the prompt, type a command line, wait until it has ended, and return its exit code and its output.
+        """Wait for the prompt, type a command line, and wait until the command has ended. Returns its exit code and
+        output.
 
-        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133). It waits for a
-        command that is still running, even one that was just interrupted. Input of another viewer at the same moment
-        can be mistaken for the command: see `take`.
+        The terminal needs a shell that reports its commands (bash, zsh, or any shell that prints OSC 133). If a command
+        is still running, even if it was just interrupted, this waits for it first. Input of another viewer at the same
+        moment can be mistaken for the command; `take` prevents that.
 
         Args:
             command: One line.
-            timeout: Time limit in seconds; then, this raises `deadline_exceeded`. Its `admitted` is `yes` if the
-                command keeps running, and `no` if nothing was typed, because the shell was not at its prompt.
-            max_output: The number of bytes, the last ones, that `RunResult.output` keeps.
+            timeout: Time limit in seconds. If it is exceeded, this raises `deadline_exceeded`. Its `admitted` is `yes`
+                if the command keeps running, and `no` if nothing was typed because the shell was not at its prompt.
+            max_output: Maximum number of bytes of output to keep, from the end.
 
         Raises:
-            HawseError: `conflict` if the shell does not report its commands, `exited`, `deadline_exceeded`, and as
-                `send`.
+            HawseError: `conflict` if the shell does not report its commands, `exited`, `deadline_exceeded`, and the
+                errors of `send`.
         """
         if "\n" in command or "\r" in command:
             raise InvalidParamsError("command: has more than one line")
@@ -206,11 +209,11 @@ class Automation:
         return RunResult(**msgspec.structs.asdict(ended), output=output, missing=missing)
 
     async def history(self, *, limit: int = 100, before: int | None = None) -> TerminalHistoryResult:
-        """Return the latest `limit` (up to 1,000) commands with a number below `before`."""
+        """Return the latest `limit` commands (at most 1,000) with a number below `before`."""
         return await self._request(TerminalHistory(**self._handle(), limit=limit, before=before))
 
     async def _at_prompt(self, until: float) -> int:
-        """Wait until the shell is at its prompt; return the end of the output there."""
+        """Wait until the shell is at its prompt; return the offset of the end of the output."""
         waited = None
         while waited is None or waited.event == "timeout":
             if (left := until - time.monotonic()) <= 0:
@@ -222,7 +225,7 @@ class Automation:
         return waited.offset
 
     async def _ended(self, since: int, until: float) -> CommandInfo:
-        """Wait for the first command that starts after the offset `since`, until `until` by the monotonic clock."""
+        """Wait for the end of the first command after the offset `since`, until the monotonic time `until`."""
         begin = since
         while (left := until - time.monotonic()) > 0:
             waited = await self.wait_for(command=True, since=begin, timeout=min(left, 86_400))
@@ -240,7 +243,9 @@ class Automation:
         return {"id": self._call.attach.id, "instance": self._call.attach.instance or ""}
 
     async def _get(self) -> TerminalInfo:
-        """Return the current state of the terminal; `terminal.get` takes no `instance`."""
+        """Return the current state of the terminal, and check its instance, as `terminal.get` has no `instance`
+        parameter.
+        """
         return await self._request(TerminalGet(id=self._call.attach.id))
 
     async def _request(self, params: Params[R]) -> R:

@@ -11,11 +11,11 @@ from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.wire import Data, Event, HawseError, Kind, RemoteProtocolError
 
-WINDOW = 1 << 20  # bytes that the server can send ahead; output is taken as soon as it arrives
+WINDOW = 1 << 20  # bytes that the server can send ahead; the client handles output as it arrives
 
 
 class OutputRange(ClientCall):
-    """`terminal.attach`, lossless, for the output since an offset. It keeps the last bytes."""
+    """A lossless call of `terminal.attach` for the output since an offset. It keeps the last bytes."""
 
     def __init__(self, sandbox: str, id: str, instance: str, *, since: int, viewer_key: str | None, limit: int) -> None:
         """Prepare a call.
@@ -23,9 +23,9 @@ class OutputRange(ClientCall):
         Args:
             sandbox: The sandbox of the terminal.
             id: The id of the terminal.
-            instance: Its instance.
+            instance: The instance of the terminal.
             since: The offset to start at.
-            viewer_key: The key of the viewer that requests it, so that the others see no new viewer.
+            viewer_key: The key of the requesting viewer, so that other viewers do not see a new viewer.
             limit: The number of bytes to keep.
         """
         viewer = ViewerProfile(key=viewer_key)
@@ -35,11 +35,11 @@ class OutputRange(ClientCall):
         self._cursor = OffsetCursor(since)
         self._kept = bytearray()
         self._limit = limit
-        self._wanted: tuple[int, asyncio.Future[None]] | None = None  # an offset, and what waits for it
+        self._wanted: tuple[int, asyncio.Future[None]] | None = None  # an offset, and the future that waits for it
 
     @property
     def kept(self) -> int:
-        """The number of bytes that are kept."""
+        """The number of kept bytes."""
         return len(self._kept)
 
     def params(self) -> TerminalAttach:
@@ -64,10 +64,12 @@ class OutputRange(ClientCall):
         self.spend(len(data.payload))
 
     def finished(self, value: msgspec.Raw) -> None:
-        """The terminal has ended: all of its output has arrived."""
+        """Note that the terminal has ended and all of its output has arrived."""
 
     async def read(self, start: int, end: int) -> tuple[bytes, int]:
-        """Wait for the output up to `end`; return it from `start` on, and how many of the first bytes are missing."""
+        """Wait for the output up to `end`. Returns the output from `start` on, and how many of its first bytes are
+        missing.
+        """
         if self._cursor.offset < end and not self.settled:
             self._wanted = (end, asyncio.get_running_loop().create_future())
             await asyncio.wait((self._wanted[1], self.done), return_when=asyncio.FIRST_COMPLETED)

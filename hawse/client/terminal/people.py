@@ -1,6 +1,6 @@
-"""The participants of a terminal and its writer lease, as one viewer knows them (docs/wire.md section 9).
+"""The participants of a terminal and its writer lease, as seen by one viewer (docs/wire.md section 9).
 
-Converts events to items, and the report of a reattach to the missed items. It does not depend on channels.
+Converts events to items, and the state after a reattach to the items that were missed. It does not depend on channels.
 """
 
 import msgspec
@@ -10,20 +10,20 @@ from hawse.api.terminals import TerminalOpened
 from hawse.client.base.results import Joined, LeaseChanged, Left, PresenceChanged
 
 Item = Joined | Left | PresenceChanged | LeaseChanged
-FREE = WriterLease(mode="free", epoch=0)  # all may type, as with a server without leases
+FREE = WriterLease(mode="free", epoch=0)  # all viewers may type, as on a server without leases
 
 
 class People:
     """The viewers of one terminal."""
 
     def __init__(self) -> None:
-        self.me: str | None = None  # this viewer's public id; None with a server without presence
+        self.me: str | None = None  # this viewer's public id; None if the server does not support presence
         self.lease = FREE
         self.viewers: dict[str, Participant] = {}  # by id
         self._known = False
 
     def opened(self, opened: TerminalOpened) -> list[Item]:
-        """The viewer is attached: return what changed since it was detached, nothing at the first time."""
+        """Handle an attach. Returns the changes since the viewer was detached; none for the first attach."""
         now = {viewer.id: viewer for viewer in opened.presence}
         lease = opened.lease or FREE
         items: list[Item] = [Left(viewer) for id, viewer in self.viewers.items() if id not in now]

@@ -1,4 +1,4 @@
-"""A recording: stop it, mark it, and read it (docs/wire.md, Recordings). Reading resumes after a reconnect."""
+"""A recording: stop it, set markers, and read it (docs/wire.md, Recordings). Reading resumes after a reconnect."""
 
 from hawse.api import Params
 from hawse.api.recordings import (
@@ -33,24 +33,26 @@ class Recording:
         return await self._request(RecordingGet(id=self.id))
 
     async def stop(self) -> RecordingInfo:
-        """End it; return when it is completely on disk. A recording that has already ended is not an error."""
+        """End the recording, and return when all of it is on disk. It is not an error if the recording has already
+        ended.
+        """
         return await self._request(RecordingStop(id=self.id))
 
     async def mark(self, label: str = "") -> None:
-        """Set a marker at the present time. Raises `exited` if the recording has ended."""
+        """Set a marker at the current time. Raises `exited` if the recording has ended."""
         await self._request(RecordingMark(id=self.id, label=label))
 
     async def delete(self) -> None:
-        """Delete its files; a running recording is ended."""
+        """Delete its files. A recording in progress is ended first."""
         await self._request(RecordingDelete(id=self.id))
 
     def open_read(self, *, part: RecordingPart = "cast", offset: int = 0, length: int | None = None) -> FileReader:
-        """Stream the bytes that have been recorded so far: `async with … as file:`, then `async for chunk in file`."""
+        """Stream the bytes recorded so far: `async with … as file:`, then `async for chunk in file`."""
         params = RecordingRead(id=self.id, part=part, offset=offset, length=length)
         return FileReader(self._calls, ReadCall(params, sandbox=self._sandbox, window=self._window))
 
     async def read(self, *, part: RecordingPart = "cast") -> bytes:
-        """Return all bytes that have been recorded so far."""
+        """Return all bytes recorded so far."""
         async with self.open_read(part=part) as file:
             return b"".join([chunk async for chunk in file])
 

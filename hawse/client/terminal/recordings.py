@@ -12,7 +12,7 @@ class Recordings(SandboxPart):
     """The recordings of a sandbox. It need not be closed."""
 
     def attach(self, id: str) -> Recording:
-        """Return a handle to a recording, running or finished. Nothing is sent."""
+        """Return a handle to a running or finished recording. Nothing is sent."""
         return Recording(self._calls, self._sandbox, id, window=self._window)
 
     async def get(self, id: str) -> RecordingInfo:
@@ -20,11 +20,11 @@ class Recordings(SandboxPart):
         return await self._request(RecordingGet(id=id))
 
     async def list(self, *, terminal: str | None = None) -> builtins.list[RecordingInfo]:
-        """Return all recordings, or one terminal's, newest first."""
+        """Return all recordings, or the recordings of one terminal, newest first."""
         return (await self._request(RecordingList(terminal=terminal))).recordings
 
     def watch(self, *, terminal: str | None = None) -> StateStream[builtins.list[RecordingInfo]]:
-        """Return a context manager and iterator of the running recordings, now and after every change."""
+        """Return a context manager and iterator over the running recordings, now and after every change."""
         call = StateStreamCall(RecordingWatch(terminal=terminal), sandbox=self._sandbox, window=self._window)
         return StateStream(self._calls, call, _recordings_of)
 

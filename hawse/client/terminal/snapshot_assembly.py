@@ -1,13 +1,15 @@
-"""Assembles a snapshot of the screen from its frames; it is passed on when it is complete."""
+"""Assembles a snapshot of the screen from its frames."""
 
 from hawse.client.base.results import Snapshot
 from hawse.wire import RemoteProtocolError
 
-SNAPSHOT_MAX = 64 << 20  # bytes: a screen with all its scrollback takes less
+SNAPSHOT_MAX = 64 << 20  # bytes; a screen with all its scrollback is smaller
 
 
 class SnapshotAssembly:
-    """One snapshot. Offsets of frames of kind 3 count within it, from 0 (docs/wire.md section 3)."""
+    """One snapshot. Its frames, of kind 3, have offsets relative to the start of the snapshot (docs/wire.md section
+    3).
+    """
 
     def __init__(self, offset: int, size: int, cols: int, rows: int) -> None:
         if not 0 <= size <= SNAPSHOT_MAX:

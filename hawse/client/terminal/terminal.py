@@ -1,4 +1,4 @@
-"""The handle of a terminal: its input, its events, its participants, and what acts on it."""
+"""The handle of a terminal: input, events, participants, and actions."""
 
 import asyncio
 import secrets
@@ -38,20 +38,22 @@ from hawse.client.terminal.attach import LANE, TerminalAttachCall
 from hawse.client.terminal.automation import Automation, TerminalHandle
 from hawse.client.terminal.wait import TerminalWaitCall
 
-if TYPE_CHECKING:  # what few programs need is loaded on first use
+if TYPE_CHECKING:  # rarely needed modules are loaded on first use
     from hawse.client.terminal.recording import Recording
 
-DAY = 86_400.0  # seconds: the longest that one call may wait
+DAY = 86_400.0  # seconds; the maximum time that one call can wait
 
 
 class Terminal(Automation):
-    """`async with box.terminals.open("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
+    """`async with box.terminals.open("main") as term:` attaches, after creating the terminal if needed. Leaving
+    detaches.
+    """
 
     def __init__(self, calls: CallTable, sandbox: str, call: TerminalAttachCall, create: TerminalCreate | None) -> None:
         self._calls = calls
         self._sandbox = sandbox
         self._call = call
-        self._create = create  # None if it has to exist
+        self._create = create  # None if the terminal must already exist
         self._taken: int | None = None
         self._attached = False
         self._lines = LineReader(self._next_output)
@@ -63,7 +65,7 @@ class Terminal(Automation):
         return self.__aenter__().__await__()
 
     async def __aenter__(self) -> "Terminal":
-        """Create the terminal if that was asked for, and attach. Does nothing if this handle has been awaited.
+        """Create the terminal if requested, and attach. Does nothing if this handle has already been awaited.
 
         Raises:
             HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and the error that closed the
@@ -91,30 +93,30 @@ class Terminal(Automation):
 
     @property
     def instance(self) -> str:
-        """Distinguishes terminals with the same id: new for each start."""
+        """Distinguishes terminals with the same id. Each start has a new instance."""
         return self._call.attach.instance or ""
 
     @property
     def pid(self) -> int | None:
-        """The process id of its program, in the sandbox's numbering."""
+        """The process id of its program inside the sandbox."""
         return self._call.pid
 
     @property
     def offset(self) -> int | None:
-        """The offset after the last byte that was read; None before the first.
+        """The offset after the last byte read; None before the first byte.
 
-        Another handle with this `instance` continues there with `since`.
+        Another handle with this `instance` and this offset as `since` continues there.
         """
         return self._taken and self._taken - self._lines.held
 
     @property
     def live(self) -> bool:
-        """Whether the replay has ended; before that, an emulator's answers to queries must not be sent."""
+        """Whether the replay has ended. Until then, an emulator's answers to queries must not be sent."""
         return self._call.live
 
     @property
     def answers(self) -> bool:
-        """Whether this viewer's emulator has to answer queries; only with `emulator=True`, and only while `live`."""
+        """Whether this viewer's emulator must answer queries. Only with `emulator=True`, and only while `live`."""
         return self._call.answers
 
     # ---- people
@@ -126,19 +128,20 @@ class Terminal(Automation):
 
     @property
     def me(self) -> Participant | None:
-        """This viewer; None with a server without presence."""
+        """This viewer; None if the server does not support presence."""
         return self._call.people.viewers.get(self._call.people.me or "")
 
     @property
     def lease(self) -> WriterLease:
-        """The writer lease: the viewer with the id `holder` may type, or all viewers if it is None."""
+        """The writer lease. Only the viewer with the id `holder` may type; if `holder` is None, all viewers may."""
         return self._call.people.lease
 
     async def take(self, *, over: bool = True) -> WriterLease:
-        """Let only this viewer type.
+        """Take the writer lease, so that only this viewer may type.
 
         Raises:
-            HawseError: `forbidden` if it is read-only; without `over`, `conflict` if another viewer has the lease.
+            HawseError: `forbidden` if this viewer is read-only; without `over`, `conflict` if another viewer has the
+                lease.
         """
         return await self._lease("take" if over else "exclusive")
 
@@ -147,10 +150,10 @@ class Terminal(Automation):
         return await self._lease("release")
 
     async def ask(self) -> WriterLease:
-        """Ask the viewer that has the lease to hand it over; while all viewers may type, do nothing.
+        """Ask the viewer that has the lease to hand it over. Does nothing while all viewers may type.
 
-        The answer is `LeaseChanged`, or `PresenceChanged` of this viewer with `asks` false: the other viewer keeps the
-        lease, or with `unanswered` it has not answered for 60 s.
+        The answer is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false: the other viewer
+            keeps the lease or, with `unanswered` true, has not answered for 60 s.
 
         Raises:
             HawseError: `forbidden` if this viewer is read-only.
@@ -158,18 +161,18 @@ class Terminal(Automation):
         return await self._lease("ask")
 
     async def withdraw(self) -> WriterLease:
-        """End the request of `ask`."""
+        """Withdraw the request of `ask`."""
         return await self._lease("withdraw")
 
     async def give(self, to: str) -> WriterLease:
-        """Hand the lease over to another viewer, which then is the only one that may type.
+        """Hand the lease over to another viewer. Only that viewer may then type.
 
         Args:
-            to: The `id` of that viewer.
+            to: The `id` of the other viewer.
 
         Raises:
             HawseError: `conflict` if this viewer does not have the lease; `not_found` if `to` is not present;
-                `forbidden` if it is read-only.
+                `forbidden` if `to` is read-only.
         """
         return await self._lease("give", to)
 
@@ -190,7 +193,7 @@ class Terminal(Automation):
         scroll: int | None = None,
         view: str | None = None,
     ) -> None:
-        """Change how this viewer appears to the others; None keeps a value.
+        """Change how this viewer appears to other viewers. None keeps the current value.
 
         Args:
             name: The name to show.
@@ -215,13 +218,14 @@ class Terminal(Automation):
 
         Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants.
 
-        The server sends at most a window of bytes ahead of the reader. Ends after `Exit`. Iterating raises `BusyError`,
-        `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the client.
+        The server sends at most one window of bytes ahead of the reader. The iteration ends after `Exit`. It raises
+        `BusyError`, `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the
+        client.
         """
         return OutputIterator(self._call.receive_buffer, self._next_item)
 
     def __aiter__(self) -> OutputIterator[bytes]:
-        """Iterate over the bytes to write to an emulator: output, and in place of missing output a `Repaint`."""
+        """Iterate over the bytes to write to an emulator: output, and a `Repaint` in place of missing output."""
         return OutputIterator(self._call.receive_buffer, self._next_bytes)
 
     async def lines(
@@ -229,18 +233,18 @@ class Terminal(Automation):
     ) -> AsyncIterator[str]:
         """Iterate over the lines of the output without line ends (LF or CR LF). The last line need not have a line end.
 
-        A line of more than 1 MiB is yielded in parts. All versions of a line that is overwritten with CR are yielded in
-        one string. Output before the first snapshot of an attachment is not yielded.
+        A line of more than 1 MiB is yielded in parts. If a program overwrites a line with CR, all its versions are
+        yielded in one string. Output before the first snapshot of an attachment is not yielded.
 
         Args:
-            escapes: Whether the lines contain escape sequences and control characters as they are.
+            escapes: Whether to keep escape sequences and control characters in the lines.
             encoding: The encoding of the text.
             errors: Handling of invalid bytes, as for `bytes.decode`.
 
         Raises:
-            TruncatedError: Output is missing, because it was read too slowly without `lossless`. Iterating again
-                continues after it.
-            HawseError: As `items`.
+            TruncatedError: Output is missing because it was read too slowly without `lossless`. Iterating again
+                continues after the missing output.
+            HawseError: The same errors as `items`.
         """
 
         from hawse.client.terminal.plain_text import plain
@@ -266,13 +270,13 @@ class Terminal(Automation):
                     raise TruncatedError("output", offset - taken)
 
     async def _next_item(self) -> TerminalEvent:
-        if self._lines.held and self._taken is not None:  # what `lines` has received and not yielded
+        if self._lines.held and self._taken is not None:  # items that `lines` has received but not yielded
             offset = self._taken - self._lines.held
             return Output(offset, self._lines.take())
         return await self._receive()
 
     def _handle(self) -> TerminalHandle:
-        if self._create is not None:  # it need not exist yet
+        if self._create is not None:  # the terminal need not exist yet
             self._check_attached()
         return super()._handle()
 
@@ -304,7 +308,7 @@ class Terminal(Automation):
     # ---- input
 
     async def write(self, data: BytesLike) -> None:
-        """Type; return when the bytes are buffered. Waits while the program reads slowly.
+        """Type bytes, and return when they are buffered. Waits while the program reads slowly.
 
         Raises:
             HawseError: `exited`, `forbidden` for a read-only viewer, and the call's error.
@@ -332,17 +336,17 @@ class Terminal(Automation):
         await self._request(TerminalSignal(id=self.id, signal=signal))
 
     async def kill(self, *, grace: float | None = None) -> Exit:
-        """Send HUP to all processes in it, and KILL after `grace` seconds (2); return its exit."""
+        """Send SIGHUP to all its processes, and SIGKILL after `grace` seconds (2). Returns its exit."""
         return (await self._request(TerminalKill(id=self.id, grace=grace))).exit
 
     async def wait(self) -> Exit:
-        """Wait until its program has ended. Output that was not read yet can still be read afterwards.
+        """Wait until its program has ended. Unread output can still be read afterwards.
 
-        With `lossless`, a program that prints more than is read ends later, since it waits for the reader up to 30 s.
+        With `lossless`, a program waits up to 30 s for a slow reader, so it can end later.
 
         Raises:
-            HawseError: The error that ended the attachment or closed the client. `stale_handle` or `not_found` if it
-                ended so long ago that its exit is no longer kept.
+            HawseError: The error that ended the attachment or closed the client. `stale_handle` or `not_found` if the
+                terminal ended so long ago that its exit is no longer kept.
         """
         while not self._call.settled:
             waiting = TerminalWaitCall(TerminalWait(**self._handle(), exit=True), sandbox=self._sandbox, timeout=DAY)
@@ -359,7 +363,7 @@ class Terminal(Automation):
         return exit_
 
     async def record(self, *, input: bool = False, title: str | None = None) -> "Recording":
-        """Record it from now on, as asciicast v3.
+        """Start to record the terminal, as asciicast v3.
 
         Args:
             input: Whether to record input as well, including passwords.

@@ -22,13 +22,13 @@ from hawse.client.terminal.terminal import Terminal
 
 
 class ViewerOptions(TypedDict, total=False):
-    """Options of this client as a viewer: keyword arguments of `box.terminals.open` and `attach`.
+    """The options of this viewer: keyword arguments of `box.terminals.open` and `attach`.
 
     Args:
-        read_only: Whether this viewer cannot type.
-        lossless: Whether the program waits for this viewer, instead of replacing output by a snapshot: up to 30 s while
-            the viewer makes no progress or has no connection.
-        emulator: Whether this viewer's emulator can answer a program's queries: see `Terminal.answers`.
+        read_only: Whether this viewer is not allowed to type.
+        lossless: Whether the program waits for this viewer instead of output being replaced with a snapshot. It waits
+            up to 30 s while the viewer makes no progress or has no connection.
+        emulator: Whether this viewer's emulator can answer a program's queries. See `Terminal.answers`.
         name: The name that other viewers see.
         kind: The kind that other viewers see; by default `agent`.
     """
@@ -56,19 +56,19 @@ class Terminals(SandboxPart):
         record: RecordOptions | bool = False,
         **viewer: Unpack[ViewerOptions],
     ) -> Terminal:
-        """Attach to the terminal with this id, which is created unless it is running.
+        """Attach to the terminal with this id, creating it unless it is running.
 
-        Await the result, and `close` it, or use it in `async with`, which closes it at the end. The terminal remains.
+        Await the result and `close` it, or use it in `async with`, which closes it at the end. The terminal remains.
 
         Args:
-            id: The id of the terminal; None means a random one.
+            id: The id of the terminal; None means a random id.
             argv: The program of a new terminal; None means the user's shell.
             cwd: Its working directory.
             env: Variables to add to its environment; None unsets a variable.
             cols: Columns of a new terminal.
             rows: Rows of a new terminal.
-            integration: Whether a new bash or zsh reports its directory and its commands, as `terminal.run` needs.
-            record: Whether to record a new terminal from its first byte; `RecordOptions(input=True)` includes input,
+            integration: Whether a new bash or zsh reports its directory and commands, which `terminal.run` needs.
+            record: Whether to record a new terminal from its first byte. `RecordOptions(input=True)` includes input,
                 even passwords.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
@@ -90,7 +90,7 @@ class Terminals(SandboxPart):
     def attach(
         self, id: str, *, instance: str | None = None, since: int | None = None, **viewer: Unpack[ViewerOptions]
     ) -> Terminal:
-        """Attach to a terminal that exists. Await the result, and `close` it, or use it in `async with`.
+        """Attach to an existing terminal. Await the result and `close` it, or use it in `async with`.
 
         Args:
             id: The id of the terminal.
@@ -99,21 +99,21 @@ class Terminals(SandboxPart):
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
-            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and what closed
-                the client.
+            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and the error
+                that closed the client.
         """
         return self._handle(_attachment(id, instance, **declared(viewer, ViewerOptions, "attach")), since, None)
 
     async def get(self, id: str) -> TerminalInfo:
-        """Return the current state of a terminal, running or exited. Raises `not_found`."""
+        """Return the current state of a running or exited terminal. Raises `not_found`."""
         return await self._request(TerminalGet(id=id))
 
     async def list(self) -> list[TerminalInfo]:
-        """Return the terminals, running and exited."""
+        """Return the running and exited terminals."""
         return (await self._request(TerminalList())).terminals
 
     async def viewers(self) -> TerminalViewersResult:
-        """Return who is at the terminals, without joining them."""
+        """Return the viewers of all terminals, without joining them."""
         return await self._request(TerminalViewers())
 
     def _handle(self, attach: TerminalAttach, since: int | None, wanted: TerminalCreate | None) -> Terminal:
