@@ -1,4 +1,4 @@
-"""hawse for frameworks of agents: `openai_agents`, `deepagents`, `pydantic_ai`, `inspect_ai`.
+"""Adapters for agent frameworks: `openai_agents`, `deepagents`, `pydantic_ai`, `inspect_ai`.
 
-Each module needs its extra, such as `pip install 'hawse[openai-agents]'`, and is imported on its own.
+Each module needs its extra, such as `pip install 'hawse[openai-agents]'`, and must be imported separately.
 """

@@ -1,4 +1,4 @@
-"""A sandbox as the backend of deepagents (LangChain, LangGraph): its files and its commands."""
+"""A sandbox as the backend of deepagents (LangChain, LangGraph), for files and commands."""
 
 from pathlib import PurePosixPath
 
@@ -13,21 +13,21 @@ with extra("deepagents"):
 __all__ = ["Backend"]
 
 OUTPUT_MAX = 1 << 20  # bytes of each stream of a command
-TIMEOUT = 30 * 60  # s for a command, unless the agent names a time
+TIMEOUT = 30 * 60  # default time limit of a command, in seconds
 
 
 class Backend(BaseSandbox):
     """The backend of an agent: `create_deep_agent(backend=Backend(box))`.
 
     The image of the sandbox needs Python 3, because deepagents uses it to read and edit files. Methods can be called
-    from any thread; their asynchronous forms run in threads.
+    from any thread; their asynchronous versions run in threads.
     """
 
     def __init__(self, box: hawse.sync.Sandbox) -> None:
         """Create a backend.
 
         Args:
-            box: The sandbox, of a client of `hawse.sync` that remains open while the agent works.
+            box: The sandbox, from a `hawse.sync` client that must remain open while the agent works.
         """
         self._box = box
 
@@ -37,7 +37,7 @@ class Backend(BaseSandbox):
         return self._box.id
 
     def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
-        """Run a shell command. After `timeout` seconds, it is ended with all processes that it has started."""
+        """Run a shell command. After `timeout` seconds, the command and all processes that it has started are ended."""
         limit = TIMEOUT if timeout is None else timeout or None  # 0: without a limit
         done = self._box.exec(command, timeout=limit, max_output=OUTPUT_MAX)
         output = done.text + done.stderr_text
@@ -46,7 +46,7 @@ class Backend(BaseSandbox):
         return ExecuteResponse(output=output, exit_code=done.code, truncated=done.truncated)
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
-        """Write files, with their directories."""
+        """Write files, creating missing directories."""
         return [FileUploadResponse(path=path, error=self._upload(path, content)) for path, content in files]
 
     def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
@@ -68,7 +68,7 @@ class Backend(BaseSandbox):
 
 
 def _reason(error: HawseError, path: str) -> str:
-    """Return the code of deepagents for an error, or its text."""
+    """Return the deepagents error code for an error, or the error's text."""
     if isinstance(error, NotFoundError):
         return "file_not_found"
     if isinstance(error, PermissionDeniedError):

@@ -1,4 +1,4 @@
-"""The extra that an adapter needs."""
+"""Reports a missing extra of an adapter."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ __all__ = ["extra"]
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Import the packages of an extra in this block: if one is missing, the error explains how to install it.
+    """Import the packages of an extra in this block. If a package is missing, the error explains how to install it.
 
-    Packages and modules have different names: `agents` belongs to the package openai-agents.
+    Packages and modules can have different names: the module `agents` belongs to the package openai-agents.
 
     Args:
         name: The name of the extra.

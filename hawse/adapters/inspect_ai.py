@@ -1,6 +1,6 @@
-"""Sandboxes for evaluations with Inspect (`inspect_ai`): `sandbox="hawse"`, a new sandbox for each sample.
+"""Sandboxes for evaluations with Inspect (`inspect_ai`). `sandbox="hawse"` creates a sandbox for each sample.
 
-The gateway is found by `hawse.connect()`, from HAWSE_URL or `hawse login`. `sandbox=("hawse", "NAME")` selects the
+`hawse.connect()` finds the gateway, through HAWSE_URL or `hawse login`. `sandbox=("hawse", "NAME")` selects the
 template NAME. Inspect finds this module through the entry point of the package.
 """
 
@@ -37,18 +37,20 @@ from hawse.client import (
 __all__ = ["HawseSandbox"]
 
 T = TypeVar("T")
-CALLS_MAX = 512  # calls that wait for their sandboxes at a time, each in a thread; more wait for these
-NOT_FOUND = 127  # the exit code of a shell for a program that does not exist
+CALLS_MAX = 512  # concurrent calls, each in a thread; further calls wait
+NOT_FOUND = 127  # exit code of a shell for a program that does not exist
 
 
 @sandboxenv(name="hawse")
 class HawseSandbox(SandboxEnvironment):
-    """A sandbox of a sample. It is deleted with its content when the sample has ended."""
+    """The sandbox of a sample. When the sample has ended, it is deleted with its content."""
 
     _threads: anyio.CapacityLimiter | None = None
 
     def __init__(self, client: hawse.sync.Client, box: hawse.sync.Sandbox) -> None:
-        """Create an environment from an open client, which it closes, and a sandbox, which it deletes."""
+        """Create an environment from an open client and a sandbox. It closes the client and deletes the sandbox at
+        the end.
+        """
         super().__init__()
         self.box = box
         self._client = client
@@ -61,7 +63,7 @@ class HawseSandbox(SandboxEnvironment):
 
         Raises:
             ValueError: `config` is not the name of a template.
-            HawseError: The gateway cannot be reached, or refuses the sandbox.
+            HawseError: The gateway cannot be reached or refuses to create the sandbox.
         """
         if config is not None and not isinstance(config, str):
             raise ValueError('the configuration of the sandbox "hawse" is the name of a template')
@@ -91,15 +93,15 @@ class HawseSandbox(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        """Run a command: see Inspect. After its timeout, it is ended with all processes that it has started, and not
-        repeated.
+        """Run a command, as Inspect specifies. After the timeout, the command and all processes that it has started are
+        ended. It is not retried.
 
         Raises:
-            SandboxUserUnsupportedError: There is a `user`: programs in a sandbox have one user.
+            SandboxUserUnsupportedError: `user` is set, but all programs in a sandbox have the same user.
             SandboxUnavailableError: The sandbox does not run.
-            OutputLimitExceededError: There was more output than Inspect accepts.
+            OutputLimitExceededError: The output exceeds Inspect's limit.
             PermissionError: The program is not executable.
-            TimeoutError: It took longer than `timeout` seconds.
+            TimeoutError: The command took longer than `timeout` seconds.
         """
         if user is not None:
             raise SandboxUserUnsupportedError(f"a command in a hawse sandbox has no other user, such as {user!r}")
@@ -121,7 +123,7 @@ class HawseSandbox(SandboxEnvironment):
         return ExecResult(success=code == 0, returncode=code, stdout=done.text, stderr=done.stderr_text)
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
-        """Write a file with its directories. Raises the `OSError` that fits."""
+        """Write a file, creating missing directories. Raises the matching `OSError`."""
         data = contents.encode() if isinstance(contents, str) else contents
         with _os_errors(file):
             await self._in_thread(lambda: self.box.files.write(file, data))
@@ -133,7 +135,9 @@ class HawseSandbox(SandboxEnvironment):
     async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
 
     async def read_file(self, file: str, text: bool = True) -> str | bytes:
-        """Return a file. Raises the `OSError` that fits, `UnicodeDecodeError`, `OutputLimitExceededError`."""
+        """Return the content of a file. Raises the matching `OSError`, `UnicodeDecodeError`,
+        `OutputLimitExceededError`.
+        """
         limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
         try:
             with _os_errors(file):
@@ -147,7 +151,9 @@ class HawseSandbox(SandboxEnvironment):
         return SandboxConnection(type="hawse", command=f"hawse shell --sandbox {self.box.id}")
 
     async def _not_started(self, program: str, error: SpawnFailedError) -> ExecResult[str]:
-        """Return a shell's result for a program that does not exist. Raises PermissionError if it exists."""
+        """Return the result of a shell for a program that does not exist. Raises PermissionError if the program
+        exists.
+        """
         if "/" in program and await self._in_thread(lambda: self.box.files.exists(program)):
             raise PermissionError(error.message) from error
         return ExecResult(success=False, returncode=NOT_FOUND, stdout="", stderr=error.message)
@@ -168,7 +174,7 @@ class HawseSandbox(SandboxEnvironment):
 
     @classmethod
     async def _in_thread(cls, function: Callable[[], T]) -> T:
-        """Run a call of the synchronous client, whose connection does not belong to a task of Inspect."""
+        """Run a call of the synchronous client in a thread. Its connection is independent of Inspect's tasks."""
         cls._threads = cls._threads or anyio.CapacityLimiter(CALLS_MAX)
         return await anyio.to_thread.run_sync(function, abandon_on_cancel=True, limiter=cls._threads)
 

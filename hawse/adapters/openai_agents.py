@@ -1,4 +1,4 @@
-"""Tools of a sandbox for the OpenAI Agents SDK: its shell and its editor, and the tools of `hawse mcp` as functions."""
+"""Sandbox tools for the OpenAI Agents SDK: the SDK's shell and editor, and the tools of `hawse mcp` as functions."""
 
 import json
 from collections.abc import Collection
@@ -25,14 +25,14 @@ with extra("openai-agents"):
 __all__ = ["Editor", "editor_tool", "function_tools", "shell_tool"]
 
 OUTPUT_MAX = 64 << 10  # bytes of each stream of a command, unless the model asks for less
-TIMEOUT = 120.0  # s for a command, unless the model names a time
+TIMEOUT = 120.0  # default time limit of a command, in seconds
 
 
 def shell_tool(box: Sandbox, **options: Any) -> ShellTool:
-    """Return the SDK's shell, whose commands run in a sandbox. Each command has its own shell.
+    """Return the SDK's shell tool, whose commands run in a sandbox. Each command has its own shell.
 
     Args:
-        box: The sandbox, of an open client of this event loop.
+        box: The sandbox, from an open client of this event loop.
         options: Other arguments of `agents.ShellTool`, such as `needs_approval`.
     """
 
@@ -50,23 +50,24 @@ async def _run(box: Sandbox, command: str, timeout: float, limit: int) -> ShellC
     try:
         done = await box.exec(command, timeout=timeout, max_output=limit)
     except HawseError as error:
-        failed = ShellCallOutcome(type="exit", exit_code=126)  # as of a shell that cannot start a command
+        failed = ShellCallOutcome(type="exit", exit_code=126)  # like a shell that cannot start a command
         return ShellCommandOutput(stderr=f"{error.code}: {error.message}", outcome=failed, command=command)
     outcome = ShellCallOutcome(type="timeout" if done.timed_out else "exit", exit_code=done.code)
     return ShellCommandOutput(stdout=done.text, stderr=done.stderr_text, outcome=outcome, command=command)
 
 
 class Editor:
-    """An `agents.editor.ApplyPatchEditor` whose files are in a sandbox.
+    """An `agents.editor.ApplyPatchEditor` for files in a sandbox.
 
-    A file that has changed since it was read is not overwritten: the operation fails, and the model reads it again.
+    If a file has changed since it was read, the operation fails instead of overwriting it, and the model reads it
+    again.
     """
 
     def __init__(self, box: Sandbox) -> None:
         self._files = box.files
 
     async def create_file(self, operation: ApplyPatchOperation) -> ApplyPatchResult:
-        """Create a file with its directories. Fails if it exists."""
+        """Create a file, and its directories if missing. Fails if the file exists."""
         try:
             text = apply_diff("", operation.diff or "", mode="create")
             await self._files.write(operation.path, text.encode(), if_version="")
@@ -75,7 +76,7 @@ class Editor:
         return _completed(f"Created {operation.path}")
 
     async def update_file(self, operation: ApplyPatchOperation) -> ApplyPatchResult:
-        """Apply a diff to a file, and move it if the operation names another path."""
+        """Apply a diff to a file, and move the file if the operation names another path."""
         try:
             version = (await self._files.stat(operation.path)).version
             before = await self._files.read_text(operation.path)
@@ -97,24 +98,24 @@ class Editor:
 
 
 def editor_tool(box: Sandbox, **options: Any) -> ApplyPatchTool:
-    """Return the SDK's editor, whose files are in a sandbox.
+    """Return the SDK's editor tool for files in a sandbox.
 
     Args:
-        box: The sandbox, of an open client of this event loop.
+        box: The sandbox, from an open client of this event loop.
         options: Other arguments of `agents.ApplyPatchTool`, such as `needs_approval`.
     """
     return ApplyPatchTool(editor=Editor(box), **options)
 
 
 def function_tools(box: Sandbox, names: Collection[str] | None = None) -> list[FunctionTool]:
-    """Return the tools of `hawse mcp` as function tools, for models without the shell and the editor.
+    """Return the tools of `hawse mcp` as function tools, for models that do not support the shell and the editor.
 
     Args:
-        box: The sandbox, of an open client of this event loop.
+        box: The sandbox, from an open client of this event loop.
         names: The names of the wanted tools; None means all.
 
     Raises:
-        ValueError: A name is not a tool's.
+        ValueError: A name is not the name of a tool.
     """
     return [_function_tool(tool) for tool in bound_tools(box, names)]
 
@@ -128,7 +129,7 @@ def _function_tool(tool: BoundTool) -> FunctionTool:
         description=tool.description,
         params_json_schema=dict(tool.schema),
         on_invoke_tool=invoke,
-        strict_json_schema=False,  # the strict form has no optional arguments
+        strict_json_schema=False,  # strict mode does not allow optional arguments
     )
 
 

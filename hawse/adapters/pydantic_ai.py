@@ -16,14 +16,14 @@ __all__ = ["toolset"]
 def toolset(box: Sandbox, names: Collection[str] | None = None) -> FunctionToolset[Any]:
     """Return the tools of `hawse mcp` that work in one sandbox, for `Agent(toolsets=[…])`.
 
-    Failures raise `ToolFailed`, so that the model reads the reason and can try something else.
+    Failures raise `ToolFailed`, so that the model can read the reason and react.
 
     Args:
-        box: The sandbox, of an open client of this event loop.
+        box: The sandbox, from an open client of this event loop.
         names: The names of the wanted tools; None means all.
 
     Raises:
-        ValueError: A name is not a tool's.
+        ValueError: A name is not the name of a tool.
     """
     tools = [
         Tool.from_schema(_function(tool), tool.name, tool.description, dict(tool.schema))

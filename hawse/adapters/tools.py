@@ -22,7 +22,7 @@ class BoundTool:
         name: Its name, such as `exec`.
         description: Its description for a model.
         schema: The JSON Schema of its arguments.
-        safe: Whether it changes nothing.
+        safe: Whether the tool has no side effects.
     """
 
     name: str
@@ -34,7 +34,9 @@ class BoundTool:
     _limit: int
 
     async def call(self, arguments: Mapping[str, Any]) -> Answer:
-        """Run it. Wrong arguments and errors of the sandbox are answers that have `failed`: the model reads them."""
+        """Run the tool. Invalid arguments and errors of the sandbox are returned as answers with `failed`, for the
+        model to read.
+        """
         try:
             given = self._tool.decode(dict(arguments))
             return await self._tool.run(ToolCall(self._box, self._limit), given)
@@ -48,12 +50,12 @@ def bound_tools(box: Sandbox, names: Collection[str] | None = None, *, limit: in
     """Return tools of a sandbox.
 
     Args:
-        box: The sandbox, of an open client of this event loop.
+        box: The sandbox, from an open client of this event loop.
         names: The names of the wanted tools; None means all.
-        limit: Maximum number of bytes of text in an answer; a longer one is reduced to its start and its end.
+        limit: Maximum number of bytes of text in an answer. A longer text is reduced to its start and end.
 
     Raises:
-        ValueError: A name is not a tool's.
+        ValueError: A name is not the name of a tool.
     """
     unknown = sorted(set(names or ()) - TOOLS.keys())
     if unknown:

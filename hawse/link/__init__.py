@@ -1,1 +1,1 @@
-"""The stream between a gateway and a runtime, and socket operations of both ends."""
+"""The stream between a gateway and a runtime, and socket operations that both use."""

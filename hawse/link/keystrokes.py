@@ -1,34 +1,34 @@
-"""Typing has priority: while a person types, output is moved in small pieces, so that a key does not wait long."""
+"""Gives typing priority: while a person types, output is moved in small pieces, so that keys do not wait long."""
 
 import time
 from collections.abc import Callable
 from typing import Final
 
-KEY: Final = 1 << 10  # bytes; a longer input was not typed by a person
-TYPING = 0.1  # seconds after a key during which another one is expected
-SMALL: Final = 16 << 10  # maximum number of bytes of output that a key waits for, at each step
-LEAST: Final = 4 << 10  # minimum number of bytes of output for each reader: one read of a PTY
-REST = 0.002  # seconds that a reader of much output pauses; viewers are not notified more often anyway
+KEY: Final = 1 << 10  # bytes; longer input was not typed by a person
+TYPING = 0.1  # seconds after a key until no further key is expected
+SMALL: Final = 16 << 10  # maximum bytes of output that a key waits for at each step
+LEAST: Final = 4 << 10  # minimum bytes of output for each reader: one read of a PTY
+REST = 0.002  # pause of readers with a lot of output, in seconds; viewers are not notified more often anyway
 
 
 class Keystrokes:
-    """Tracks whether a person is typing. A process has one instance, which determines the size of pieces."""
+    """Tracks whether a person is typing, and determines the size of pieces. A process has one instance."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` returns seconds."""
+        """Create a tracker. `clock` returns seconds."""
         self._clock = clock
         self._until = 0.0
         self._begun = 0.0  # when the readers started sharing `_left`
-        self._left = SMALL  # remaining bytes of output for them
+        self._left = SMALL  # remaining bytes of output for the readers
 
     def note(self, size: int) -> None:
-        """Note an input of `size` bytes."""
+        """Note input of `size` bytes."""
         if size <= KEY:
             self._until = self._clock() + TYPING
 
     @property
     def typing(self) -> bool:
-        """Whether there was a key in the last TYPING seconds."""
+        """Whether a key was pressed in the last TYPING seconds."""
         return self._clock() < self._until
 
     def portion(self, size: int) -> int:
@@ -36,10 +36,10 @@ class Keystrokes:
         return min(size, SMALL) if self.typing else size
 
     def turn(self, size: int) -> int:
-        """Return the number of bytes of output that one of several readers can read now; then call `took`.
+        """Return the number of bytes of output that a reader can read now. After reading, call `took`.
 
-        While a person types, all readers share about SMALL bytes in REST seconds, but each gets at least LEAST at a
-        time. Otherwise it is `size`.
+        While a person types, all readers share about SMALL bytes per REST seconds, but each read gets at least LEAST
+        bytes. Otherwise, a reader can read `size` bytes.
         """
         now = self._clock()
         if now >= self._until:

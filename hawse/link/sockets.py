@@ -1,6 +1,6 @@
-"""Unix sockets: checks whether one accepts connections, and addresses for long paths.
+"""Unix sockets: a check whether a socket accepts connections, and addresses for long paths.
 
-A path can be longer than the kernel accepts in an address (unix(7)), such as one below a long --state.
+A path, such as one below a long --state, can be longer than the kernel accepts in an address (unix(7)).
 """
 
 import os
@@ -10,17 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-LONGEST: Final = 107  # bytes, of sockaddr_un.sun_path less its final NUL
+LONGEST: Final = 107  # bytes of sockaddr_un.sun_path without the final NUL
 
 
 @contextmanager
 def socket_address(path: Path) -> Iterator[str]:
     """Yield an address to bind or to connect a Unix socket at `path`, valid within the block.
 
-    This is the path itself, or a path through a descriptor of its directory if it is too long.
+    The address is the path itself or, if it is too long, a path through a descriptor of its directory.
 
     Raises:
-        OSError: The directory does not exist, no descriptor is free, or the name itself is too long.
+        OSError: The directory does not exist, no file descriptor is free, or the file name alone is too long.
     """
     if len(os.fsencode(path)) <= LONGEST:
         yield str(path)
@@ -42,7 +42,7 @@ def accepts_connections(path: Path) -> bool:
             with socket_address(path) as address:
                 probe.connect(address)
         except BlockingIOError:
-            return True  # the queue of connections that were not accepted yet is full
+            return True  # the queue of connections to accept is full
         except OSError:
             return False
         return True

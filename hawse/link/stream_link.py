@@ -1,7 +1,7 @@
-"""The stream carrier: a `Connection` on an asyncio transport (a Unix socket or TCP).
+"""The stream carrier: a protocol `Connection` on an asyncio transport (a Unix socket or TCP).
 
-Both ends of a link from gateway to runtime use it; it must not know either. It needs no task: received bytes are
-handled in `data_received`, and data to send is pulled while the transport accepts it.
+The gateway and the runtime use it for their link. It must not know either of them. It needs no task: `data_received`
+handles received bytes, and data to send is pulled while the transport accepts it.
 """
 
 import asyncio
@@ -29,18 +29,18 @@ log = logging.getLogger(__name__)
 
 WRITE_BUFFER = 128 * 1024  # bytes that the transport can buffer; every channel waits behind them
 BATCH = 64 * 1024  # bytes taken per turn of the writer
-CONGESTED = 1 << 20  # bytes of unwritten answers; above it, a server stops reading calls
+CONGESTED = 1 << 20  # bytes of unwritten answers above this limit stop a server from reading calls
 STALL_TIMEOUT = 30.0  # seconds that a congested server waits for its client to read
-CLOSE_TIMEOUT = 5.0  # seconds for the other end to read the last messages; otherwise it could keep the link open
+CLOSE_TIMEOUT = 5.0  # seconds for the peer to read the last messages, so that it cannot keep the link open
 
 
 class PeerCredentials(NamedTuple):
-    """The process at the other end of a Unix socket, or the one that called `listen` there (SO_PEERCRED, unix(7)).
+    """The process at the other end of a Unix socket, or the process that called `listen` on it (SO_PEERCRED, unix(7)).
 
     Attributes:
-        pid: Its number in our PID namespace; 0 if it is not visible.
+        pid: Its process id in our PID namespace; 0 if it is not visible.
         uid: Its user in our user namespace.
-        gid: Its group.
+        gid: Its group in our user namespace.
     """
 
     pid: int
@@ -49,19 +49,21 @@ class PeerCredentials(NamedTuple):
 
 
 class LinkReceiver(Protocol):
-    """The owner of a link. Both methods are called in the event loop and must not block or raise."""
+    """Receives the messages of a link. Both methods are called in the event loop and must not block or raise."""
 
     def link_received(self, link: "StreamLink", event: Message | Data) -> None:
-        """Handle one message or frame. The payload of a frame is a view that is valid only during this call."""
+        """Handle one message or frame. The payload of a frame is only valid during this call."""
         ...
 
     def link_lost(self, link: "StreamLink", error: Exception | None) -> None:
-        """Handle the end of the link, with the `error` that ended it, if any. Called once if it was connected."""
+        """Handle the end of the link. `error` is the error that ended it, if any. Called once for each connected
+        link.
+        """
         ...
 
 
 def credentials(transport: asyncio.BaseTransport) -> PeerCredentials | None:
-    """Return the process at the other end of a transport. None unless it is a Unix socket."""
+    """Return the process at the other end of a transport; None unless it is a Unix socket."""
     end = transport.get_extra_info("socket")
     if end is None or end.family != socket.AF_UNIX:
         return None
@@ -70,7 +72,9 @@ def credentials(transport: asyncio.BaseTransport) -> PeerCredentials | None:
 
 
 class StreamLink(asyncio.Protocol):
-    """One end of a link. After sending through `connection`, call `flush`; after adding to a source, call `wake`."""
+    """One end of a link. After sending through `connection`, call `flush`. After adding data to a source, call
+    `wake`.
+    """
 
     def __init__(
         self,
@@ -86,49 +90,49 @@ class StreamLink(asyncio.Protocol):
         Args:
             connection: The protocol state of this end.
             receiver: Receives messages and frames.
-            stall_timeout: Seconds until a server aborts a link whose client reads none of its answers.
+            stall_timeout: Seconds until a server aborts a link whose client does not read its answers.
             close_timeout: Seconds that the other end has to read the last messages.
-            keystrokes: While a person types, less is written at once and in flight.
+            keystrokes: Limits the bytes that are written at once and in flight while a person types.
         """
         self.connection = connection
         self.writer = FairWriter(connection)
         self.closed = False
-        self.received = 0  # bytes from the other end
-        self.held = 0  # bytes of results that wait for their turn, as `ServerCall` counts them
+        self.received = 0  # number of bytes received
+        self.held = 0  # bytes of results that wait for their turn, counted by `ServerCall`
         self._stall_timeout = stall_timeout
         self._close_timeout = close_timeout
-        self._stalled: asyncio.TimerHandle | None = None  # set while nothing is read because the link is congested
+        self._stalled: asyncio.TimerHandle | None = None  # set while reading is stopped because the link is congested
         self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # messages that arrived before that
         self._receiver = receiver
         self._keystrokes = keystrokes or Keystrokes()
         self._batch = BATCH  # bytes taken at the last turn of the writer
-        self._send_buffer = 0  # bytes; the size of the kernel's buffer while nobody types; 0 if unknown
+        self._send_buffer = 0  # default size of the kernel's send buffer in bytes; 0 if unknown
         self._decoder = StreamDecoder(connection.limits)
         self._transport: asyncio.Transport | None = None
         self._paused = False
         self._receiving = False
         self._flushing = False
         self._closing = False
-        self._deadline: asyncio.TimerHandle | None = None  # of a close that waits until the last messages are read
+        self._deadline: asyncio.TimerHandle | None = None  # timer of a close that waits for the peer to read
         self._error: Exception | None = None
 
     @property
     def congested(self) -> bool:
-        """Whether so many bytes of answers are waiting that a result should wait for its turn."""
+        """Whether so many bytes of answers are queued that a result should wait for its channel's turn."""
         return self.connection.pending + self.held > CONGESTED
 
     @property
     def transport(self) -> asyncio.Transport:
-        """The transport of the bytes. The link must have been connected."""
+        """The transport of the link, which must have been connected."""
         assert self._transport is not None
         return self._transport
 
     @property
     def peer(self) -> PeerCredentials | None:
-        """The process at the other end. None if it is not connected, or connected over TCP."""
+        """The process at the other end; None if the link is not connected or uses TCP."""
         return None if self._transport is None else credentials(self._transport)
 
-    # ---- for the owner
+    # ---- for the receiver
 
     def attach(self, ch: int, source: FrameSource) -> None:
         self.writer.attach(ch, source)
@@ -141,7 +145,8 @@ class StreamLink(asyncio.Protocol):
     def flush(self) -> None:
         """Write pending messages while the transport accepts them.
 
-        Nothing is written during `link_received`. During the `pull` of a source, the running flush continues.
+        Nothing is written during `link_received`. During the `pull` of a source, this does nothing, because the running
+        flush continues.
         """
         if self._receiving or self._flushing or self._transport is None:
             return
@@ -158,7 +163,7 @@ class StreamLink(asyncio.Protocol):
                 if not batch or self._closing:
                     return
                 transport.writelines(encode_stream(batch))
-        except Exception as error:  # a bug in a source: handled as in `data_received`
+        except Exception as error:  # a bug in a source; handled as in `data_received`
             log.exception("! link failed")
             self.abort(error)
         finally:
@@ -169,7 +174,9 @@ class StreamLink(asyncio.Protocol):
             self.abort(RemoteProtocolError(message, code="backlog", close_code=4429))
 
     def _portion(self, transport: asyncio.Transport) -> int:
-        """Return the number of bytes to take: few while a person types, so that few wait to be read."""
+        """Return the number of bytes to take in a turn: few while a person types, so that the peer has little to
+        read before a key's echo.
+        """
         size = self._keystrokes.portion(BATCH)
         if size != self._batch:
             self._batch = size
@@ -177,13 +184,15 @@ class StreamLink(asyncio.Protocol):
             end = transport.get_extra_info("socket")
             if end is not None and end.family == socket.AF_UNIX:
                 if not self._send_buffer:
-                    # The kernel doubles the value, for its own bookkeeping (socket(7)).
+                    # The kernel doubles the value for bookkeeping (socket(7)).
                     self._send_buffer = end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) // 2
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._send_buffer if size == BATCH else size)
         return size
 
     def close(self) -> None:
-        """Write the queued control messages, then close; abort if they are not read within `close_timeout`."""
+        """Write the queued control messages, then close. Abort if the peer does not read them within
+        `close_timeout`.
+        """
         if not self._closing:
             self._closing = True
             if self._transport is not None:
@@ -195,7 +204,7 @@ class StreamLink(asyncio.Protocol):
         self._deadline = asyncio.get_running_loop().call_later(self._close_timeout, transport.abort)
 
     def abort(self, error: Exception | None = None) -> None:
-        """Close at once; messages that are queued are lost."""
+        """Close immediately. Queued messages are lost."""
         self._error = self._error or error
         self._closing = True
         if self._transport is not None:
@@ -204,9 +213,9 @@ class StreamLink(asyncio.Protocol):
     # ---- for the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not a subclass
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not subclasses
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER)
-        if self._closing:  # closed before the connection was established
+        if self._closing:  # the link was closed before the connection was established
             self._write_and_close(self._transport)
         self.flush()
 
@@ -217,7 +226,7 @@ class StreamLink(asyncio.Protocol):
         self.flush()
 
     def _receive(self) -> None:
-        """Handle the messages that have arrived, until there are none left or the link is congested."""
+        """Handle received messages until none is left or the link is congested."""
         self._receiving = True
         try:
             while self._unread and self._stalled is None:
@@ -240,14 +249,16 @@ class StreamLink(asyncio.Protocol):
             log.warning("! the other end of the link violated the protocol: %s", error)
             self._error = error
             self.close()
-        except Exception as error:  # a bug in this process: close the link, and its peer resumes on a new one
+        except Exception as error:  # a bug in this process: close the link, and the peer resumes on a new link
             log.exception("! link failed")
             self.abort(error)
         finally:
             self._receiving = False
 
     def _stop_reading(self) -> None:
-        """Read no calls until the client has read answers. Only for servers: if both ends did this, both would wait."""
+        """Stop reading calls until the client has read answers. Only servers do this, because two ends would wait
+        for each other.
+        """
         assert self._transport is not None
         self._transport.pause_reading()
         self._stalled = asyncio.get_running_loop().call_later(self._stall_timeout, self._abort_stalled)

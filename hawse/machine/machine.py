@@ -27,9 +27,9 @@ from hawse.wire.join import JOIN_PATH, JOIN_SUBPROTOCOL, Quit, Refused
 
 T = TypeVar("T")
 
-RESTARTS: Final = 5  # restarts of a runtime that keeps ending, until the machine gives up
+RESTARTS: Final = 5  # restarts of a failing runtime until the machine gives up
 ENDED: Final = "the user of the machine has ended it"
-LEAVE_TIMEOUT: Final = 5.0  # s to notify the gateway that the machine leaves
+LEAVE_TIMEOUT: Final = 5.0  # seconds to notify the gateway that the machine leaves
 
 
 class MachineState(Enum):
@@ -58,17 +58,18 @@ class Machine:
         options: Options | None = None,
         on_state: StateCallback = lambda state, text: None,
     ) -> None:
-        """Prepare it.
+        """Prepare the machine; nothing is started.
 
         Args:
             url: The address of the gateway.
             token: A token with the right to join the sandbox.
-            sandbox: The sandbox. None means the only one that the token is for.
-            directory: The directory that programs start in.
+            sandbox: The id of the sandbox; None means the only sandbox of the token.
+            directory: The directory where programs start.
             ca: The trusted certificates; None means the system's.
-            state: The directory of the runtime's own files. None means one for this gateway, sandbox and directory.
+            state: The directory for the runtime's own files. None means a directory for this gateway, sandbox and
+                directory.
             options: The pauses between attempts to connect.
-            on_state: Is called with each state: `JOINED` with the id of the sandbox, `WAITING` with a reason.
+            on_state: Called with each state: `JOINED` with the id of the sandbox, `WAITING` with a reason.
 
         Raises:
             ValueError: The address or the certificates cannot be used.
@@ -87,13 +88,13 @@ class Machine:
         self._stop = asyncio.Event()
 
     async def run(self) -> str:
-        """Be the sandbox until `stop`, or until the gateway ends it. Everything in it has ended then.
+        """Serve the sandbox until `stop` is called or the gateway ends it. All programs in it have then ended.
 
         Returns:
-            Why it has ended.
+            Why the sandbox has ended.
 
         Raises:
-            HawseError: The gateway has refused the machine permanently, or the runtime does not start.
+            HawseError: The gateway has permanently refused the machine, or the runtime does not start.
         """
         try:
             await self._runtime.start()
@@ -102,7 +103,7 @@ class Machine:
             await self._runtime.stop()
 
     def stop(self) -> None:
-        """Make `run` end everything in the sandbox, notify the gateway, and return."""
+        """Make `run` end all programs in the sandbox, notify the gateway, and return."""
         self._stop.set()
 
     async def _stay(self) -> str:
@@ -130,7 +131,9 @@ class Machine:
         return ENDED
 
     async def _connect_once(self) -> str | Quit:
-        """Connect, and carry bytes until the connection ends. Returns the reason; a `Quit` is final."""
+        """Connect, and carry bytes until the connection ends. Returns the reason; a `Quit` means that the sandbox
+        has ended.
+        """
         options = self._options
         try:
             attempt = dial(
@@ -164,7 +167,7 @@ class Machine:
         return order or "the connection was lost"
 
     async def _carry(self, relay: Relay) -> Quit | Refused | None:
-        """Carry bytes until the connection ends. If this is final, everything in the sandbox has ended."""
+        """Carry bytes until the connection ends. If the end is final, all programs in the sandbox have ended."""
         order: Quit | Refused | HawseError | None
         async with asyncio.TaskGroup() as tasks:
             stopping = tasks.create_task(self._end_when_stopped(relay))
@@ -192,7 +195,7 @@ class Machine:
                 await relay.leave(reason)
 
     async def _unless_stopped(self, work: Awaitable[T]) -> T | None:
-        """Return the result of `work`, or None if `stop` came first. Raises the errors of `work`."""
+        """Return the result of `work`, or None if `stop` was called first. Raises the errors of `work`."""
         async with asyncio.TaskGroup() as tasks:
             stopped = tasks.create_task(self._stop.wait())
             working = tasks.create_task(_outcome(work))
@@ -208,7 +211,7 @@ class Machine:
 
 
 async def _outcome(work: Awaitable[T]) -> tuple[T | None, Exception | None]:
-    """Return the result or the error, so that the error is not wrapped in a group."""
+    """Return the result or the error, so that the error is not wrapped in an exception group."""
     try:
         return await work, None
     except Exception as error:
@@ -216,17 +219,17 @@ async def _outcome(work: Awaitable[T]) -> tuple[T | None, Exception | None]:
 
 
 def _again(refused: Refused) -> str:
-    """Return why the machine must connect again. Raises `RefusedError` if this is futile."""
+    """Return why the machine must reconnect. Raises `RefusedError` if reconnecting is futile."""
     if not refused.retryable:
         raise RefusedError(refused.code, refused.message)
     return refused.message
 
 
 def state_directory(key: str) -> Path:
-    """Return the directory of the runtime's own files: below XDG_STATE_HOME, or ~/.local/state.
+    """Return the directory for the runtime's own files, below XDG_STATE_HOME or ~/.local/state.
 
     Args:
-        key: Identifies its purpose. It can contain a token: only its digest is used.
+        key: Identifies the purpose of the directory. It can contain a token, because only its digest is used.
     """
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(base).expanduser() / "hawse" / "join" / hashlib.sha256(key.encode()).hexdigest()[:24]

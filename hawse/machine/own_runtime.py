@@ -1,7 +1,7 @@
-"""The runtime on this machine: a separate process that serves one directory, and ends with this process.
+"""The runtime on this machine: a separate process that serves one directory and ends with this process.
 
-It reads a pipe that this process holds open, so it ends everything in the sandbox even when this process is killed. If
-both are killed, the next runtime with the same state directory ends the remaining processes.
+The runtime reads a pipe that this process holds open, so it ends all programs in the sandbox even if this process is
+killed. If both are killed, the next runtime with the same state directory ends the remaining processes.
 """
 
 import asyncio
@@ -17,22 +17,22 @@ from hawse.link.sockets import socket_address
 from hawse.wire import HawseError
 
 START_TIMEOUT: Final = 30.0  # s
-STOP_TIMEOUT: Final = 15.0  # s for everything to end until the runtime is killed
-ALREADY_RUNNING: Final = 3  # exit code of a runtime whose directory another one uses
-LOG_MAX: Final = 1 << 20  # bytes of the log; above it, the next start creates a new one
-LOG_TAIL: Final = 2000  # bytes of it that an error quotes
+STOP_TIMEOUT: Final = 15.0  # seconds for all programs to end until the runtime is killed
+ALREADY_RUNNING: Final = 3  # exit code of a runtime whose directory another runtime uses
+LOG_MAX: Final = 1 << 20  # bytes of the log; above this size, the next start creates a new log
+LOG_TAIL: Final = 2000  # bytes of the log that an error quotes
 CHUNK: Final = 64 << 10  # bytes of one read
 SOCKET: Final = "runtime.sock"
 LOG: Final = "runtime.log"
 
 
 class OwnRuntime:
-    """The runtime. `start` and `stop` can be repeated; each start has its own id.
+    """The runtime. `start` and `stop` can be called again; each start has its own id.
 
     Args:
-        state: The directory for its private files, which no other runtime uses. It is created if missing.
-        workspace: The directory that programs start in.
-        sandbox: Its name in the process list.
+        state: The directory for its private files, which no other runtime may use. It is created if missing.
+        workspace: The directory where programs start.
+        sandbox: The name of the sandbox, for the process list.
     """
 
     def __init__(self, state: Path, workspace: Path, sandbox: str = "joined") -> None:
@@ -48,10 +48,11 @@ class OwnRuntime:
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> None:
-        """Start it, and return when it accepts connections.
+        """Start the runtime, and return when it accepts connections.
 
         Raises:
-            HawseError: `unavailable` if it did not start, `conflict` if another one uses the state directory.
+            HawseError: `unavailable` if the runtime did not start, `conflict` if another runtime uses the state
+                directory.
         """
         self._release()
         self.id = secrets.token_hex(8)
@@ -71,7 +72,7 @@ class OwnRuntime:
                         cwd="/",
                         env={name: value for name, value in os.environ.items() if not name.startswith("HAWSE_")},
                         pass_fds=(until, told),
-                        start_new_session=True,  # Ctrl-C at the terminal ends this process, and this process ends it
+                        start_new_session=True,  # on Ctrl-C in the terminal, this process ends the runtime
                     )
             except BaseException:
                 os.close(ready)
@@ -91,17 +92,17 @@ class OwnRuntime:
             os.close(ready)
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Connect to it. Raises `OSError` if it has ended."""
+        """Connect to the runtime. Raises `OSError` if it has ended."""
         with socket_address(self._state / SOCKET) as path:
             return await asyncio.open_unix_connection(path, limit=CHUNK)
 
     async def ended(self) -> int:
-        """Wait for its end, and return its exit code."""
+        """Wait for the end of the runtime, and return its exit code."""
         assert self._process is not None
         return await self._process.wait()
 
     async def stop(self) -> None:
-        """End it and all programs in the sandbox. Returns when it has ended."""
+        """End the runtime and all programs in the sandbox. Returns when they have ended."""
         self._release()
         if (process := self._process) is None:
             return
@@ -119,14 +120,14 @@ class OwnRuntime:
     # ---- inside
 
     def _command(self, until: int, ready: int) -> list[str]:
-        command = [sys.executable, "-I", "-m", "hawse_runtime"]  # isolated: Python imports nothing from the workspace
+        command = [sys.executable, "-I", "-m", "hawse_runtime"]  # isolated mode: no imports from the workspace
         places = ["--socket", str(self._state / SOCKET), "--private", str(self._state)]
         places += ["--workspace", str(self._workspace)]
         pipes = ["--until", str(until), "--ready", str(ready)]
         return [*command, *places, "--id", self.id, "--sandbox", self._sandbox, *pipes]
 
     async def _ready(self, process: Process, ready: int) -> None:
-        """Wait until the runtime reports that it listens. If it fails to, the pipe is closed."""
+        """Wait until the runtime reports that it listens. If it fails to start, the pipe is closed."""
         loop = asyncio.get_running_loop()
         readable = asyncio.Event()
         loop.add_reader(ready, readable.set)

@@ -1,7 +1,7 @@
-"""Carries the link between the gateway and the runtime of this machine: from a WebSocket to a Unix socket, and back.
+"""Carries the link between the gateway and the runtime of this machine, between a WebSocket and a Unix socket.
 
-The connection to the runtime is opened when the gateway sends the first bytes, because the runtime closes one without a
-`hello`. Neither end is sent more than it reads: each direction waits for free buffer space before it reads on.
+The connection to the runtime is opened when the gateway sends the first bytes, because the runtime closes a connection
+without a `hello`. For backpressure, each direction waits for free buffer space before it reads more.
 """
 
 import asyncio
@@ -15,24 +15,24 @@ from hawse.machine.own_runtime import CHUNK, OwnRuntime
 from hawse.wire import RemoteProtocolError
 from hawse.wire.join import FromGateway, Join, JoinAccepted, Leave, Quit, Refused, encode_join, parse_gateway
 
-ANSWER_TIMEOUT: Final = 40.0  # s until the gateway has answered `join`: another driver's lease may need to expire
+ANSWER_TIMEOUT: Final = 40.0  # seconds for the answer to `join`; another driver's lease may have to expire
 
 
 class Relay:
-    """One WebSocket, from the message `join` to its end. Use `join` once, then `run` once."""
+    """One WebSocket, from the message `join` to its end. Call `join` once, then `run` once."""
 
     def __init__(self, websocket: ClientConnection, runtime: OwnRuntime) -> None:
         self._websocket = websocket
         self._runtime = runtime
-        self._stopping = False  # the runtime ends, and the WebSocket is still needed for `leave`
+        self._stopping = False  # the runtime ends, but the WebSocket is still needed for `leave`
 
     async def join(self, sandbox: str | None, name: str) -> JoinAccepted | Refused:
-        """Ask to be the sandbox, and return the answer.
+        """Ask the gateway to accept this machine as the sandbox, and return the answer.
 
         Raises:
             ConnectionClosed: The connection was closed without a message.
             TimeoutError: No message arrived in time.
-            RemoteProtocolError: It is not a message of the protocol.
+            RemoteProtocolError: The message is not part of the protocol.
         """
         await self._websocket.send(encode_join(Join(runtime=self._runtime.id, sandbox=sandbox, name=name)))
         async with asyncio.timeout(ANSWER_TIMEOUT):
@@ -42,13 +42,13 @@ class Relay:
         return answer
 
     async def run(self, tasks: asyncio.TaskGroup) -> Quit | Refused | None:
-        """Carry bytes until the connection has ended, or the gateway has asked for an end.
+        """Carry bytes until the connection ends or the gateway ends the sandbox.
 
         Args:
             tasks: The parent of the task that reads from the runtime.
 
         Returns:
-            The gateway's last message. None if the connection was lost or the runtime does not respond.
+            The gateway's last message; None if the connection was lost or the runtime does not respond.
 
         Raises:
             RemoteProtocolError: The gateway has violated the protocol.
@@ -67,7 +67,7 @@ class Relay:
                     upstream = tasks.create_task(self._upstream(reader))
                 writer.write(message)
                 await writer.drain()
-        except (ConnectionClosed, OSError):  # of the WebSocket, or of the connection to the runtime
+        except (ConnectionClosed, OSError):  # the end of the WebSocket or of the connection to the runtime
             pass
         finally:
             if upstream is not None:
@@ -77,7 +77,7 @@ class Relay:
         return None
 
     async def leave(self, reason: str) -> None:
-        """Notify the gateway that everything has ended here, and close the connection."""
+        """Notify the gateway that all programs have ended here, and close the connection."""
         with suppress(ConnectionClosed):
             await self._websocket.send(encode_join(Leave(reason=reason)))
         await self._websocket.close()

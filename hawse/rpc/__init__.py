@@ -1,8 +1,8 @@
-"""Execution of calls by servers: the server of a link, the dispatcher with keys and deadlines, typed errors, output
+"""Execution of calls in servers: the server of links, the dispatcher with keys and deadlines, typed errors, output
 streams.
 
-The runtime and the gateway use it. The dispatcher does not depend on a transport: it gets a call as an object that
-takes a result or an error.
+The runtime and the gateway use it. The dispatcher does not depend on a transport; a call is an object that takes a
+result or an error.
 """
 
 from hawse.rpc.dispatcher import Dispatcher, handles, serves

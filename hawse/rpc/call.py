@@ -1,4 +1,4 @@
-"""A call as a server serves it, and the interface of a stream that serves a channel."""
+"""A call on the server, and the interface of a stream that serves its channel."""
 
 import asyncio
 import math
@@ -14,16 +14,16 @@ from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Call as CallMessage, Connection, FrameSource, HawseError, Principal
 from hawse.wire.messages import to_raw
 
-# The caller of a call without a principal: a process that reaches the runtime's socket without a gateway.
+# The principal of calls that name none, from processes that connect to the runtime's socket without a gateway.
 DIRECT = Principal(id="direct", name="", kind="owner", rights=(ALL, CONTROL))
-ACK_DELAY = 0.05  # maximum delay of the acknowledgement of applied input, in seconds
+ACK_DELAY = 0.05  # maximum delay until applied input is acknowledged, in seconds
 
 
 class Stream(FrameSource, Protocol):
-    """Serves a channel that carries events or bytes. `pull` (of `FrameSource`) sends, and closes the channel."""
+    """Serves a channel that carries events or bytes. `pull` (from `FrameSource`) sends them and closes the channel."""
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
-        """Take input. `payload` is valid only during this call. Raises `HawseError`, which closes the channel."""
+        """Receive input. `payload` is only valid during this call. Raises `HawseError`, which closes the channel."""
         ...
 
     def receive_end(self) -> None:
@@ -31,12 +31,12 @@ class Stream(FrameSource, Protocol):
         ...
 
     def detach(self) -> None:
-        """Note that the channel is closed: finished, cancelled, or its connection was lost. It is called once."""
+        """Note that the channel is closed: finished, cancelled, or its connection was lost. Called once."""
         ...
 
 
 class _HeldResult(OutputOnlyStream):
-    """Sends the result of a call when it is this channel's turn."""
+    """Sends the result of a call when the channel has its turn."""
 
     def __init__(self, call: "ServerCall", link: StreamLink, value: msgspec.Raw) -> None:
         super().__init__(call)
@@ -61,16 +61,16 @@ class ServerCall:
         self.method = message.method
         self.params = message.params
         self.key = message.key
-        self.age = message.age  # seconds since a repeated call was first sent
+        self.age = message.age  # for a repeated call: seconds since it was first sent
         self.timeout = message.timeout
         self.principal = message.principal or DIRECT
         self.trace = message.trace  # the W3C `traceparent` of the caller
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None
-        self.on_finish: Callable[[int], object] | None = None  # receives the channel's number, once
+        self.on_finish: Callable[[int], object] | None = None  # called once, with the channel's number
         self._on_close: list[Callable[[], object]] = []
         self._link = link
-        self._grant = 0  # applied bytes that are not acknowledged yet
+        self._grant = 0  # number of applied bytes that are not acknowledged yet
         self._ack: asyncio.TimerHandle | None = None
         self._acknowledged = -math.inf  # loop time of the last acknowledgement
 
@@ -80,7 +80,7 @@ class ServerCall:
 
     @property
     def link_lost(self) -> bool:
-        """Whether the whole link of the call is lost, as opposed to this channel."""
+        """Whether the call's link is lost, rather than only this channel closed."""
         return self._link.closed
 
     @property
@@ -88,7 +88,7 @@ class ServerCall:
         return self._link.connection
 
     def result(self, value: Any) -> None:
-        """End the call with `value`. While the link is congested the result waits for this channel's turn."""
+        """End the call with `value`. While the link is congested, the result waits for this channel's turn."""
         if not self.open or isinstance(self.stream, _HeldResult):
             return
         if self.stream is None and self._link.congested:
@@ -103,16 +103,16 @@ class ServerCall:
             self.finish()
 
     def on_close(self, callback: Callable[[], object]) -> None:
-        """Call `callback` once when the channel has closed, for any reason."""
+        """Call `callback` once when the channel has closed for any reason."""
         self._on_close.append(callback)
 
     def serve(self, stream: Stream) -> None:
-        """Make `stream` serve this channel from now on."""
+        """Let `stream` serve this channel from now on."""
         self.stream = stream
         self._link.attach(self.ch, self)
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Let the stream send. An unexpected exception ends this channel and no other channel of the link."""
+        """Let the stream send. An unexpected exception ends only this channel."""
         assert self.stream is not None
         try:
             more = self.stream.pull(connection, ch, size)
@@ -129,11 +129,11 @@ class ServerCall:
         self._link.wake(self.ch)
 
     def applied(self, size: int) -> None:
-        """Acknowledge `size` bytes of input, so that the client may send as many more.
+        """Acknowledge `size` bytes of input, so that the client can send that many more.
 
         The credit is sent when a quarter of the window has been applied, or after ACK_DELAY seconds, because the client
-        may be waiting for it: it keeps its input until it is acknowledged. If the last credit was sent earlier than
-        that, the credit is sent with the next output, which is the echo of a key, so no timer is needed.
+            keeps its input until it is acknowledged. If the last credit was sent longer ago than that, no timer is
+            needed: the credit is sent with the next output, usually the echo of a key.
         """
         self._grant += size
         if self._grant >= self._link.connection.limits.input_window // 4:
@@ -157,7 +157,7 @@ class ServerCall:
             self._ack = None
 
     def finish(self) -> None:
-        """Release all resources of the call, whose channel is closed or whose link is lost. Can be repeated."""
+        """Release all resources of the call after its channel is closed or its link is lost. Can be called again."""
         on_finish, self.on_finish = self.on_finish, None
         if on_finish is not None:
             on_finish(self.ch)

@@ -1,4 +1,4 @@
-"""From a call to its handler: the table of methods, rights, parameters, keyed calls, deadlines, errors."""
+"""Dispatches calls to their handlers: the table of methods, rights, parameters, keyed calls, deadlines, errors."""
 
 import asyncio
 import inspect
@@ -21,13 +21,13 @@ from hawse.wire.messages import to_raw
 
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")  # msgspec's message
 
-STOP_DELAY = 30.0  # seconds that work with a key continues without a call: clients reconnect within 10
+STOP_DELAY = 30.0  # seconds that a handler with a key continues without a call; clients reconnect within 10 s
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ServedCall(Protocol):
-    """The interface of a call for the dispatcher."""
+    """The interface of a call that the dispatcher uses."""
 
     @property
     def principal(self) -> Principal:
@@ -42,7 +42,7 @@ class ServedCall(Protocol):
 
     @property
     def key(self) -> str | None:
-        """The key and age of a call that must run once."""
+        """The key and age of a call that must run only once."""
         ...
 
     @property
@@ -52,17 +52,17 @@ class ServedCall(Protocol):
 
     @property
     def timeout(self) -> float | None:
-        """Time limit in seconds; then, the call ends with `deadline_exceeded`."""
+        """Time limit in seconds. If it is exceeded, the call ends with `deadline_exceeded`."""
         ...
 
-    timer: asyncio.TimerHandle | None  # of the deadline; the call cancels it when it ends
+    timer: asyncio.TimerHandle | None  # timer of the deadline, which the call cancels when it ends
 
     def result(self, value: Any) -> None:
-        """End the call with a result. Once it has ended, this does nothing."""
+        """End the call with a result. Does nothing if it has already ended."""
         ...
 
     def error(self, error: HawseError) -> None:
-        """End the call with an error. Once it has ended, this does nothing."""
+        """End the call with an error. Does nothing if it has already ended."""
         ...
 
     def on_close(self, callback: Callable[[], object]) -> None:
@@ -71,24 +71,24 @@ class ServedCall(Protocol):
 
 
 class Handler(NamedTuple):
-    """A method as this server runs it."""
+    """A method and its handler on this server."""
 
     spec: Spec
-    run: Callable[..., Any]  # takes (params), or for a stream (call, params)
-    stops: bool = False  # stops when no call waits for it
-    caller: bool = False  # also takes the principal of the caller
+    run: Callable[..., Any]  # takes (params) or, for a stream, (call, params)
+    stops: bool = False  # is cancelled when no call waits for it
+    caller: bool = False  # also takes the caller's principal
 
 
 def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = False) -> Callable[[F], F]:
     """Mark a function of a method object as the handler of the method that `params` declares.
 
-    It is called with the decoded parameters. It returns the result, or is a coroutine function that does, and raises
+    The function gets the decoded parameters and returns the result. It can be a coroutine function, and raises
     `HawseError` or `OSError`.
 
     Args:
         params: The parameters of the method.
-        stops: Cancel the coroutine when no call waits for it any longer: at once if the call has no key, otherwise
-            after the dispatcher's `stop_delay`, since a client that has lost its connection repeats the call.
+        stops: Cancel the coroutine when no call waits for it any more: at once if the call has no key, otherwise after
+            the dispatcher's `stop_delay`, because a client that has lost its connection repeats the call.
         caller: Pass the principal of the caller as the second argument.
 
     Raises:
@@ -108,7 +108,7 @@ def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = Fa
 def serves(params: type[Params[Any]]) -> Callable[[F], F]:
     """Mark a function of a method object as the server of the stream that `params` declares.
 
-    It is called with the call and the decoded parameters, gives the call a stream, and handles the call's key itself.
+    The function gets the call and the decoded parameters, sets the call's stream, and handles the call's key itself.
 
     Raises:
         ValueError: The method is not a stream.
@@ -129,7 +129,7 @@ def _mark(params: type[Params[Any]], *, stream: bool) -> Callable[[F], F]:
 
 
 class Dispatcher:
-    """Runs calls. Their work belongs to the server, not to a connection: a lost connection ends no work."""
+    """Runs calls. The server owns their tasks, so a lost connection does not end them."""
 
     def __init__(
         self,
@@ -141,11 +141,11 @@ class Dispatcher:
         """Create a dispatcher without methods.
 
         Args:
-            spawn: Starts a task that belongs to the server.
+            spawn: Starts a task that the server owns.
             idempotency: The outcomes of keyed calls.
-            stop_delay: Seconds that stoppable work with a key continues without a call.
+            stop_delay: Seconds that a stoppable handler with a key continues without a waiting call.
         """
-        self.on_call: Callable[[ServedCall, Spec], None] | None = None  # may refuse a call by raising `HawseError`
+        self.on_call: Callable[[ServedCall, Spec], None] | None = None  # can refuse a call by raising `HawseError`
         self._handlers: dict[str, Handler] = {}
         self._spawn = spawn
         self._idempotency = idempotency
@@ -157,7 +157,7 @@ class Dispatcher:
         return {name: handler.spec for name, handler in self._handlers.items()}
 
     def add(self, surface: object) -> None:
-        """Add every function of `surface` that `handles` or `serves` marks."""
+        """Add every function of `surface` that is marked with `handles` or `serves`."""
         for name in dir(type(surface)):
             spec = getattr(getattr(type(surface), name, None), "hawse_spec", None)
             if spec is not None:
@@ -166,14 +166,14 @@ class Dispatcher:
                 self.register(spec, run, stops=stops, caller=caller)
 
     def register(self, spec: Spec, run: Callable[..., Any], *, stops: bool = False, caller: bool = False) -> None:
-        """Add one method: `run(params)` handles it, or `run(call, params)` serves it if it is a stream.
+        """Add one method. `run(params)` handles it or, if it is a stream, `run(call, params)` serves it.
 
-        `stops` and `caller` have the meaning that they have for `handles`.
+        `stops` and `caller` have the same meaning as for `handles`.
         """
         self._handlers[spec.name] = Handler(spec, run, stops, caller)
 
     def dispatch(self, call: ServedCall) -> None:
-        """Start to serve `call`. It never raises: every failure becomes the call's error."""
+        """Start to serve `call`. Never raises; every failure becomes the call's error."""
         params: Any = None
         try:
             handler = self._handlers.get(call.method)
@@ -203,7 +203,7 @@ class Dispatcher:
             call.error(typed(error, subject_of(params)))
 
     def _run_once(self, call: ServedCall, key: str, handler: Handler, params: Any) -> None:
-        """Run a keyed call, or let it join the one that runs or ran with that key."""
+        """Run a keyed call, or join it to an earlier call with the same key."""
         digest = fingerprint(call.method, bytes(call.params))
         key = own_key(call.principal, key)
         again = call.age is not None and _names(handler.spec, params)
@@ -231,7 +231,9 @@ class Dispatcher:
         succeed: Callable[[Any], None],
         fail: Callable[[HawseError], None],
     ) -> "asyncio.Task[None] | None":
-        """Run a handler; return the task of one that waits. `arguments`: the parameters, and the caller."""
+        """Run a handler with `arguments` (the parameters, and the caller if requested). Returns the task of a
+        coroutine function.
+        """
         value = handler.run(*arguments) if handler.caller else handler.run(arguments[0])
         if inspect.isawaitable(value):
             return self._spawn(_finish(value, arguments[0], succeed, fail))
@@ -240,10 +242,10 @@ class Dispatcher:
 
 
 class _Waiting:
-    """The calls that wait for one task, which is cancelled when the last one leaves."""
+    """The calls that wait for one task. The task is cancelled when the last call leaves."""
 
     def __init__(self, task: "asyncio.Task[None]", delay: float) -> None:
-        """`delay`: seconds that the task continues without a call."""
+        """`delay` is the number of seconds that the task continues without a call."""
         self._task = task
         self._delay = delay
         self._calls = 0
@@ -256,7 +258,7 @@ class _Waiting:
 
     def _closed(self) -> None:
         self._calls -= 1
-        if self._calls or self._task.done() or self._task is asyncio.current_task():  # it is giving its result
+        if self._calls or self._task.done() or self._task is asyncio.current_task():  # it is delivering its result
             return
         if self._delay:
             self._timer = asyncio.get_running_loop().call_later(self._delay, self._task.cancel)
@@ -288,7 +290,7 @@ def decode(params: msgspec.Raw, shape: Any) -> Any:
     """Decode the parameters of a call as the type `shape`.
 
     Raises:
-        HawseError: `invalid_params`; `details.path` is where they are wrong, such as `$.since.stdout`.
+        HawseError: `invalid_params`; `details.path` is the location of the error, such as `$.since.stdout`.
     """
     try:
         return msgspec.json.decode(params, type=shape)
@@ -302,12 +304,12 @@ def decode(params: msgspec.Raw, shape: Any) -> Any:
 
 
 def _names(spec: Spec, params: Any) -> bool:
-    """Whether a call names the object that it creates, changes or ends, so that repeating it is harmless."""
+    """Whether a call names the object that it creates, changes or ends, which makes repeating it harmless."""
     return spec.names is not None and getattr(params, spec.names) is not None
 
 
 def _fail_unless_gone(outcome: Outcome, error: HawseError) -> None:
-    """Settle a repeated call that ends an object: it is not an error if another server has already ended it."""
+    """Settle a repeated call that ends an object. It is not an error if another server has already ended the object."""
     if error.code == "not_found":
         outcome.succeed(to_raw(Nothing()))
     else:

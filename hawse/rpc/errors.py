@@ -24,20 +24,20 @@ _CODES_BY_ERRNO = {
     errno.ENFILE: "limit_exceeded",  # the machine has run out of them
     errno.ENOMEM: "limit_exceeded",
     errno.EAGAIN: "limit_exceeded",  # no processes or threads left
-    errno.ENAMETOOLONG: "invalid_params",  # a path of the caller's that no file can have
-    errno.ELOOP: "invalid_params",  # a path of the caller's that leads through too many symbolic links
+    errno.ENAMETOOLONG: "invalid_params",  # the caller's path is not a valid file name
+    errno.ELOOP: "invalid_params",  # the caller's path leads through too many symbolic links
 }
 
 
 def typed(error: Exception, subject: str | None = None) -> HawseError:
     """Convert any exception to an error that can be sent.
 
-    An exception that is neither a `HawseError` nor an `OSError` is a bug: it is logged, and the client gets `internal`
-    without its text.
+    Exceptions other than `HawseError` and `OSError` are bugs. They are logged, and the client gets `internal` without
+    their text.
 
     Args:
         error: The exception.
-        subject: The subject of the call, such as the caller's path, for the message of an `OSError`.
+        subject: What the call acts on, such as the caller's path, for the message of an `OSError`.
     """
     if isinstance(error, HawseError):
         return error
@@ -50,7 +50,9 @@ def typed(error: Exception, subject: str | None = None) -> HawseError:
 
 
 def from_oserror(error: OSError, subject: str | None = None) -> HawseError:
-    """Turn an `OSError` into the error code that fits; the number is in `details`. `subject`: as for `typed`."""
+    """Convert an `OSError` to the matching error code, with its number in `details`. `subject` is the same as for
+    `typed`.
+    """
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), "io_error")
     code = _CODES_BY_ERRNO.get(error.errno or 0, code)
     message = error.strerror or str(error)
@@ -60,7 +62,7 @@ def from_oserror(error: OSError, subject: str | None = None) -> HawseError:
 
 
 def subject_of(params: object) -> str | None:
-    """Return the path that parameters name, as the caller wrote it, or both paths of a copy; None without one."""
+    """Return the path in the parameters as the caller wrote it, both paths of a copy, or None if they have no path."""
     path, to = getattr(params, "path", None), getattr(params, "to", None)
     if not isinstance(path, str):
         return None

@@ -1,4 +1,4 @@
-"""Limits concurrent work. Users take turns, so that one user's work does not block another's."""
+"""Limits concurrent work. Users take turns, so that no user blocks another."""
 
 import asyncio
 from collections import Counter, deque
@@ -8,15 +8,15 @@ from typing import Final
 
 from hawse.wire import HawseError
 
-SIGN: Final = 10.0  # seconds between two reports of waiting work
+SIGN: Final = 10.0  # seconds between two reports while waiting
 
 
 class FairTurns:
-    """A semaphore with one queue for each user. One user gets at most all places but one, if there are several.
+    """A semaphore with one queue for each user. One place, if there are several, is always left for other users.
 
     Args:
-        places: The maximum number of concurrent pieces of work.
-        waiting_each: The maximum number of waiting pieces of work of one user; None: unlimited.
+        places: The maximum number of concurrent holders.
+        waiting_each: The maximum number of waiting holders for each user; None means unlimited.
     """
 
     def __init__(self, places: int, waiting_each: int | None = None) -> None:
@@ -28,14 +28,14 @@ class FairTurns:
 
     @asynccontextmanager
     async def turn(self, user: str, moved: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
-        """Wait for a place and hold it until the end of the `with` block.
+        """Wait for a place, and hold it until the end of the `with` block.
 
         Args:
             user: The id of the user.
-            moved: Called every `SIGN` seconds while waiting, to show that the work has not failed.
+            moved: Called every `SIGN` seconds while waiting, to show progress.
 
         Raises:
-            HawseError: `limit_exceeded` if too much work of the user is waiting.
+            HawseError: `limit_exceeded` if too many of the user's calls are waiting.
         """
         waiting = self._waiting.get(user, ())
         if self._waiting_each is not None and len(waiting) >= self._waiting_each:
@@ -57,7 +57,7 @@ class FairTurns:
             self._grant()
 
     def _grant(self) -> None:
-        """Give free places to waiting users in turn."""
+        """Assign free places to waiting users in turn."""
         for user in list(self._waiting):
             if self._running.total() >= self._places:
                 return
@@ -68,7 +68,7 @@ class FairTurns:
                     self._waiting[user] = waiting  # behind all other users
                 self._running[user] += 1
                 granted.set_result(None)
-        self._running += Counter()  # forgets users without work
+        self._running += Counter()  # removes users without waiting calls
 
     def _forget(self, user: str, granted: asyncio.Future[None]) -> None:
         waiting = self._waiting[user]

@@ -1,4 +1,4 @@
-"""Idempotency keys: a keyed call runs once, and repeats get its outcome (docs/wire.md section 6).
+"""Idempotency keys: a keyed call runs once, and repeated calls get its outcome (docs/wire.md section 6).
 
 One table serves all methods of a server.
 """
@@ -22,8 +22,8 @@ class IdempotencyLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits for keeping the outcomes of keyed calls."""
 
     outcomes: int = 4096  # settled ones
-    age: float = 3600.0  # seconds from when an outcome was settled
-    used_keys: int = 65_536  # keys whose outcome is no longer kept
+    age: float = 3600.0  # seconds to keep an outcome after it was settled
+    used_keys: int = 65_536  # maximum keys whose outcome is no longer kept
 
 
 class KeyedCall(Protocol):
@@ -45,13 +45,13 @@ class KeyedCall(Protocol):
 def own_key(principal: Principal, key: str) -> str:
     """Return the key of a call's outcome in the table.
 
-    It includes the caller: a result can contain a secret, so another principal's call must not join.
+    The key includes the caller, because a result can contain a secret and another principal's call must not join.
     """
     return f"{principal.id}\n{key}"
 
 
 def fingerprint(method: str, params: bytes) -> bytes:
-    """Return a digest of a call, which differs between a repeat of a call and another call with the same key."""
+    """Return a digest of a call, to distinguish a repeated call from another call with the same key."""
     return hashlib.sha256(b"%b %b" % (method.encode(), params)).digest()
 
 
@@ -64,8 +64,9 @@ class Outcome:
         self.done = False
         self.done_at = 0.0
         self.error: HawseError | None = None
-        # What serves repeats where a value does not: a process, an upload. It refers to its outcome, so the table ends
-        # this cycle when it drops the outcome: only the garbage collector would free both, and a process's journals.
+        # The object that serves repeated calls instead of a value, such as a process or an upload. It refers to its
+        # outcome; the table breaks this cycle when it drops the outcome, because otherwise only the garbage collector
+        # would free both and a process's journals.
         self.work: Any = None
         self._value: Any = None
         self._on_done = on_done
@@ -80,7 +81,7 @@ class Outcome:
         self._settle()
 
     def notify(self, succeed: Callable[[Any], None], fail: Callable[[HawseError], None]) -> None:
-        """Call `succeed` with the value or `fail` with the error, now or when the outcome is settled."""
+        """Call `succeed` with the value or `fail` with the error, now or as soon as the outcome is settled."""
         if not self.done:
             self._waiting.append((succeed, fail))
         elif self.error is not None:
@@ -97,7 +98,7 @@ class Outcome:
 
 
 class IdempotencyTable:
-    """The outcomes by key. Settled ones are bounded in number and age."""
+    """The outcomes by key. Settled outcomes are bounded in number and age."""
 
     def __init__(
         self,
@@ -110,8 +111,8 @@ class IdempotencyTable:
 
         Args:
             limits: Limits for keeping outcomes.
-            clock: Returns the time in seconds, as event loops measure it.
-            shared: Whether other servers run calls at the same time, whose outcomes are not in this table.
+            clock: Returns the time of the event loop in seconds.
+            shared: Whether other servers run calls at the same time. Their outcomes are not in this table.
         """
         self._limits = limits
         self._clock = clock
@@ -126,12 +127,12 @@ class IdempotencyTable:
         Args:
             key: The key of the call.
             digest: The call's `fingerprint`.
-            age: Seconds since a repeated call was first sent. If the key is unknown here, and another server may have
-                run the call since then, it is not run.
+            age: For a repeated call: seconds since it was first sent. If the key is unknown here and another server may
+                have run the call since then, it is refused.
 
         Raises:
-            HawseError: `key_conflict` if the key belongs to another call; `outcome_unknown` if the key was used and its
-                outcome is no longer kept, or another server may have run the call.
+            HawseError: `key_conflict` if the key belongs to another call; `outcome_unknown` if the outcome of the key
+                is no longer kept or another server may have run the call.
         """
         self._forget()
         outcome = self._running.get(key) or self._done.get(key)
@@ -151,16 +152,16 @@ class IdempotencyTable:
         return outcome
 
     def attach_or_start(self, call: KeyedCall, params: Any, start: Callable[[Outcome], T]) -> T:
-        """Return the work of an earlier call with this call's key, or start it.
+        """Return the work of an earlier call with the same key, or start it.
 
         Args:
             call: The call. Without a key, work is always started.
-            params: The parameters that identify the work, for the comparison with a repeat.
+            params: The parameters that identify the work, to compare with a repeated call.
             start: Starts the work. It receives the outcome, which the work must complete with `succeed` or `fail`.
 
         Raises:
-            HawseError: The error of the earlier work; `key_conflict`, `outcome_unknown`; errors of `start`, which leave
-                the key unused.
+            HawseError: The error of the earlier work; `key_conflict`; `outcome_unknown`; errors of `start`, after which
+                the key is unused.
         """
         digest = fingerprint(call.method, msgspec.json.encode(params))
         if call.key is None:
@@ -179,7 +180,7 @@ class IdempotencyTable:
         except BaseException:
             self._running.pop(key, None)
             raise
-        if key in self._running or key in self._done:  # otherwise it was refused, and the key is still unused
+        if key in self._running or key in self._done:  # otherwise, the call was refused and the key is still unused
             outcome.work = work
         return work
 

@@ -1,4 +1,4 @@
-"""Base classes of streams that only send: events, bytes, or the latest of a value that changes."""
+"""Base classes of streams that only send: events, bytes, or the latest state of a changing value."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,32 +11,32 @@ if TYPE_CHECKING:
 
 
 class OutputOnlyStream(ABC):
-    """A `Stream` whose call takes no input: input bytes close the channel with `protocol_error`."""
+    """A `Stream` without input. Input bytes close the channel with `protocol_error`."""
 
     def __init__(self, call: "ServerCall") -> None:
         self._call = call
 
     @abstractmethod
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Send at most `size` bytes on channel `ch`; return whether more can be sent now."""
+        """Send at most `size` bytes on channel `ch`. Returns whether more can be sent now."""
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
         raise HawseError("protocol_error", f"{self._call.method} takes no input")
 
     def receive_end(self) -> None:  # noqa: B027  # not abstract: this is all there is to do
-        """A half-close of the unused direction has no effect."""
+        """Ignore a half-close of the unused direction."""
 
     @abstractmethod
     def detach(self) -> None:
-        """The channel is closed. Called once."""
+        """Note that the channel is closed. Called once."""
 
     def wake(self) -> None:
-        """Request another `pull`, since there may be data to send."""
+        """Request another `pull`, because there may be data to send."""
         self._call.wake()
 
 
 class LatestValueStream(OutputOnlyStream):
-    """Sends a value after each change. Changes without credit are combined."""
+    """Sends a value after each change. Changes are merged while there is no credit."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class LatestValueStream(OutputOnlyStream):
 
         Args:
             event: The name of the events.
-            read: Returns the current value; called when it is sent.
-            on_detach: Is called with this stream when the channel is closed.
-            changed: Whether the first value is sent at once.
+            read: Returns the current value. Called when the value is sent.
+            on_detach: Called with this stream when the channel is closed.
+            changed: Whether to send the first value at once.
         """
         super().__init__(call)
         self._event = event

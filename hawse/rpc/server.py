@@ -1,4 +1,4 @@
-"""Accepts links, checks their `hello` and passes their calls to the dispatcher."""
+"""Accepts links, checks their `hello`, and passes their calls to the dispatcher."""
 
 import asyncio
 import hmac
@@ -29,11 +29,11 @@ from hawse.wire.messages import ABILITY_PRINCIPALS
 
 log = logging.getLogger(__name__)
 
-PINGS: Final = 4  # pings of a link, within the time that it is allowed to be silent
+PINGS: Final = 4  # pings within the time that a link is allowed to be silent
 
 
 class Server:
-    """Serves any number of links with one dispatcher. `accept` is the factory of their protocols."""
+    """Serves any number of links with one dispatcher. `accept` is the protocol factory."""
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class Server:
         Args:
             dispatcher: Runs the calls.
             name: The name of the server in `welcome`.
-            token: The required token in `hello`. None if only the gateway can connect to the socket.
-            outside_only: Whether to refuse processes of this PID namespace and those below it.
+            token: The token that `hello` must contain; None if only the gateway can connect to the socket.
+            outside_only: Whether to refuse processes in this PID namespace and its descendants.
             limits: The bounds of its links.
-            keystrokes: Notes the input of all links.
+            keystrokes: Tracks the input of all links.
         """
         self.dispatcher = dispatcher
         self._keystrokes = keystrokes or Keystrokes()
@@ -63,7 +63,7 @@ class Server:
         self._outside_only = outside_only
         self._shares = Shares(limits.calls, "calls")
         self._calls: dict[StreamLink, dict[int, ServerCall]] = {}
-        self._timers: dict[StreamLink, asyncio.TimerHandle] = {}  # of `hello`, then of the next ping
+        self._timers: dict[StreamLink, asyncio.TimerHandle] = {}  # timer of `hello`, and later of the next ping
 
     @property
     def links(self) -> list[StreamLink]:
@@ -71,7 +71,7 @@ class Server:
         return list(self._calls)
 
     def accept(self) -> StreamLink:
-        """Return the protocol of a new link, as `create_unix_server` calls for it."""
+        """Return the protocol of a new link. This is the factory for `create_unix_server`."""
         link = StreamLink(Connection(Role.SERVER, self._limits.wire), self, keystrokes=self._keystrokes)
         loop = asyncio.get_running_loop()
         self._calls[link] = {}
@@ -111,7 +111,7 @@ class Server:
                 self._welcome(link, event)
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:
-        if error is not None or link.connection.ready:  # not for each probe, which connects and closes
+        if error is not None or link.connection.ready:  # not for probes, which connect and close
             log.info("< link lost: %s", error or "closed by the other end")
         self._timers.pop(link).cancel()
         for call in list(self._calls.pop(link).values()):
@@ -130,7 +130,7 @@ class Server:
             return
         log.info("> welcome, %s", hello.client)
         link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=[ABILITY_PRINCIPALS])
-        if peer is None:  # over TCP, the other end can disappear silently
+        if peer is None:  # over TCP, the peer can disappear silently
             self._ping(link, link.received)
 
     def _ping(self, link: StreamLink, received: int, left: int = PINGS) -> None:
@@ -139,7 +139,7 @@ class Server:
         Args:
             link: The link.
             received: The number of received bytes at the previous ping.
-            left: The number of pings that can still remain unanswered.
+            left: The number of further pings that can remain unanswered.
         """
         if link.received != received:
             left = PINGS

@@ -1,7 +1,7 @@
-"""Shares of principals in a limited resource, such as connections, so that others cannot lock the owner out.
+"""Limits each principal's share of a resource, such as connections, so that others cannot lock the owner out.
 
-A principal with every right can use all free resources. All other principals leave a part free for it, and each of them
-leaves a part free for the rest.
+A principal with every right can use all free resources. The other principals together leave a part free for it, and
+each of them leaves a part free for the rest.
 """
 
 from collections import Counter
@@ -12,12 +12,12 @@ from typing import Final
 from hawse.api.rights import ALL
 from hawse.wire import HawseError, Principal
 
-RESERVED: Final = 1 / 8  # part of the total that principals without every right leave free
-EACH: Final = 3 / 4  # part of the total for each such principal: many people can share a viewer's token
+RESERVED: Final = 1 / 8  # fraction of the total that principals without every right leave free
+EACH: Final = 3 / 4  # maximum fraction for each such principal; many people can share a viewer's token
 
 
 class Shares:
-    """Counts the resources of each principal. `held` is the total."""
+    """Counts the resources that each principal holds. `held` is the total."""
 
     def __init__(self, total: int, name: str) -> None:
         """Create a counter with all resources free.
@@ -29,10 +29,10 @@ class Shares:
         self.held = 0
         self._total = total
         self._name = name
-        self._by_principal: Counter[str] = Counter()  # of principals without every right, by id
+        self._by_principal: Counter[str] = Counter()  # resources of principals without every right, by id
 
     def check(self, principal: Principal) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if `principal` cannot hold another one."""
+        """Raise `HawseError` (`limit_exceeded`) if `principal` cannot hold another resource."""
         if self.held >= self._total:
             raise HawseError("limit_exceeded", f"{self._total} {self._name} are open, which is the limit")
         if ALL in principal.rights:
@@ -50,7 +50,7 @@ class Shares:
 
     @contextmanager
     def hold(self, principal: Principal) -> Iterator[None]:
-        """Hold one for `principal` in the context. Raises the same errors as `check`."""
+        """Hold one resource for `principal` in the context. Raises the same errors as `check`."""
         self.check(principal)
         guest = ALL not in principal.rights
         self.held += 1

@@ -1,20 +1,20 @@
-"""The many keys whose outcomes are no longer kept, in as little memory as possible.
+"""Remembers keys whose outcomes are no longer kept, in as little memory as possible.
 
-The table is allocated in full, so that a server's memory levels off soon, not only when the table is full.
+The table is allocated in full, so that a server's memory does not grow until the table is full.
 """
 
 import hashlib
 from array import array
 
-_DIGEST = 8  # bytes; with 65,536 keys, a new one is mistaken for a used one once in 2^48 calls
+_DIGEST = 8  # bytes; with 65,536 keys, a new key is mistaken for a used key once in 2^48 calls
 _EMPTY = 0
 
 
 class UsedKeys:
-    """The last `limit` keys that were added: a hash table of digests with linear probing, 24 bytes for each key."""
+    """The last `limit` added keys: a hash table of digests with linear probing and 24 bytes per key."""
 
     def __init__(self, limit: int) -> None:
-        """Create an empty set. `limit`: the number of keys that are kept; the oldest are forgotten first."""
+        """Create an empty set that keeps `limit` keys and forgets the oldest keys first."""
         self._limit = limit
         size = 1 << (2 * max(limit, 1) - 1).bit_length()  # at most half of the slots are used
         self._mask = size - 1
@@ -30,7 +30,7 @@ class UsedKeys:
         return len(self._ring)
 
     def add(self, key: str) -> None:
-        """Add a key, and forget the oldest one if there are too many. An existing key keeps its place."""
+        """Add a key, and forget the oldest key if there are too many. An existing key keeps its age."""
         if self._limit < 1 or key in self:
             return
         digest = _digest(key)
@@ -43,7 +43,7 @@ class UsedKeys:
         self._slots[self._place(digest)] = digest
 
     def _place(self, digest: int) -> int:
-        """Return the slot of a digest, or the empty one where it belongs."""
+        """Return the slot of a digest, or the empty slot where it belongs."""
         slots, mask = self._slots, self._mask
         at = digest & mask
         while slots[at] not in (digest, _EMPTY):
@@ -51,14 +51,14 @@ class UsedKeys:
         return at
 
     def _remove(self, digest: int) -> None:
-        """Empty the slot of a digest, and move later ones up that could not be found any more."""
+        """Empty the slot of a digest, and move up later digests that could no longer be found."""
         slots, mask = self._slots, self._mask
         hole = at = self._place(digest)
         while True:
             at = (at + 1) & mask
             if (moved := slots[at]) == _EMPTY:
                 break
-            if (at - moved) & mask >= (at - hole) & mask:  # its search would pass the hole
+            if (at - moved) & mask >= (at - hole) & mask:  # a search for it would stop at the empty slot
                 slots[hole] = moved
                 hole = at
         slots[hole] = _EMPTY

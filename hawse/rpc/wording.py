@@ -1,4 +1,4 @@
-"""Adds the allowed values of an invalid parameter to messages of msgspec, which never list choices."""
+"""Adds the allowed values of a parameter to msgspec's error messages, which never list choices."""
 
 import re
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ import msgspec.inspect as types
 from hawse.api.types import in_words
 
 _CHOICE: Final = re.compile(r"(?P<problem>Invalid enum value .*?)(?P<rest> - at `(?P<path>[^`]*)`)", re.DOTALL)
-_STEP: Final = re.compile(r"\.([A-Za-z0-9_]+)|(\[[^]]*\])")  # of a path: a field, or an item of an array or an object
+_STEP: Final = re.compile(r"\.([A-Za-z0-9_]+)|(\[[^]]*\])")  # path component: a field, or an item of an array or object
 
 
 def worded(problem: str, shape: Any) -> str:
-    """Return a msgspec error message with the allowed values.
+    """Return a msgspec error message with the allowed values added.
 
     Args:
         problem: The message of msgspec.
@@ -25,7 +25,7 @@ def worded(problem: str, shape: Any) -> str:
 
 
 def _choices(shape: Any, path: str) -> list[str]:
-    """Return the choices for the field at a path. Empty if it is not a choice."""
+    """Return the choices for the field at a path; empty if the field is not a choice."""
     kinds = [types.type_info(shape)]
     for field, _ in _STEP.findall(path):
         kinds = [inner for kind in kinds for inner in _inside(kind, field)]
@@ -33,7 +33,7 @@ def _choices(shape: Any, path: str) -> list[str]:
 
 
 def _inside(kind: types.Type, field: str) -> Iterator[types.Type]:
-    """Yield the types of a field; "": of the items."""
+    """Yield the possible types of a field or, for "", of the items."""
     for one in _alternatives(kind):
         if isinstance(one, types.StructType):
             yield from (each.type for each in one.fields if each.encode_name == field)

@@ -1,8 +1,8 @@
 """The synchronous Python client: `with hawse.sync.connect(url) as hw: hw.sandbox().exec("uname -a")`.
 
-The same classes and methods as in `hawse.client`, without `async` and `await`. They can be used from any thread; all
-clients of a process share one event loop in a separate thread. Callbacks (`on_state`, `progress`) are called in that
-thread and must not wait for the client.
+It has the same classes and methods as `hawse.client`, without `async` and `await`. They can be used from any thread.
+All clients of a process share one event loop in a separate thread. Callbacks (`on_state`, `progress`) are called in
+that thread and must not wait for the client.
 """
 
 import builtins
@@ -24,14 +24,14 @@ globals().update(_CLASSES)
 
 
 class Sandbox(_CLASSES["Sandbox"]):
-    """A handle to one sandbox: of a client, like `hw.sandbox()`, or with its own connection.
+    """A handle to one sandbox. It uses the connection of a client, like `hw.sandbox()`, or its own.
 
-    `create`, `get` and `list` are for programs that need a sandbox but no client. Without `client`, they connect to the
+    `create`, `get` and `list` are for programs that need only one sandbox. Without `client`, they connect to the
     gateway that `connect()` finds.
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected and `close` closes; None if it belongs to another client.
+        connection: The client that this handle has connected and that `close` closes; None if it uses another client.
     """
 
     connection: "Client | None" = None
@@ -40,13 +40,13 @@ class Sandbox(_CLASSES["Sandbox"]):
     def create(cls, id: str | None = None, *, client: "Client | None" = None, **options: Any) -> "CreatedSandbox":
         """Create a sandbox and start it.
 
-        `box = Sandbox.create()` creates a permanent one. `with Sandbox.create() as box:` deletes it at the end and
+        `box = Sandbox.create()` creates a permanent sandbox. `with Sandbox.create() as box:` deletes it at the end and
         closes the connection.
 
         Args:
-            id: The id; None means a random one.
-            client: The client to use. None opens a separate connection, until `close`.
-            options: As for `hw.sandboxes.create`: see `SandboxOptions`.
+            id: The id; None means a random id.
+            client: The client to use. None opens a separate connection, which lasts until `close`.
+            options: The same as for `hw.sandboxes.create`. See `SandboxOptions`.
 
         Raises:
             HawseError: The same errors as `connect()` and `hw.sandboxes.create`.
@@ -57,17 +57,17 @@ class Sandbox(_CLASSES["Sandbox"]):
 
     @classmethod
     def get(cls, id: str, *, client: "Client | None" = None) -> "OpenedSandbox":
-        """Find a sandbox that exists. It is not started.
+        """Find an existing sandbox, without starting it.
 
         `box = Sandbox.get("build")` returns its handle. `with Sandbox.get("build") as box:` closes the connection at
         the end; the sandbox remains.
 
         Args:
             id: The id.
-            client: The client to use. None opens a separate connection, until `close`.
+            client: The client to use. None opens a separate connection, which lasts until `close`.
 
         Raises:
-            HawseError: `not_found`; the same errors as `connect()`.
+            HawseError: `not_found`; the errors of `connect()`.
         """
 
         def find(client: Client) -> OpenedSandbox:
@@ -80,7 +80,7 @@ class Sandbox(_CLASSES["Sandbox"]):
     def list(
         cls, *, labels: Mapping[str, str] | None = None, client: "Client | None" = None
     ) -> builtins.list[asynchronous.SandboxInfo]:
-        """Return the sandboxes that have all of the labels, like `hw.sandboxes.list`. Starts none of them.
+        """Return the sandboxes that have all of the labels, like `hw.sandboxes.list`, without starting them.
 
         Args:
             labels: Labels that a sandbox must have.
@@ -92,14 +92,14 @@ class Sandbox(_CLASSES["Sandbox"]):
     def close(self) -> None:
         """Close the connection that `create` or `get` has opened. The sandbox remains.
 
-        Does nothing for a sandbox of a client, or when called again.
+        Does nothing for a sandbox of a client, or if called again.
         """
         if self.connection is not None:
             self.connection.close()
 
     @staticmethod
     def _with_own_connection(find: "Callable[[Client], Sandbox]") -> "Sandbox":
-        """Connect, and return a sandbox that owns the connection, which is closed if `find` fails."""
+        """Connect, and return a sandbox that owns the connection. If `find` fails, the connection is closed."""
         client = connect()
         try:
             box = find(client)
@@ -114,7 +114,7 @@ stands_for(asynchronous.Sandbox, Sandbox)
 
 
 class OpenedSandbox(Sandbox):
-    """A sandbox that `Sandbox.get` has found. `with` closes its connection at the end; the sandbox remains."""
+    """A sandbox that `Sandbox.get` has found. Leaving `with` closes its connection; the sandbox remains."""
 
     def __enter__(self) -> "OpenedSandbox":
         return self
@@ -126,7 +126,7 @@ class OpenedSandbox(Sandbox):
 
 
 class CreatedSandbox(Sandbox):
-    """A sandbox that was created. It remains, unless it is used in `with`, which deletes it."""
+    """A created sandbox. Leaving `with` deletes it; otherwise, it remains."""
 
     def __enter__(self) -> "CreatedSandbox":
         return self
@@ -137,7 +137,7 @@ class CreatedSandbox(Sandbox):
         try:
             self.delete()
         except HawseError as failure:
-            if failure.code not in ("not_found", "cleanup_pending"):  # the gateway finishes the deletion
+            if failure.code not in ("not_found", "cleanup_pending"):  # the gateway completes the deletion
                 raise
         finally:
             self.close()
@@ -153,18 +153,18 @@ class Client(_CLASSES["Client"]):
         return self  # `connect` has connected it
 
     def close(self) -> None:
-        """End all calls and close the connection. Does nothing the second time."""
+        """End all calls and close the connection. Does nothing if called again."""
         self.__exit__(None, None, None)
 
 
 def connect(url: str | None = None, **options: Any) -> Client:
-    """Connect to the gateway at `url` and return the client: use it in `with`, or call `close`.
+    """Connect to the gateway at `url` and return the client. Use it in `with`, or call `close`.
 
     Args:
-        url: `http(s)://` or `ws(s)://host[:port]`, also as printed by `hawse serve` (`…/#token=…`).
-            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or the one saved by `hawse login`, or the
-            gateway of this machine.
-        options: `token`, `ca`, `options` and `on_state`, as for `hawse.connect`.
+        url: `http(s)://` or `ws(s)://host[:port]`, or the URL that `hawse serve` prints (`…/#token=…`).
+            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`, or the
+            gateway on this machine.
+        options: `token`, `ca`, `options` and `on_state`, the same as for `hawse.connect`.
 
     Raises:
         ValueError: `url` is not the URL of a gateway.

@@ -2397,27 +2397,27 @@ class Watches:
         """
 
 class OpenedSandbox(Sandbox):
-    """A sandbox that `Sandbox.get` has found. `with` closes its connection at the end; the sandbox remains."""
+    """A sandbox that `Sandbox.get` has found. Leaving `with` closes its connection; the sandbox remains."""
     def __enter__(self) -> OpenedSandbox: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
 class CreatedSandbox(Sandbox):
-    """A sandbox that was created. It remains, unless it is used in `with`, which deletes it."""
+    """A created sandbox. Leaving `with` deletes it; otherwise, it remains."""
     def __enter__(self) -> CreatedSandbox: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
 def connect(url: str | None = None, *, token: Token = None, ca: Authorities = None, options: Options | None = None, on_state: Callable[[ConnectionState], None] | None = None) -> Client:
-    """Connect to the gateway at `url` and return the client: use it in `with`, or call `close`.
+    """Connect to the gateway at `url` and return the client. Use it in `with`, or call `close`.
 
     Args:
-        url: `http(s)://` or `ws(s)://host[:port]`, also as printed by `hawse serve` (`…/#token=…`).
-            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or the one saved by `hawse login`, or the
-            gateway of this machine.
-        options: `token`, `ca`, `options` and `on_state`, as for `hawse.connect`.
+        url: `http(s)://` or `ws(s)://host[:port]`, or the URL that `hawse serve` prints (`…/#token=…`).
+            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`, or the
+            gateway on this machine.
+        options: `token`, `ca`, `options` and `on_state`, the same as for `hawse.connect`.
 
     Raises:
         ValueError: `url` is not the URL of a gateway.
@@ -2426,15 +2426,15 @@ def connect(url: str | None = None, *, token: Token = None, ca: Authorities = No
     """
 
 def timeout(seconds: float) -> AbstractContextManager[None]:
-    """Limit the total time of the calls in this block: `with hawse.sync.timeout(10): box.files.read("f")`.
+    """Limit the total time of the calls in a block: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    A call that is waiting at the end of this time is cancelled, which ends its work. Later calls fail at once. Leaving
-    an inner `with` block, such as a process's, is not limited: it still ends the process. Other threads are not
-    limited.
+    When the time is over, a waiting call is cancelled, which ends its work on the server, and later calls fail at once.
+    There is no limit for leaving an inner `with` block, such as a process's, which still ends the process, nor for
+    other threads.
 
     Args:
-        seconds: The time from the start of the block.
+        seconds: The time limit, from the start of the block.
 
     Raises:
-        DeadlineExceededError: The time is over. It is also a `TimeoutError`.
+        DeadlineExceededError: The time is over. The error is also a `TimeoutError`.
     """

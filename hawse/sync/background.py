@@ -1,4 +1,4 @@
-"""An event loop in a separate thread, where the synchronous client runs the asynchronous one."""
+"""An event loop in a separate thread, where the synchronous client runs the asynchronous client."""
 
 import asyncio
 import atexit
@@ -14,13 +14,13 @@ from hawse.sync.deadline import limited
 T = TypeVar("T")
 
 STOPPED: Final = "this client belongs to another process, or to a loop that was stopped: connect again"
-EXIT_TIMEOUT: Final = 2.0  # s that the end of the program waits for open clients
+EXIT_TIMEOUT: Final = 2.0  # seconds that the end of the program waits for open clients
 
 
 class _Work(Generic[T]):
     """A coroutine that one thread waits for while the loop's thread runs it.
 
-    A lock costs a third of a `concurrent.futures.Future`, and the result does not wait for another turn of the loop.
+    It costs a third of a `concurrent.futures.Future`, and the result does not wait for another iteration of the loop.
     """
 
     def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
@@ -29,23 +29,23 @@ class _Work(Generic[T]):
         self._cancelled = False
         self._result: T
         self._error: BaseException | None = None
-        self._running = threading.Lock()  # held until there is a result
+        self._running = threading.Lock()  # held until the result is available
         self._running.acquire()
 
     def wait(self) -> T:
-        """Return the result of the coroutine, or raise its exception. A signal can interrupt it."""
+        """Return the result of the coroutine or raise its exception. A signal can interrupt the wait."""
         self._running.acquire()
         if self._error is None:
             return self._result
         try:
             raise self._error
         finally:
-            del self  # the exception's traceback would refer to it, and it to the exception
+            del self  # breaks the reference cycle between this object and the exception's traceback
 
     # ---- in the loop's thread
 
     def begin(self) -> asyncio.Task[None] | None:
-        """Run the coroutine in a task of the calling loop. Returns None if it was already cancelled."""
+        """Run the coroutine in a task of the running loop. Returns None if it was already cancelled."""
         if self._cancelled:
             self.abandon(CancelledError())
         else:
@@ -53,13 +53,13 @@ class _Work(Generic[T]):
         return self._task
 
     def cancel(self) -> None:
-        """Cancel it. Has no effect if it has ended."""
+        """Cancel the coroutine. Has no effect if it has ended."""
         self._cancelled = True
         if self._task is not None:
             self._task.cancel()
 
     def abandon(self, error: BaseException) -> None:
-        """Make `wait` raise `error`; the coroutine never runs. Has no effect if it has ended."""
+        """Make `wait` raise `error` without running the coroutine. Has no effect if it has ended."""
         if self._running.locked():
             self._coroutine.close()
             self._error = error
@@ -78,13 +78,13 @@ class _Work(Generic[T]):
 
 
 class BackgroundLoop:
-    """An event loop that runs in a daemon thread until `stop`. All methods can be called from any other thread."""
+    """An event loop that runs in a daemon thread until `stop`. All methods can be called from other threads."""
 
     def __init__(self) -> None:
         self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._waited: set[_Work[Any]] = set()  # coroutines that threads wait for
-        self._begun: set[asyncio.Task[None]] = set()  # tasks for a thread, which may have been interrupted
+        self._begun: set[asyncio.Task[None]] = set()  # tasks of threads, which may have been interrupted
         self._held: dict[asyncio.Task[Any], None] = {}  # the entered contexts, in order
         self._lock = threading.Lock()
         self._stopped = False
@@ -94,22 +94,23 @@ class BackgroundLoop:
 
     @property
     def usable(self) -> bool:
-        """Whether the thread runs in this process: a process that was forked does not have it."""
+        """Whether the thread runs in this process. A forked process does not have it."""
         return self._pid == os.getpid() and self._thread.is_alive()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop and return its result, or raise its exception.
+        """Run a coroutine in the loop, and return its result or raise its exception.
 
         An exception in the waiting thread, such as `KeyboardInterrupt`, cancels the coroutine.
 
         Raises:
-            RuntimeError: The loop belongs to a process that this one was forked from, was stopped, or is the caller.
+            RuntimeError: This process is a fork of the loop's process, the loop was stopped, or the caller is the
+                loop's thread.
         """
         try:
             return self._run_coroutine(coroutine)
         except BaseException:
             if self._exiting and threading.current_thread() is not threading.main_thread():
-                threading.Event().wait()  # a daemon thread: it ends with the program, and would only print this
+                threading.Event().wait()  # a daemon thread ends with the program and would only print the exception
             raise
 
     def _run_coroutine(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -130,22 +131,24 @@ class BackgroundLoop:
                 self._waited.add(work)
             self._loop.call_soon_threadsafe(self._begin, work)
             return work.wait()
-        except BaseException:  # of the coroutine, and Ctrl-C at any time
-            with suppress(RuntimeError):  # the loop has been closed, and so has cancelled its work
+        except BaseException:  # the exception of the coroutine, or Ctrl-C at any time
+            with suppress(RuntimeError):  # the closed loop has already cancelled its tasks
                 self._loop.call_soon_threadsafe(work.cancel)
             raise
         finally:
             self._waited.discard(work)
 
     def hold(self, context: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
-        """Run in a task what enters a context and leaves it, also when the loop is stopped. In the loop's thread."""
+        """Run a coroutine that enters and leaves a context, in a task that `stop` awaits. Called in the loop's
+        thread.
+        """
         task = self._loop.create_task(context)
         self._held[task] = None
         task.add_done_callback(self._held.pop)
         return task
 
     def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
-        """Call a function in the loop's thread and return its result, or raise its exception."""
+        """Call a function in the loop's thread, and return its result or raise its exception."""
 
         async def call() -> T:
             return function(*arguments, **options)
@@ -153,18 +156,20 @@ class BackgroundLoop:
         return self.run(call())
 
     def release(self, values: list[Any]) -> None:
-        """Empty a list in the loop's thread, so that the finalizers of its items run there. Does not wait for that."""
+        """Clear a list in the loop's thread, so that the finalizers of its items run there. Does not wait."""
         if self.usable:
             with suppress(RuntimeError):  # the loop was closed in the meantime
                 self._loop.call_soon_threadsafe(values.clear)
 
     def exit(self) -> None:
-        """Like `stop`, at the end of the program: threads that still wait or call end with it, without an exception."""
+        """Like `stop`, at the end of the program. Threads that are still waiting or calling end silently with the
+        program.
+        """
         self._exiting = True
         self.stop()
 
     def stop(self) -> None:
-        """Cancel what runs, leave the contexts that were entered, and end the thread.
+        """Cancel running coroutines, leave all entered contexts, and end the thread.
 
         Does nothing in a forked process.
         """
@@ -186,7 +191,7 @@ class BackgroundLoop:
             with self._lock:
                 self._stopped = True
             self._loop.close()
-            for work in list(self._waited):  # scheduled after the loop's last turn, or deaf to its cancellation
+            for work in list(self._waited):  # scheduled after the loop's last iteration, or ignores its cancellation
                 work.abandon(RuntimeError(STOPPED))
 
     def _begin(self, work: _Work[Any]) -> None:
@@ -195,8 +200,8 @@ class BackgroundLoop:
             task.add_done_callback(self._begun.discard)
 
     async def _end(self) -> None:
-        """Wait until cancelled tasks have ended, and end the rest. Clients are left while they have a connection, so
-        that they can end their work at the server.
+        """Wait for cancelled tasks to end, then leave the contexts. Clients are closed while they still have a
+        connection, so that they can end their calls on the server.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(EXIT_TIMEOUT):
@@ -207,14 +212,14 @@ class BackgroundLoop:
                     await asyncio.gather(context, return_exceptions=True)
         with suppress(TimeoutError):
             async with asyncio.timeout(EXIT_TIMEOUT):
-                while rest := asyncio.all_tasks() - {asyncio.current_task()}:  # a task that ends may start another
+                while rest := asyncio.all_tasks() - {asyncio.current_task()}:  # an ending task may start another
                     for task in rest:
                         task.cancel()
                     await asyncio.wait(rest)
 
 
 class EnteredContext:
-    """An async context manager that was entered in one task, which also leaves it: a task group requires that.
+    """An async context manager that is entered and left in the same task, as task groups require.
 
     Args:
         loop: The loop that runs it.
@@ -228,11 +233,13 @@ class EnteredContext:
         self._task: asyncio.Task[bool]
 
     def enter(self) -> Any:
-        """Return what entering returned, or raise its exception."""
+        """Return the result of entering the context, or raise its exception."""
         return self._loop.run(limited(self._enter))
 
     def leave(self, error: BaseException | None) -> bool:
-        """Leave because of `error`; return whether the context manager has handled it. Raises what leaving raises."""
+        """Leave the context because of `error`. Returns whether the context manager suppresses it, or raises the
+        exception of leaving.
+        """
         return self._loop.run(self._exit(error))
 
     async def _enter(self) -> Any:
@@ -278,7 +285,7 @@ class Default:
         os.register_at_fork(after_in_child=self._forget)
 
     def get(self) -> BackgroundLoop:
-        """Return the loop, which is started when it is first needed and ends with the program."""
+        """Return the loop. It is started on first use and ends with the program."""
         with self._lock:
             if self._loop is None or not self._loop.usable:
                 self._loop = BackgroundLoop()
@@ -286,7 +293,9 @@ class Default:
             return self._loop
 
     def _forget(self) -> None:
-        """Reset in a forked process, where the thread does not exist and another one may have held the lock."""
+        """Reset the state in a forked process, where the thread does not exist and another thread may have held the
+        lock.
+        """
         self._loop, self._lock = None, threading.Lock()
 
 

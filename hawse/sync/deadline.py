@@ -1,4 +1,4 @@
-"""Time limits of the synchronous client: what `asyncio.timeout` is for the asynchronous one."""
+"""Time limits for the synchronous client, as `asyncio.timeout` provides for the asynchronous client."""
 
 import asyncio
 import time
@@ -11,24 +11,24 @@ from hawse.client.base.call_errors import DeadlineExceededError
 
 T = TypeVar("T")
 
-_UNTIL: Final[ContextVar[float | None]] = ContextVar("hawse.sync.timeout", default=None)  # by the monotonic clock
+_UNTIL: Final[ContextVar[float | None]] = ContextVar("hawse.sync.timeout", default=None)  # time of the monotonic clock
 
 _OVER: Final = "the time of `hawse.sync.timeout` is over"
 
 
 @contextmanager
 def timeout(seconds: float) -> Iterator[None]:
-    """Limit the total time of the calls in this block: `with hawse.sync.timeout(10): box.files.read("f")`.
+    """Limit the total time of the calls in a block: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    A call that is waiting at the end of this time is cancelled, which ends its work. Later calls fail at once. Leaving
-    an inner `with` block, such as a process's, is not limited: it still ends the process. Other threads are not
-    limited.
+    When the time is over, a waiting call is cancelled, which ends its work on the server, and later calls fail at once.
+    There is no limit for leaving an inner `with` block, such as a process's, which still ends the process, nor for
+    other threads.
 
     Args:
-        seconds: The time from the start of the block.
+        seconds: The time limit, from the start of the block.
 
     Raises:
-        DeadlineExceededError: The time is over. It is also a `TimeoutError`.
+        DeadlineExceededError: The time is over. The error is also a `TimeoutError`.
     """
     until, outer = time.monotonic() + seconds, _UNTIL.get()
     token = _UNTIL.set(until if outer is None else min(until, outer))
@@ -39,7 +39,7 @@ def timeout(seconds: float) -> Iterator[None]:
 
 
 def limited(function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> Coroutine[Any, Any, T]:
-    """Return the coroutine of a function, with the time limit of this thread."""
+    """Call a coroutine function, and add the time limit of this thread."""
     until = _UNTIL.get()
     return function(*arguments) if until is None else _within(until, function, *arguments)
 
@@ -51,6 +51,6 @@ async def _within(until: float, function: Callable[..., Coroutine[Any, Any, T]],
         async with asyncio.timeout(until - time.monotonic()) as scope:
             return await function(*arguments)
     except TimeoutError:
-        if not scope.expired():  # an error of the call itself
+        if not scope.expired():  # the call itself failed
             raise
         raise DeadlineExceededError(_OVER, admitted="unknown") from None

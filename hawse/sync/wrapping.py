@@ -1,7 +1,7 @@
-"""Makes a synchronous class from each class of the asynchronous client, with the same methods and documentation.
+"""Derives a synchronous class from each class of the asynchronous client, with the same methods and documentation.
 
-A coroutine becomes a function that returns its result, an async iterator becomes an iterator, and an async context
-manager becomes a context manager. Results of the client's classes are wrapped likewise.
+A coroutine function becomes a function that returns the result, an async iterator becomes an iterator, and an async
+context manager becomes a context manager. Results that are instances of the client's classes are wrapped as well.
 """
 
 import asyncio
@@ -18,12 +18,14 @@ from hawse.sync.background import BackgroundLoop, EnteredContext
 from hawse.sync.deadline import limited
 
 _END: Final = object()
-_SPECIAL: Final = {"__call__"}  # special methods that are passed on
+_SPECIAL: Final = {"__call__"}  # special methods that are forwarded
 _AWAITED: Final = {"FileListing", "SandboxCreation", "SandboxOpening"}  # a synchronous call returns their result
 
 
 class SyncObject:
-    """The base of the synchronous classes: `asynchronous` is the class that a subclass wraps, `target` its object."""
+    """The base of the synchronous classes. `asynchronous` is the class that a subclass wraps; `target` is the
+    wrapped object.
+    """
 
     asynchronous: ClassVar[type]
 
@@ -42,7 +44,7 @@ class SyncObject:
 
 
 class SyncContext:
-    """A context manager that enters an async one."""
+    """A context manager that enters an async context manager."""
 
     def __init__(self, loop: BackgroundLoop, context: AbstractAsyncContextManager[Any]) -> None:
         self._loop = loop
@@ -80,11 +82,11 @@ class SyncIterator(Iterator[Any]):
 
 
 _classes: dict[type, type[SyncObject]] = {}  # the synchronous class for each asynchronous one
-_created: set[type] = set()  # classes that are awaited to get the created object
+_created: set[type] = set()  # classes whose instances are awaited to get the created object
 
 
 def handles() -> dict[str, type]:
-    """Return the public classes with coroutines, by name and in the order of `EXPORTS`: each has a synchronous one."""
+    """Return the public classes that need a synchronous class, by name and in the order of `EXPORTS`."""
     names = (name for module, names in EXPORTS.items() if module.startswith("hawse.client") for name in names.split())
     found = {name: load(name) for name in names}
     return {name: cls for name, cls in found.items() if isinstance(cls, type) and _is_handle(cls)}
@@ -98,26 +100,26 @@ def _is_handle(cls: type) -> bool:
 
 
 def creates(cls: type, made: type[SyncObject]) -> None:
-    """Declare that synchronous calls return the object that awaiting a `cls` creates.
+    """Declare that synchronous calls return the object that is created by awaiting a `cls`.
 
     Args:
         cls: A class that can be awaited, or entered with `async with`.
-        made: The synchronous class of the created object; it is a context manager.
+        made: The synchronous class of the created object, which is a context manager.
     """
     _classes[cls] = made
     _created.add(cls)
 
 
 def stands_for(cls: type, made: type[SyncObject]) -> None:
-    """Declare that instances of the asynchronous `cls` are wrapped in `made`, a subclass of its synchronous class."""
+    """Declare that instances of the asynchronous `cls` are wrapped in `made`, a subclass of the synchronous class."""
     _classes[cls] = made
 
 
 def synchronous(cls: type) -> Any:
-    """Return the synchronous class of an asynchronous one: instances of `cls` are wrapped in it from now on."""
+    """Create and register the synchronous class of `cls`. Instances of `cls` are wrapped in it from now on."""
     members: dict[str, Any] = {"__doc__": _documentation(cls), "__module__": "hawse.sync", "asynchronous": cls}
     for name, member in inspect.getmembers(cls):
-        if inspect.ismethod(member):  # a class method has no object whose loop could run it
+        if inspect.ismethod(member):  # a class method has no instance, and so no loop to run in
             continue
         if isinstance(member, property):
             members.update({name: _property(name, member)} if not name.startswith("_") else {})
@@ -137,7 +139,7 @@ def synchronous(cls: type) -> Any:
 
 
 def wrap(loop: BackgroundLoop, value: Any) -> Any:
-    """Convert `value` for the synchronous client; most values remain unchanged."""
+    """Convert `value` for the synchronous client. Most values remain unchanged."""
     if (made := _classes.get(type(value))) is not None:
         return made(loop, value)
     if isinstance(value, AbstractAsyncContextManager):
@@ -148,7 +150,7 @@ def wrap(loop: BackgroundLoop, value: Any) -> Any:
 
 
 def unwrap(value: Any) -> Any:
-    """Convert an argument for the asynchronous client: an iterator becomes an async iterator."""
+    """Convert an argument for the asynchronous client. An iterator becomes an async iterator."""
     if isinstance(value, SyncObject):
         return value.target
     if isinstance(value, Iterator):
@@ -157,7 +159,7 @@ def unwrap(value: Any) -> Any:
 
 
 def _documentation(documented: object) -> str | None:
-    """The docstring of a class or function, without the words that concern only the asynchronous client."""
+    """Return the docstring of a class or function, without words that concern only the asynchronous client."""
     text = documented.__doc__
     return text and text.replace("async with", "with").replace("async for", "for").replace("await ", "")
 
@@ -177,7 +179,9 @@ def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def _call(function: Callable[..., Any], arguments: Iterable[Any], options: dict[str, Any]) -> tuple[Any, type]:
-    """Call a function; return its result, awaited unless it is an iterator, and the type of what it returned."""
+    """Call a function and await its result unless it is an iterator. Returns the result and the type before
+    awaiting.
+    """
     result = function(*arguments, **options)
     awaited = isinstance(result, Awaitable) and not isinstance(result, AsyncIterator)
     return await result if awaited else result, type(result)
@@ -212,7 +216,9 @@ def _iterate(self: SyncObject) -> SyncIterator:
 
 
 async def _next(items: AsyncIterator[Any]) -> Any:
-    """The next item; `_END` after the last: an exception of iteration cannot pass through a future."""
+    """Return the next item, or `_END` after the last item, because a `StopAsyncIteration` cannot pass through a
+    future.
+    """
     return await anext(items, _END)
 
 

@@ -66,7 +66,7 @@ class ExecCall(ClientCall):
             sandbox: The sandbox to run it in.
             window: Number of bytes that the server can send before they are handled.
             timeout: Time limit of the call in seconds.
-            result: The type of the result, in which the output itself replaces the final offsets.
+            result: The type of the result, with the output itself instead of its final offsets.
 
         Raises:
             HawseError: `invalid_params` if the server would refuse the key.
@@ -85,7 +85,7 @@ class ExecCall(ClientCall):
         self._cursors = {kind: OffsetCursor() for kind in STREAMS}
         self._output = {kind: bytearray() for kind in STREAMS}
         self._callbacks = {Kind.OUTPUT: callbacks.get("on_stdout"), Kind.STDERR: callbacks.get("on_stderr")}
-        self._context = contextvars.copy_context()  # the caller's context, in which callbacks run
+        self._context = contextvars.copy_context()  # the caller's context; callbacks run in it
         # Fails with a callback's exception.
         self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owed = 0  # bytes of credit that were not returned yet
