@@ -36,7 +36,7 @@ export interface ClientOptions extends Partial<Omit<ReconnectingOptions, "base">
    * including for `signIn`.
    */
   connectTimeout?: number | undefined;
-  /** Seconds for which a call with a key is repeated while its sandbox is unavailable; default: 30. */
+  /** Seconds to repeat a call with a key while its sandbox is unavailable; default: 30. */
   unavailableGiveUp?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export class GatewayClient {
   readonly #calls: Calls;
   readonly #onStarting = new Emitter<SandboxStarting>();
   readonly #connectTimeout: number;
-  /** Seconds for which a call with a key is repeated while its sandbox is unavailable. */
+  /** Seconds to repeat a call with a key while its sandbox is unavailable. */
   readonly unavailableGiveUp: number;
   /** The reason why the latest attempt to connect failed. */
   #problem = "the gateway has not answered";

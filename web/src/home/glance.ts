@@ -43,7 +43,7 @@ export class Glance implements Disposable {
   constructor(box: SandboxHandle, href: string) {
     this.#box = box;
     this.screen.href = href;
-    this.screen.tabIndex = -1; // the sandbox's name is the same link
+    this.screen.tabIndex = -1; // screen readers skip this link, because the sandbox's name is the same link
     this.screen.ariaHidden = "true";
     this.screen.append(this.#text, this.#name);
     this.people.ariaLabel = "Viewers";

@@ -101,7 +101,7 @@ export function resizeBuffer(
     rows: oldRows,
     cursor,
     cursorY: buffer.y,
-    places: savedCursor ? [savedCursor, cursor] : [cursor], // in the order of their effect on the length of a row
+    places: savedCursor ? [savedCursor, cursor] : [cursor], // each extends its row, in this order
     markers: [...buffer.markers, top],
     blank: () => buffer.getBlankLine(),
     nothing: buffer.getNullCell(),

@@ -117,7 +117,7 @@ export class LinkedCommand implements Disposable {
     }
   }
 
-  /** Returns false if the row does not exist or does not exist yet. */
+  /** Returns false if the row does not exist, or has not been drawn yet. */
   #goTo(kept: readonly CommandInfo[], at: number): boolean {
     const { buffer } = this.#terminal;
     const { list } = this.#source.commands;

@@ -1,9 +1,10 @@
-// Predicts the echo of typed keys at the cursor, as Mosh does. Pure: takes keys, and
-// the cells at the cursor.
+// Predicts the echo of typed keys at the cursor, as Mosh does. The module depends only on the keys and on the cells at
+// the cursor.
 //
-// Only characters and backspaces at the end of a line are predicted, and none is shown before the program has echoed a
-// character of the same row. Output that does not agree ends the predictions, and so does a key that has arrived and is
-// not echoed: a program that stops its echo in the middle of a row asks for a password.
+// Only characters and backspaces at the end of a line are predicted, and no prediction is shown before the program has
+// echoed a character in the same row. Predictions end when the output differs from them, or when the program has
+// received a key but does not echo it: a program that stops echoing in the middle of a row is probably asking for a
+// password.
 
 /** Maximum number of keys without an echo. */
 const MAX_WAITING = 256;

@@ -31,7 +31,7 @@ interface Key {
   /** Its label. */
   readonly cap: string;
   readonly name?: string;
-  /** The key, or `text` that it types. */
+  /** The name of the key, or the `text` that it types. */
   readonly key?: string;
   readonly text?: string;
 }
