@@ -44,7 +44,7 @@ from hawse_gateway.core.feature import Feature
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.http.static import StaticPages
 from hawse_gateway.limits.calls import CallRates
-from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.limits.pace import ByteRates
 from hawse_gateway.mounts.methods import MountOptions
 from hawse_gateway.providers.base import Capabilities, Endpoint, Report
@@ -320,7 +320,12 @@ class FakeSandboxes(Changes):
 
 
 # Arguments of `Gateway` that replace a part.
-GIVEN: Mapping[str, type[Any]] = {"calls": CallRates, "byte_rates": ByteRates, "guesses": Guesses, "web": StaticPages}
+GIVEN: Mapping[str, type[Any]] = {
+    "calls": CallRates,
+    "byte_rates": ByteRates,
+    "failed_attempts": FailedAttempts,
+    "web": StaticPages,
+}
 
 
 class Gateway:

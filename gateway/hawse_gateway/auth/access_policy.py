@@ -15,7 +15,7 @@ from hawse_gateway.auth import cookies, proxy_user
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.tickets import Tickets
-from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.limits.failed_attempts import FailedAttempts
 
 SHOWN = 100  # characters of a header quoted in an error message
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -71,7 +71,7 @@ class AccessPolicy:
         *,
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
-        guesses: Guesses | None = None,
+        failed_attempts: FailedAttempts | None = None,
     ) -> None:
         """Create the rules.
 
@@ -81,12 +81,12 @@ class AccessPolicy:
             hosts: Accepted host names, in addition to localhost and IP addresses. Ports are ignored.
             origins: Origins whose pages may call the gateway, in addition to its own.
 
-            guesses: Limits wrong credentials per address. None disables the limit.
+            failed_attempts: Limits wrong credentials per address. None disables the limit.
 
         Raises:
             ValueError: One of `hosts` is not a host, or one of `origins` is not an origin.
         """
-        self._guesses = guesses
+        self._failed_attempts = failed_attempts
         self._credentials = credentials
         self._tickets = tickets
         self._hosts = {*LOOPBACK, *(split_host(host, "http")[0] for host in hosts)}
@@ -167,9 +167,9 @@ class AccessPolicy:
         return found
 
     def _count(self, scope: Mapping[str, Any], found: Identity | None) -> None:
-        if self._guesses is not None:
+        if self._failed_attempts is not None:
             host, port = scope.get("client") or ("", 0)
-            self._guesses.check(f"{host}:{port}", None if found is None else found.credential)
+            self._failed_attempts.check(f"{host}:{port}", None if found is None else found.credential)
 
     def _identity(self, scope: Mapping[str, Any], *, ticket: bool) -> Identity | None:
         """Return the caller of a request, or None without a valid credential. The origin must have been checked."""

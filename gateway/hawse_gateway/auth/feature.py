@@ -8,7 +8,7 @@ from hawse_gateway.auth.methods import AccessMethods
 from hawse_gateway.auth.tickets import Tickets
 from hawse_gateway.auth.uses import OpenUses
 from hawse_gateway.core.feature import Composition, Feature
-from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.sandboxes.owners import Owners
@@ -24,8 +24,10 @@ def _build(gateway: Composition) -> None:
     )
     hosts = [settings.host, *settings.hosts]
     tickets = gateway.add(Tickets(time.monotonic))
-    guesses = gateway.part(Guesses)
-    gateway.add(AccessPolicy(credentials, tickets, hosts=hosts, origins=settings.origins, guesses=guesses))
+    failed_attempts = gateway.part(FailedAttempts)
+    gateway.add(
+        AccessPolicy(credentials, tickets, hosts=hosts, origins=settings.origins, failed_attempts=failed_attempts)
+    )
     uses = gateway.add(OpenUses(expiry=credentials.expiry, connections=gateway.part(HeldLimit)))
     credentials.subscribe(uses.end)
 

@@ -4,7 +4,7 @@ import secrets
 
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.limits.calls import CallLimits, CallRates
-from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.limits.pace import ByteRates
 from hawse_gateway.limits.quotas import HeldLimit, Quotas
 from hawse_gateway.limits.shared import SharedLimits
@@ -15,7 +15,7 @@ from hawse_gateway.store.base import Store
 def _build(gateway: Composition) -> None:
     settings = gateway.part(Settings)
     quotas = gateway.ensure(Quotas, settings.quotas)
-    gateway.ensure(Guesses, lambda: Guesses(burst=settings.wrong_tokens))
+    gateway.ensure(FailedAttempts, lambda: FailedAttempts(burst=settings.wrong_tokens))
     gateway.ensure(ByteRates, lambda: ByteRates(quotas))
     gateway.add(HeldLimit(quotas, "connections"))
     calls = gateway.add(CallLimits(quotas, gateway.find(CallRates)))
@@ -30,8 +30,8 @@ def _build_shared(gateway: Composition) -> None:
     tables = {f"calls:{who}": table for who, table in calls.rates.tables.items()}
     tables |= {f"bytes:{who}": table for who, table in gateway.part(ByteRates).tables.items()}
     held = (gateway.part(HeldLimit), calls.terminals)
-    guesses = gateway.part(Guesses)
-    shared = SharedLimits(store, secrets.token_hex(8), tables=tables, held=held, guesses=guesses)
+    failed_attempts = gateway.part(FailedAttempts)
+    shared = SharedLimits(store, secrets.token_hex(8), tables=tables, held=held, failed_attempts=failed_attempts)
     gateway.run(shared.run, "limits")
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.limits.rates import RateTable
 from hawse_gateway.store.base import BucketSpending, LimitStore, StoreError
@@ -42,7 +42,7 @@ class SharedLimits:
         *,
         tables: Mapping[str, RateTable],
         held: Sequence[HeldLimit] = (),
-        guesses: Guesses | None = None,
+        failed_attempts: FailedAttempts | None = None,
         period: float = PERIOD,
         forget: float = FORGET,
     ) -> None:
@@ -53,7 +53,7 @@ class SharedLimits:
             gateway: The unique name of this gateway.
             tables: Token buckets, by a name that is the same at all gateways.
             held: The limits on things that callers hold, such as connections.
-            guesses: The counts of wrong credentials. None if they are not limited.
+            failed_attempts: The counts of wrong credentials. None if they are not limited.
             period: Seconds between two exchanges.
             forget: Seconds without the store before the counts of other gateways are dropped.
         """
@@ -61,15 +61,15 @@ class SharedLimits:
         self._gateway = gateway
         self._tables = dict(tables)
         self._held = [limit for limit in held if limit.limited]
-        self._guesses = guesses
+        self._failed_attempts = failed_attempts
         self._period = period
         self._forget_after = forget
         self._wake = asyncio.Event()
         self._answered = time.monotonic()
         self._failed = False
-        if guesses is not None:
-            self._tables["guesses"] = guesses.wrong
-            guesses.on_known = self._wake.set
+        if failed_attempts is not None:
+            self._tables["guesses"] = failed_attempts.wrong
+            failed_attempts.on_known = self._wake.set
         for table in self._tables.values():
             table.on_spent = self._wake.set
         for limit in self._held:
@@ -104,7 +104,11 @@ class SharedLimits:
     async def _exchange(self) -> None:
         spent = self._spent()
         held: Held = [(limit.what, *whose, count) for limit in self._held for whose, count in limit.held.items()]
-        new, asked = ([], []) if self._guesses is None else (self._guesses.take_new(), self._guesses.take_asked())
+        new, asked = (
+            ([], [])
+            if self._failed_attempts is None
+            else (self._failed_attempts.take_new(), self._failed_attempts.take_asked())
+        )
         answer = await self._store.share(
             self._gateway,
             msgspec.json.encode(held) if held else b"",
@@ -115,10 +119,10 @@ class SharedLimits:
         self._answered = time.monotonic()
         for (table, name, *_), level in zip(spent, answer.levels, strict=True):
             self._tables[table].correct(name, level)
-        if self._guesses is not None:
+        if self._failed_attempts is not None:
             for pair, known in zip(asked[:PAIRS], answer.known, strict=True):
                 if known:
-                    self._guesses.know(pair)
+                    self._failed_attempts.know(pair)
         self._count(answer.held)
         if held or answer.held or len(spent) == BUCKETS:
             self._wake.set()  # keep exchanging: other gateways' counts can change

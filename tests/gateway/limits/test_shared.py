@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 
 from hawse.wire import HawseError, Principal
 from hawse_gateway.limits.calls import CallRates
-from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.limits.quotas import HeldLimit, Quotas
 from hawse_gateway.limits.rates import REPORT
 from hawse_gateway.limits.shared import SharedLimits
@@ -28,7 +28,7 @@ class Site:
     """The limits of one gateway."""
 
     def __init__(self) -> None:
-        self.guesses = Guesses(3, 1e-6)
+        self.failed_attempts = FailedAttempts(3, 1e-6)
         self.calls = CallRates(QUOTAS, burst=BURST)
         self.connections = HeldLimit(QUOTAS)
 
@@ -46,7 +46,7 @@ async def gateways(url: str, count: int = 2, forget: float = 6.0) -> AsyncIterat
                 f"gateway-{number}",
                 tables={"calls:user": site.calls.tables["user"]},
                 held=[site.connections],
-                guesses=site.guesses,
+                failed_attempts=site.failed_attempts,
                 period=0.01,
                 forget=forget,
             )
@@ -68,24 +68,24 @@ def refused(check: Callable[[], object]) -> bool:
 async def test_wrong_credentials_of_an_address_count_at_all_gateways(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as url, Redis.from_url(url) as redis, gateways(url) as (first, second):
         for _ in range(3):
-            first.guesses.check(HERE, None)
+            first.failed_attempts.check(HERE, None)
         async with asyncio.timeout(20):
             while await redis.get("hawse:limits:guesses:192.0.2.7") is None:  # noqa: ASYNC110  # Redis is asked
                 await asyncio.sleep(0)
-        second.guesses.check(HERE, None)  # this gateway has counted none: the exchange corrects that
-        await eventually(lambda: second.guesses.wrong.wait("192.0.2.7") > 0)
-        assert refused(lambda: second.guesses.check(HERE, None))
-        assert not refused(lambda: second.guesses.check("192.0.2.8:1", None)), "another address"
+        second.failed_attempts.check(HERE, None)  # this gateway has counted none: the exchange corrects that
+        await eventually(lambda: second.failed_attempts.wrong.wait("192.0.2.7") > 0)
+        assert refused(lambda: second.failed_attempts.check(HERE, None))
+        assert not refused(lambda: second.failed_attempts.check("192.0.2.8:1", None)), "another address"
 
 
 async def test_a_credential_that_was_used_at_another_gateway_is_not_locked_out(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as url, gateways(url) as (first, second):
-        first.guesses.check(HERE, "token-1")
+        first.failed_attempts.check(HERE, "token-1")
         for _ in range(3):
-            second.guesses.check(HERE, None)
-        assert refused(lambda: second.guesses.check(HERE, "token-2"))
-        await eventually(lambda: not refused(lambda: second.guesses.check(HERE, "token-1")))
-        assert refused(lambda: second.guesses.check(HERE, "token-2"))
+            second.failed_attempts.check(HERE, None)
+        assert refused(lambda: second.failed_attempts.check(HERE, "token-2"))
+        await eventually(lambda: not refused(lambda: second.failed_attempts.check(HERE, "token-1")))
+        assert refused(lambda: second.failed_attempts.check(HERE, "token-2"))
 
 
 async def test_connections_are_limited_over_all_gateways_and_can_be_opened_again(tmp_path: Path) -> None:
@@ -129,9 +129,9 @@ async def test_without_redis_each_gateway_counts_alone(tmp_path: Path) -> None:
                 await eventually(lambda: not refused(lambda: second.connections.check(USER, HERE)))
                 assert refused(lambda: first.connections.check(USER, HERE))
                 for _ in range(3):
-                    first.guesses.check(HERE, None)
+                    first.failed_attempts.check(HERE, None)
                 with pytest.raises(HawseError, match="too many wrong tokens"):
-                    first.guesses.check(HERE, None)
+                    first.failed_attempts.check(HERE, None)
                 await server.start()
                 await eventually(lambda: refused(lambda: second.connections.check(USER, HERE)))
     finally:

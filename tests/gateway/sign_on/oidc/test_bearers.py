@@ -6,7 +6,7 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.settings import OidcSettings
 from hawse_gateway.sign_on.oidc.bearers import BearerTokens
 from hawse_gateway.sign_on.oidc.provider import OidcProvider
@@ -114,7 +114,7 @@ async def test_a_new_key_is_fetched_and_the_old_one_is_no_longer_valid(
 async def test_invalid_tokens_of_the_provider_count_as_wrong_credentials(
     runtime: FakeRuntime, settings: OidcSettings, provider: RunningProvider
 ) -> None:
-    async with Gateway(runtime, oidc=settings, guesses=Guesses(2, rate=1e-6)) as gateway:
+    async with Gateway(runtime, oidc=settings, failed_attempts=FailedAttempts(2, rate=1e-6)) as gateway:
         await gateway.read_keys()
         expired = await provider.mint("ada", exp=1)
         assert [(await session(gateway, expired)).status_code for _ in range(3)] == [401, 401, 429]

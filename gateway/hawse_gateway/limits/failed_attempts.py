@@ -12,7 +12,7 @@ RATE: Final = 1.0  # wrong credentials per second after the burst
 KNOWN: Final = 4096  # stored pairs of an address and a correct credential
 
 
-class Guesses:
+class FailedAttempts:
     """Counts wrong credentials per address.
 
     An address with too many wrong credentials is refused even with a correct one, to slow down guessing. Credentials
