@@ -2,9 +2,9 @@
 
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.limits.quotas import Quotas
-from hawse_gateway.mounts.keeper import MountKeeper
 from hawse_gateway.mounts.methods import MountMethods, MountOptions
 from hawse_gateway.mounts.processes import MountProcesses
+from hawse_gateway.mounts.reconciler import MountReconciler
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.settings import Settings
@@ -20,11 +20,11 @@ def _build(gateway: Composition) -> None:
         ),
     )
     processes = MountProcesses(options.root, options.settings)
-    keeper = MountKeeper(store, sandboxes.providers, processes, options.settings, options.locks, options.images)
+    reconciler = MountReconciler(store, sandboxes.providers, processes, options.settings, options.locks, options.images)
     limit = gateway.part(Quotas).number("user", "mounts")
-    gateway.methods.append(gateway.add(MountMethods(store, sandboxes, keeper, options.settings, limit=limit)))
-    gateway.preparations.append(keeper.ensure)
-    gateway.run(keeper.run, "mounts")
+    gateway.methods.append(gateway.add(MountMethods(store, sandboxes, reconciler, options.settings, limit=limit)))
+    gateway.preparations.append(reconciler.ensure)
+    gateway.run(reconciler.run, "mounts")
 
 
 MOUNTS = Feature("mounts", _build)

@@ -18,7 +18,7 @@ from hawse.rpc import handles
 from hawse.wire import HawseError, Principal
 from hawse_gateway.limits.in_progress import in_progress
 from hawse_gateway.mounts import squashfuse
-from hawse_gateway.mounts.keeper import MountKeeper
+from hawse_gateway.mounts.reconciler import MountReconciler
 from hawse_gateway.mounts.records import MountRecord, MountRecords
 from hawse_gateway.mounts.settings import MountSettings, check_named, check_prefix, given_source, read_mount_settings
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
@@ -74,7 +74,7 @@ class MountMethods:
     Args:
         store: The rows.
         sandboxes: The sandboxes.
-        keeper: Creates the mounts.
+        reconciler: Creates the mounts.
         settings: The operator's settings.
         limit: The maximum number of mounts of a user without every right, in all sandboxes. None: unlimited.
     """
@@ -83,7 +83,7 @@ class MountMethods:
         self,
         store: Store,
         sandboxes: Sandboxes,
-        keeper: MountKeeper,
+        reconciler: MountReconciler,
         settings: MountSettings,
         *,
         limit: int | None = None,
@@ -91,7 +91,7 @@ class MountMethods:
         self._store = store
         self._records = MountRecords(store)
         self._sandboxes = sandboxes
-        self._keeper = keeper
+        self._reconciler = reconciler
         self._settings = settings
         self._limit = limit
         self._creating: Counter[str] = Counter()  # creations in progress, by sandbox
@@ -130,7 +130,7 @@ class MountMethods:
         squashfuse.check_available()
         async with self._room(info, caller):
             try:
-                await self._keeper.check(sandbox)
+                await self._reconciler.check(sandbox)
             except HawseError as error:
                 text = f"{error.message}; use the mode `copy`"
                 raise HawseError(error.code, text, retryable=error.retryable) from error
@@ -151,14 +151,14 @@ class MountMethods:
 
     async def _add(self, info: MountInfo, credentials: MountCredentials | None) -> MountInfo:
         record = MountRecord(info=info, generation=await self._generation(info.sandbox), credentials=credentials)
-        await self._keeper.create(record)
-        return await self._keeper.describe(record)
+        await self._reconciler.create(record)
+        return await self._reconciler.describe(record)
 
     @handles(MountList)
     async def list_(self, params: MountList) -> MountListResult:
         generation = await self._generation(params.sandbox)
         found = [one for one in await self._records.of(params.sandbox) if one.generation == generation]
-        return MountListResult(mounts=[await self._keeper.describe(record) for record in found])
+        return MountListResult(mounts=[await self._reconciler.describe(record) for record in found])
 
     @handles(MountDelete)
     async def delete(self, params: MountDelete) -> Nothing:
@@ -167,8 +167,8 @@ class MountMethods:
             raise HawseError("not_found", f"sandbox {params.sandbox!r} has no mount {params.mount!r}")
         if record.info.backup is not None:
             await self._sandboxes.ensure(params.sandbox)  # the changes are among its files
-        await self._keeper.delete(record, force=params.force, discard=params.discard)
-        await self._keeper.wait_until_removed(params.mount, params.timeout)
+        await self._reconciler.delete(record, force=params.force, discard=params.discard)
+        await self._reconciler.wait_until_removed(params.mount, params.timeout)
         return Nothing()
 
     async def _generation(self, sandbox: str) -> str:

@@ -14,9 +14,9 @@ import pytest
 
 from hawse.api.mounts import MountCredentials, MountInfo
 from hawse.wire import HawseError
-from hawse_gateway.mounts.keeper import MountKeeper
 from hawse_gateway.mounts.overlay import changes
 from hawse_gateway.mounts.processes import MountProcesses
+from hawse_gateway.mounts.reconciler import MountReconciler
 from hawse_gateway.mounts.records import MountRecord, MountRecords
 from hawse_gateway.mounts.settings import DirectorySettings, MountSettings, Source
 from hawse_gateway.sandboxes.records import RUNS, SANDBOXES
@@ -49,7 +49,7 @@ class SilentStore(MountProcesses):
 
 
 class Kept:
-    """A keeper, with what it keeps."""
+    """A reconciler, and the objects that it uses."""
 
     def __init__(self, folder: Path, place: Place) -> None:
         self.folder = folder
@@ -62,14 +62,14 @@ class Kept:
         self.place = place
         self.provider = PlaceProvider(place)
         self.earlier: list[MountProcesses] = []
-        self.keeper = self.another()
+        self.reconciler = self.another()
 
-    def another(self, processes: MountProcesses | None = None) -> MountKeeper:
-        """The keeper of a later gateway."""
+    def another(self, processes: MountProcesses | None = None) -> MountReconciler:
+        """The reconciler of a later gateway."""
         self.processes = processes or MountProcesses(self.folder / "mounts", self.settings)
         self.earlier.append(self.processes)
         providers = {"model": self.provider}
-        return MountKeeper(
+        return MountReconciler(
             *(self.store, providers, self.processes, self.settings),
             *(self.folder / "locks", self.folder / "images"),
             probe=0.0,
@@ -95,11 +95,11 @@ class Kept:
         subprocess.run(["nsenter", "-t", str(self.place.pid), "-m", *command], check=True, timeout=60)
 
     async def until(self, state: str | None) -> None:
-        """Wait until the mount has a state; None: until it is gone. The keeper polls as well."""
+        """Wait until the mount has a state; None: until it is gone. The reconciler polls as well."""
         async with asyncio.timeout(30):
             while True:
                 record = await self.records.get("m-1")
-                found = None if record is None else (await self.keeper.describe(record)).state
+                found = None if record is None else (await self.reconciler.describe(record)).state
                 if found == state:
                     return
                 await asyncio.sleep(0.05)
@@ -125,7 +125,7 @@ async def kept(folder: Path) -> AsyncIterator[Kept]:
         made = Kept(folder, place)
         await add_sandbox(made.store)
         async with asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(made.keeper.run())
+            running = tasks.create_task(made.reconciler.run())
             try:
                 yield made
             finally:
@@ -136,12 +136,12 @@ async def kept(folder: Path) -> AsyncIterator[Kept]:
 
 async def test_a_mount_lives_from_its_creation_to_its_deletion(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
-        await made.keeper.create(made.record())
+        await made.reconciler.create(made.record())
         assert made.place.path("data/x").read_text() == "of the host"
         await made.until("mounted")
         made.place.path("data/y").write_text("written")
-        await made.keeper.delete(made.record(), force=False, discard=False)
-        await made.keeper.wait_until_removed("m-1", 30)
+        await made.reconciler.delete(made.record(), force=False, discard=False)
+        await made.reconciler.wait_until_removed("m-1", 30)
         assert (made.source / "y").read_text() == "written"
         assert not made.processes.alive("m-1")
         assert made.processes.ids() == []
@@ -150,7 +150,7 @@ async def test_a_mount_lives_from_its_creation_to_its_deletion(tmp_path: Path) -
 
 async def test_a_killed_mount_is_mounted_again_even_by_a_later_gateway(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
-        await made.keeper.create(made.record())
+        await made.reconciler.create(made.record())
         pid = int(made.processes.folder("m-1").process.read_text().split()[0])
         process = psutil.Process(pid)
         process.kill()
@@ -164,7 +164,7 @@ async def test_a_killed_mount_is_mounted_again_even_by_a_later_gateway(tmp_path:
 
 async def test_a_mount_waits_for_its_sandbox_and_is_mounted_at_its_next_start(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
-        await made.keeper.create(made.record())
+        await made.reconciler.create(made.record())
         made.place.path("data/y").write_text("late")
         await made.lose(RUNS)
         await made.until("waiting")
@@ -173,13 +173,13 @@ async def test_a_mount_waits_for_its_sandbox_and_is_mounted_at_its_next_start(tm
         with mount_place(tmp_path / "again") as place:
             made.provider.place = place
             await add_run(made.store, runtime="r2")
-            await made.keeper.ensure("box")
+            await made.reconciler.ensure("box")
             assert place.path("data/y").read_text() == "late"
 
 
 async def test_a_deleted_sandbox_loses_its_mounts_and_a_later_one_does_not_get_them(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
-        await made.keeper.create(made.record())
+        await made.reconciler.create(made.record())
         made.place.path("data/y").write_text("late")
         await made.lose(RUNS)
         await made.lose(SANDBOXES)
@@ -191,22 +191,22 @@ async def test_a_deleted_sandbox_loses_its_mounts_and_a_later_one_does_not_get_t
 
 async def test_a_deletion_that_comes_after_another_one_leaves_no_lock(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
-        await made.keeper.create(made.record())
-        await made.keeper.delete(made.record(), force=False, discard=False)
-        await made.keeper.wait_until_removed("m-1", 30)
-        await made.keeper.delete(made.record(), force=False, discard=False)
+        await made.reconciler.create(made.record())
+        await made.reconciler.delete(made.record(), force=False, discard=False)
+        await made.reconciler.wait_until_removed("m-1", 30)
+        await made.reconciler.delete(made.record(), force=False, discard=False)
         await eventually(lambda: list((tmp_path / "locks").iterdir()) == [])
 
 
 async def test_a_creation_that_fails_leaves_nothing(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         with pytest.raises(HawseError, match="no longer"):
-            await made.keeper.create(made.record(bucket="gone"))
+            await made.reconciler.create(made.record(bucket="gone"))
         made.provider.place = None
         with pytest.raises(HawseError, match="nothing can be mounted"):
-            await made.keeper.create(made.record())
+            await made.reconciler.create(made.record())
         with pytest.raises(HawseError, match="does not run"):
-            await made.keeper.create(made.record(generation="earlier"))
+            await made.reconciler.create(made.record(generation="earlier"))
         assert await made.records.all() == {}
         await eventually(lambda: list((tmp_path / "locks").iterdir()) == [])
 
@@ -215,41 +215,41 @@ async def test_a_failed_mount_reports_the_reason_and_the_others_keep_running(tmp
     async with kept(tmp_path) as made:
         await made.records.add(made.record(bucket="gone"))
         await made.until("failed")
-        assert "no longer" in ((await made.keeper.describe(made.record())).reason or "")
-        await made.keeper.ensure("box")  # it does not wait for it
+        assert "no longer" in ((await made.reconciler.describe(made.record())).reason or "")
+        await made.reconciler.ensure("box")  # it does not wait for it
 
 
 async def test_a_directory_that_is_deleted_later_is_reported(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
-        await made.keeper.create(made.record())
+        await made.reconciler.create(made.record())
         await made.until("mounted")
         shutil.rmtree(made.source)
         await made.until("failed")
         record = await made.records.get("m-1")
         assert record is not None
-        assert "No such file or directory" in str((await made.keeper.describe(record)).reason)
+        assert "No such file or directory" in str((await made.reconciler.describe(record)).reason)
 
 
 async def test_a_bucket_deleted_later_is_reported_and_written_files_are_kept(tmp_path: Path) -> None:
     async with object_store() as store, kept(tmp_path) as made:
         given = MountCredentials(access_key_id=KEY_ID, secret_access_key=SECRET, endpoint=store.url)
-        await made.keeper.create(msgspec.structs.replace(made.record(bucket=BUCKET), credentials=given))
+        await made.reconciler.create(msgspec.structs.replace(made.record(bucket=BUCKET), credentials=given))
         await made.until("mounted")
         await store.delete_bucket()
         await made.until("failed")
         made.place.path("data/y").write_text("written")
         record = await made.records.get("m-1")
         assert record is not None
-        described = await made.keeper.describe(record)
+        described = await made.reconciler.describe(record)
         assert (described.reason, described.pending) == (
             "the store has no bucket 'bucket'; nothing is uploaded until it exists again",
             1,
         )
-        await made.keeper.delete(record, force=False, discard=False)
+        await made.reconciler.delete(record, force=False, discard=False)
         with pytest.raises(HawseError, match=r"1 files .* are not uploaded yet.* has no bucket 'bucket'"):
-            await made.keeper.wait_until_removed("m-1", 5)
+            await made.reconciler.wait_until_removed("m-1", 5)
         await store.create_bucket()
-        await made.keeper.wait_until_removed("m-1", 60)
+        await made.reconciler.wait_until_removed("m-1", 60)
         assert await store.content("y") == b"written"
 
 
@@ -257,12 +257,12 @@ async def test_a_store_that_does_not_answer_a_probe_keeps_nobody_from_the_mount(
     async with kept(tmp_path) as made:
         silent = SilentStore(tmp_path / "mounts", made.settings)
         async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
-            keeper = made.another(silent)
-            await keeper.create(made.record())
-            running = tasks.create_task(keeper.run())
+            reconciler = made.another(silent)
+            await reconciler.create(made.record())
+            running = tasks.create_task(reconciler.run())
             await silent.asked.wait()
-            await keeper.delete(made.record(), force=False, discard=False)
-            await keeper.wait_until_removed("m-1", 20)
+            await reconciler.delete(made.record(), force=False, discard=False)
+            await reconciler.wait_until_removed("m-1", 20)
             running.cancel()
 
 
@@ -272,25 +272,25 @@ async def test_an_overlay_without_its_image_explains_how_to_rebuild_it(tmp_path:
         record = MountRecord(info=info, generation="g")
         await made.records.add(record)
         await made.until("failed")
-        assert "'b-1' was deleted: restore it" in ((await made.keeper.describe(record)).reason or "")
+        assert "'b-1' was deleted: restore it" in ((await made.reconciler.describe(record)).reason or "")
         assert await made.records.backups() == {"b-1"}
-        await made.keeper.check("box")
+        await made.reconciler.check("box")
         with pytest.raises(HawseError, match="does not run"):
-            await made.keeper.check("other")
+            await made.reconciler.check("other")
 
 
 async def test_a_slow_deletion_reports_the_pending_work(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         await made.records.add(made.record(bucket="gone"))
         with pytest.raises(HawseError) as raised:
-            await made.keeper.wait_until_removed("m-1", 0)
+            await made.reconciler.wait_until_removed("m-1", 0)
         assert (raised.value.code, raised.value.details) == ("unavailable", {"pending": 0})
 
 
 async def test_an_overlay_whose_deletion_fails_half_way_does_not_come_back(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         record, data = made.overlay(), made.place.path()
-        await made.keeper.create(record)
+        await made.reconciler.create(record)
         (data / "changed").write_text("1")
         (data / "d/changed").write_text("2")
         await made.lose(RUNS)
@@ -299,15 +299,15 @@ async def test_an_overlay_whose_deletion_fails_half_way_does_not_come_back(tmp_p
         kept_busy = str(made.place.workspace / "data" / changes("m-1") / "upper/d")
         made.run_inside("mount", "-t", "tmpfs", "none", kept_busy)  # rmdir(2) fails with EBUSY
         await add_run(made.store, runtime="r2")
-        await made.keeper.ensure("box")
+        await made.reconciler.ensure("box")
         assert (data / "changed").read_text() == "1"
         with pytest.raises(HawseError) as raised:
             async with asyncio.timeout(30):
-                await made.keeper.delete(record, force=False, discard=False)
-                await made.keeper.wait_until_removed("m-1", 5)
+                await made.reconciler.delete(record, force=False, discard=False)
+                await made.reconciler.wait_until_removed("m-1", 5)
         assert raised.value.code == "unavailable"
         assert "the changes of mount 'm-1' are not deleted yet" in raised.value.message
-        assert (await made.keeper.describe(record)).state != "mounted"
+        assert (await made.reconciler.describe(record)).state != "mounted"
         assert [one.deleting for one in (await made.records.all()).values()] == [True]
         assert not (data / "changed").exists()
         made.run_inside("umount", kept_busy)
@@ -318,26 +318,26 @@ async def test_an_overlay_whose_deletion_fails_half_way_does_not_come_back(tmp_p
 async def test_an_overlay_that_programs_use_is_deleted_by_force_only(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         record = made.overlay()
-        await made.keeper.create(record)
+        await made.reconciler.create(record)
         with (made.place.path() / "d/x").open():
             with pytest.raises(HawseError, match="programs use files") as raised:
-                await made.keeper.delete(record, force=False, discard=False)
+                await made.reconciler.delete(record, force=False, discard=False)
             assert raised.value.code == "conflict"
             assert not any(one.deleting for one in (await made.records.all()).values())
-            await made.keeper.delete(record, force=True, discard=False)
-            await made.keeper.wait_until_removed("m-1", 30)
+            await made.reconciler.delete(record, force=True, discard=False)
+            await made.reconciler.wait_until_removed("m-1", 30)
 
 
 async def test_an_overlay_whose_process_was_killed_is_mounted_again_when_programs_have_left_it(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         record, data = made.overlay(), made.place.path()
-        await made.keeper.create(record)
+        await made.reconciler.create(record)
         with (data / "changed").open("w") as used:
             process = psutil.Process(int(made.processes.folder("m-1").process.read_text().split()[0]))
             process.kill()
             await eventually(lambda: ended(process))
             await made.until("failed")
-            assert "once no program uses it" in ((await made.keeper.describe(record)).reason or "")
+            assert "once no program uses it" in ((await made.reconciler.describe(record)).reason or "")
             used.write("1")
         await made.until("mounted")
         assert (data / "changed").read_text() + (data / "d/x").read_text() == "1of the image"
@@ -347,7 +347,7 @@ async def test_a_mount_can_be_worked_on_after_a_call_that_has_waited_for_another
     tmp_path: Path,
 ) -> None:
     async with kept(tmp_path) as made:
-        await made.keeper.create(made.record())
+        await made.reconciler.create(made.record())
         later = made.another()  # which does nothing else
         with (tmp_path / "locks/m-1").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # as another gateway
@@ -356,4 +356,4 @@ async def test_a_mount_can_be_worked_on_after_a_call_that_has_waited_for_another
                     await later.delete(made.record(), force=False, discard=False)
         async with asyncio.timeout(30):
             await later.delete(made.record(), force=False, discard=False)
-        await made.keeper.wait_until_removed("m-1", 30)
+        await made.reconciler.wait_until_removed("m-1", 30)

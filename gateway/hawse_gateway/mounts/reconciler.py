@@ -38,7 +38,7 @@ ENSURE_TIMEOUT: Final = 30.0  # s that the first call of a sandbox waits for its
 CACHE_SLACK: Final = 2  # a mount ends when its cache exceeds this multiple of its limit: too many files are pending
 
 
-class MountKeeper:
+class MountReconciler:
     """The mounts of this machine.
 
     Args:
