@@ -8,9 +8,9 @@ from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.limits.pace import ByteRates
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.preview.addresses import PreviewAddresses
+from hawse_gateway.preview.ingress import Ingress
 from hawse_gateway.preview.methods import GatewayMethods
 from hawse_gateway.preview.proxy import PreviewProxy
-from hawse_gateway.preview.visits import Visits
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.settings import Settings
 from hawse_gateway.store.base import Store
@@ -21,8 +21,8 @@ from hawse_gateway.upstream.links import Links
 def _build(gateway: Composition) -> None:
     host = gateway.part(Settings).preview_host
     tunnels = gateway.add(TunnelTable(gateway.part(Store)))
-    visits = gateway.add(
-        Visits(
+    ingress = gateway.add(
+        Ingress(
             gateway.part(Sandboxes),
             gateway.part(Links),
             tunnels,
@@ -37,7 +37,7 @@ def _build(gateway: Composition) -> None:
         Middleware(
             PreviewProxy,
             access_policy=gateway.part(AccessPolicy),
-            visits=visits,
+            ingress=ingress,
             tunnels=tunnels,
             addresses=PreviewAddresses(host),
         )

@@ -22,7 +22,7 @@ from hawse_gateway.http.responses import error_response
 from hawse_gateway.preview.addresses import PreviewAddresses, PreviewTarget
 from hawse_gateway.preview.headers import SANDBOX, Pairs, PublicAddress, preflight_response
 from hawse_gateway.preview.http import forward
-from hawse_gateway.preview.visits import Visit, Visits, no_tunnel, visit_preview, visit_tunnel
+from hawse_gateway.preview.ingress import Ingress, IngressRequest, no_tunnel, preview_request, tunnel_request
 from hawse_gateway.preview.websocket import WebSocketRelay
 from hawse_gateway.transport.uvicorn_http import UNLIMITED_DURATION
 from hawse_gateway.tunnels.table import TunnelTable
@@ -55,7 +55,7 @@ class PreviewProxy:
         app: ASGIApp,
         *,
         access_policy: AccessPolicy,
-        visits: Visits,
+        ingress: Ingress,
         tunnels: TunnelTable,
         addresses: PreviewAddresses,
     ) -> None:
@@ -64,13 +64,13 @@ class PreviewProxy:
         Args:
             app: The application.
             access_policy: Recognizes the gateway's host names.
-            visits: Connects visitors to ports.
+            ingress: Connects visitors to ports.
             tunnels: The tunnels.
             addresses: Recognizes requests for previews and tunnels.
         """
         self._app = app
         self._access_policy = access_policy
-        self._visits = visits
+        self._ingress = ingress
         self._tunnels = tunnels
         self._addresses = addresses
         self._open: Counter[tuple[bool, str]] = Counter()  # the number of requests of each preview and tunnel
@@ -117,7 +117,7 @@ class PreviewProxy:
             raise HawseError(
                 "limit_exceeded", f"more than {AT_ONCE_EACH} concurrent requests at this address, or {AT_ONCE} in all"
             )
-        async with self._visits.connected(self._visit(target), address_of(scope)) as tunnel:
+        async with self._ingress.connected(self._ingress_request(target), address_of(scope)) as tunnel:
             secure = scope["scheme"] in ("https", "wss")
             client = scope["client"][0] if scope.get("client") else ""
             public = PublicAddress(tunnel.port, "https" if secure else "http", client)
@@ -128,14 +128,14 @@ class PreviewProxy:
                     unlimited["begin"]()
                 await forward(scope, receive, send, tunnel, target, public, self._access_policy)
 
-    def _visit(self, target: PreviewTarget) -> Visit:
-        """Return the visit for a target. Raises `HawseError` (`not_found`) if the tunnel does not exist."""
+    def _ingress_request(self, target: PreviewTarget) -> IngressRequest:
+        """Return the request to a target. Raises `HawseError` (`not_found`) if the tunnel does not exist."""
         if not target.tunnel:
-            return visit_preview(target.sandbox, target.token, target.port)
+            return preview_request(target.sandbox, target.token, target.port)
         record = self._tunnels.find(target.token)
         if record is None or record.kind != "http" or record.provider != "gateway":
             raise no_tunnel()
-        return visit_tunnel(record)
+        return tunnel_request(record)
 
 
 def _problem(error: HawseError, scope: Scope, titles: Mapping[str, str]) -> Response:

@@ -55,7 +55,7 @@ class ConnectionPlace:
             del self._counts[self._name]
 
 
-Visit = Callable[[socket.socket, str, ConnectionPlace], Awaitable[None]]
+ConnectionHandler = Callable[[socket.socket, str, ConnectionPlace], Awaitable[None]]
 
 
 class TunnelConnections:
@@ -75,21 +75,23 @@ class TunnelConnections:
     async def serve(self, record: TunnelRecord, listener: socket.socket) -> None:
         """Connect the connections of a listener to a tunnel's port until cancelled. Close the listener at the end."""
 
-        async def visit(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
+        async def handle(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
             reader, writer = await streams(connection)
             try:
                 await self.pass_on(record, reader, writer, address)
             finally:
                 reset(writer)
 
-        await self.accept(listener, visit, record.name, through=record.provider)
+        await self.accept(listener, handle, record.name, through=record.provider)
 
-    async def accept(self, listener: socket.socket, visit: Visit, name: str = "", *, through: str = "") -> None:
+    async def accept(
+        self, listener: socket.socket, handle: ConnectionHandler, name: str = "", *, through: str = ""
+    ) -> None:
         """Accept connections until cancelled. Connections above the limits are closed immediately.
 
         Args:
             listener: The listening socket. This method closes it at the end.
-            visit: Serves one connection and closes its socket.
+            handle: Serves one connection and closes its socket.
             name: The name of the tunnel, or "" if each connection requests one by name.
             through: The host name to report for visitors that connect through a Unix socket.
         """
@@ -97,7 +99,7 @@ class TunnelConnections:
 
         async def serve(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
             try:
-                await visit(connection, address, place)
+                await handle(connection, address, place)
             except* (HawseError, OSError, HelloError) as errors:
                 log.info("! connection of tunnel %s: %s", name or "by name", errors.exceptions[0])
             except* Exception:  # a bug must not end other connections

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.limits.quotas import Quotas
-from hawse_gateway.preview.visits import Visits, visit_tunnel
+from hawse_gateway.preview.ingress import Ingress, tunnel_request
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.settings import Settings
 from hawse_gateway.tunnels.connections import TunnelConnections
@@ -18,7 +18,7 @@ from hawse_gateway.upstream.port_connection import PortTunnel
 
 
 def _build(gateway: Composition) -> None:
-    settings, table, visits = gateway.part(Settings), gateway.part(TunnelTable), gateway.part(Visits)
+    settings, table, ingress = gateway.part(Settings), gateway.part(TunnelTable), gateway.part(Ingress)
     options = gateway.ensure(
         TunnelOptions, lambda: settings.resolved_tunnels(gateway.part(StateDirectory).root / "tunnels")
     )
@@ -26,7 +26,7 @@ def _build(gateway: Composition) -> None:
     def connected(
         record: TunnelRecord, address: str, ended: Callable[[], None]
     ) -> AbstractAsyncContextManager[PortTunnel]:
-        return visits.connected(visit_tunnel(record), address, ended)
+        return ingress.connected(tunnel_request(record), address, ended)
 
     connections = TunnelConnections(connected)
     ports = TunnelListeners(table, options, connections, preview_host=settings.preview_host)

@@ -120,7 +120,7 @@ class TunnelListeners:
         return missing
 
     async def _serve_tls(self, port: int) -> None:
-        async def visit(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
+        async def handle(connection: socket.socket, address: str, place: ConnectionPlace) -> None:
             reader, writer = await streams(connection)
             try:
                 name, first = await self._hello(reader)
@@ -145,7 +145,7 @@ class TunnelListeners:
                 self._refused.add(port)
                 await asyncio.sleep(RETRY)
         self._refused.discard(port)
-        await self._connections.accept(listener, visit)
+        await self._connections.accept(listener, handle)
 
     async def _hello(self, reader: asyncio.StreamReader) -> tuple[str, bytes]:
         """Return the server name sent by a TLS client, and all bytes read. Raises `HelloError`, `TimeoutError`."""

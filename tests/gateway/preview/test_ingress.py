@@ -1,4 +1,4 @@
-"""The identity of visitors. Visits of real sandboxes are in test_proxy.py and tests/integration/test_tunnels.py."""
+"""The identity of visitors. Requests to real sandboxes are in test_proxy.py and tests/integration/test_tunnels.py."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -11,7 +11,7 @@ from hawse.api.ports import preview_digest
 from hawse.wire import Call, HawseError
 from hawse.wire.messages import to_raw
 from hawse_gateway.auth.call_check import check_call
-from hawse_gateway.preview.visits import Visits, visit_preview, visit_tunnel
+from hawse_gateway.preview.ingress import Ingress, preview_request, tunnel_request
 from hawse_gateway.providers.base import SandboxSpec
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import SANDBOXES, SandboxRecord
@@ -49,35 +49,35 @@ class Sleeping:
 
 
 @pytest.fixture
-async def visits() -> AsyncIterator[Visits]:
+async def ingress() -> AsyncIterator[Ingress]:
     store = MemoryStore()
     store.put(SANDBOXES, "box", msgspec.json.encode({"generation": "g"}))
     async with TunnelTable(cast(Store, store)).running() as table:
-        yield Visits(cast(Sandboxes, Sleeping(cast(Store, store))), cast(Links, NoLinks()), table)
+        yield Ingress(cast(Sandboxes, Sleeping(cast(Store, store))), cast(Links, NoLinks()), table)
 
 
 def test_the_name_of_a_visitor_does_not_contain_the_token() -> None:
-    visit = visit_preview("box", "secret-token", 80)
-    assert "secret" not in visit.visitor.id
-    assert visit.visitor.id != visit_preview("box", "other-token", 80).visitor.id
+    request = preview_request("box", "secret-token", 80)
+    assert "secret" not in request.visitor.id
+    assert request.visitor.id != preview_request("box", "other-token", 80).visitor.id
 
 
 def test_a_visitor_of_a_tunnel_is_a_guest_with_rights_in_its_sandbox_only() -> None:
-    visit = visit_tunnel(RECORD)
-    assert (visit.visitor.id, visit.visitor.kind) == ("tunnel shop", "guest")
-    assert check_call(visit.caller, CONNECT, "box").rights == ("operate",)
+    request = tunnel_request(RECORD)
+    assert (request.visitor.id, request.visitor.kind) == ("tunnel shop", "guest")
+    assert check_call(request.caller, CONNECT, "box").rights == ("operate",)
     with pytest.raises(HawseError) as raised:
-        check_call(visit.caller, CONNECT, "other")
+        check_call(request.caller, CONNECT, "other")
     assert raised.value.code == "not_found"
 
 
-async def test_a_visit_starts_no_sandbox(visits: Visits) -> None:
+async def test_a_request_of_a_visitor_starts_no_sandbox(ingress: Ingress) -> None:
     with pytest.raises(HawseError) as raised:
-        async with visits.connected(visit_tunnel(RECORD), "127.0.0.1:1"):
+        async with ingress.connected(tunnel_request(RECORD), "127.0.0.1:1"):
             pass
     assert raised.value.code == "stale_handle"
     with pytest.raises(HawseError, match="no such address"):
-        async with visits.connected(visit_preview("other", "token", None), "127.0.0.1:1"):
+        async with ingress.connected(preview_request("other", "token", None), "127.0.0.1:1"):
             pass
 
 
@@ -107,9 +107,9 @@ async def test_an_unknown_preview_is_not_found_while_its_sandbox_does_not_run(
     memory.put(SANDBOXES, "box", msgspec.json.encode(record))
     store = cast(Store, memory)
     async with TunnelTable(store).running() as table:
-        visits = Visits(cast(Sandboxes, Sleeping(store)), cast(Links, NoLinks()), table)
+        ingress = Ingress(cast(Sandboxes, Sleeping(store)), cast(Links, NoLinks()), table)
         with pytest.raises(HawseError) as raised:
-            async with visits.connected(visit_preview("box", token, None), "127.0.0.1:1"):
+            async with ingress.connected(preview_request("box", token, None), "127.0.0.1:1"):
                 pass
     assert raised.value.code == code
 
@@ -141,12 +141,12 @@ async def test_a_visitor_of_a_tunnel_never_reaches_its_previous_target(monkeypat
 
         async def __aexit__(self, *_: object) -> None: ...
 
-    monkeypatch.setattr("hawse_gateway.preview.visits.PortTunnel", Connected)
-    replaced = Visits(
+    monkeypatch.setattr("hawse_gateway.preview.ingress.PortTunnel", Connected)
+    replaced = Ingress(
         cast(Sandboxes, Sleeping(cast(Store, MemoryStore()))),
         cast(Links, Ready()),
         cast(TunnelTable, Replaced()),
     )
     with pytest.raises(HawseError, match="no such tunnel"):
-        async with replaced.connected(visit_tunnel(RECORD), "127.0.0.1:1"):
+        async with replaced.connected(tunnel_request(RECORD), "127.0.0.1:1"):
             pass

@@ -1,6 +1,6 @@
 """Connects visitors to ports in sandboxes, with limits and audit entries, and disconnects them when a tunnel ends.
 
-A visit is an HTTP request or a TCP connection. A visit does not start a sandbox.
+A request is an HTTP request or a TCP connection. It does not start a sandbox.
 """
 
 import hashlib
@@ -24,14 +24,14 @@ from hawse_gateway.upstream.port_connection import PortTunnel
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 
-class VisitAudit(Protocol):
+class IngressAudit(Protocol):
     """The part of the audit log that records visitors."""
 
     def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
         """Record that a visitor has connected to a port."""
 
 
-class Visit(NamedTuple):
+class IngressRequest(NamedTuple):
     """A request or connection of a visitor.
 
     Attributes:
@@ -51,24 +51,24 @@ class Visit(NamedTuple):
     tunnel: TunnelRecord | None = None
 
 
-def visit_preview(sandbox: str, token: str, port: int | None) -> Visit:
-    """Return a visit of a preview. The token is secret, so the id of the visitor contains only a digest."""
+def preview_request(sandbox: str, token: str, port: int | None) -> IngressRequest:
+    """Return a request to a preview. The token is secret, so the id of the visitor contains only a digest."""
     digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return Visit(msgspec.structs.replace(PREVIEW, id=f"preview {digest}"), sandbox, token, PREVIEW, port=port)
+    return IngressRequest(msgspec.structs.replace(PREVIEW, id=f"preview {digest}"), sandbox, token, PREVIEW, port=port)
 
 
-def visit_tunnel(record: TunnelRecord) -> Visit:
-    """Return a visit of a tunnel."""
+def tunnel_request(record: TunnelRecord) -> IngressRequest:
+    """Return a request to a tunnel."""
     visitor = msgspec.structs.replace(PREVIEW, id=f"tunnel {record.name}", name=record.name)
     caller = msgspec.structs.replace(visitor, rights=(f"{OPERATE}/{record.sandbox}",))
-    return Visit(visitor, record.sandbox, record.port, caller, tunnel=record)
+    return IngressRequest(visitor, record.sandbox, record.port, caller, tunnel=record)
 
 
 def no_tunnel() -> HawseError:
     return HawseError("not_found", "no such tunnel")
 
 
-class Visits:
+class Ingress:
     """Connects visitors to ports in sandboxes."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Visits:
         *,
         byte_rates: ByteRates | None = None,
         connections: HeldLimit | None = None,
-        audit: VisitAudit | None = None,
+        audit: IngressAudit | None = None,
     ) -> None:
         """Create it without connections.
 
@@ -88,7 +88,7 @@ class Visits:
             links: The links to the sandboxes.
             tunnels: The tunnels.
             byte_rates: Slows down visitors that exceed their bytes per second. None disables the limit.
-            connections: Limits the visits of each visitor. None disables the limit.
+            connections: Limits the requests and connections of each visitor. None disables the limit.
             audit: Notified of visitors. None disables the notification.
         """
         self._sandboxes = sandboxes
@@ -100,12 +100,12 @@ class Visits:
 
     @asynccontextmanager
     async def connected(
-        self, visit: Visit, address: str, ended: Callable[[], None] = lambda: None
+        self, request: IngressRequest, address: str, ended: Callable[[], None] = lambda: None
     ) -> AsyncIterator[PortTunnel]:
-        """Connect to the port of a visit while the `async with` block runs. If the tunnel ends, the connection breaks.
+        """Connect to the requested port while the `async with` block runs. If the tunnel ends, the connection breaks.
 
         Args:
-            visit: The visit.
+            request: The request.
             address: The address of the visitor, `HOST:PORT`.
             ended: Called if the tunnel ends.
 
@@ -113,48 +113,48 @@ class Visits:
             HawseError: `not_found`; `stale_handle` if the sandbox is not running; `limit_exceeded`; or an error of
                 `port.connect`.
         """
-        pace = self._byte_rates.pace(visit.visitor, address)
+        pace = self._byte_rates.pace(request.visitor, address)
         if pace is not None:
             pace.check()
-        with self._connections.hold(visit.visitor, address):
-            link = await self._link(visit)
-            async with PortTunnel(link, visit.place, pace, principal=visit.caller) as connection:
-                if visit.port not in (None, connection.port):
+        with self._connections.hold(request.visitor, address):
+            link = await self._link(request)
+            async with PortTunnel(link, request.place, pace, principal=request.caller) as connection:
+                if request.port not in (None, connection.port):
                     raise HawseError("not_found", "no such preview")
 
                 def end() -> None:
                     connection.cut(HawseError("not_found", "the tunnel has ended", admitted="unknown"))
                     ended()
 
-                if visit.tunnel is not None:
-                    found = self._tunnels.find(visit.tunnel.name)
-                    if found is None or not found.leads_where(visit.tunnel):
+                if request.tunnel is not None:
+                    found = self._tunnels.find(request.tunnel.name)
+                    if found is None or not found.leads_where(request.tunnel):
                         raise no_tunnel()  # the tunnel has ended, even if a new one has its name
-                with nullcontext() if visit.tunnel is None else self._tunnels.hold(visit.tunnel.name, end):
+                with nullcontext() if request.tunnel is None else self._tunnels.hold(request.tunnel.name, end):
                     if self._audit is not None:
-                        self._audit.preview(visit.visitor, address, visit.sandbox, connection.port)
+                        self._audit.preview(request.visitor, address, request.sandbox, connection.port)
                     yield connection
 
-    async def _link(self, visit: Visit) -> SandboxLink:
+    async def _link(self, request: IngressRequest) -> SandboxLink:
         """Return the link of a running sandbox, without starting the sandbox. Raises `HawseError`."""
-        link = self._links.get(visit.sandbox)
+        link = self._links.get(request.sandbox)
         if link.ready:
             return link
         try:
-            info = await self._sandboxes.get(visit.sandbox)
+            info = await self._sandboxes.get(request.sandbox)
         except HawseError as error:
             if error.code != "not_found":
                 raise
             raise HawseError("not_found", "no such address") from None
         if info.state != "running":
-            await self._check_preview(visit)
+            await self._check_preview(request)
             raise HawseError("stale_handle", "the sandbox is not running")
         return link
 
-    async def _check_preview(self, visit: Visit) -> None:
+    async def _check_preview(self, request: IngressRequest) -> None:
         """Raise `HawseError` (`not_found`) if a stopped sandbox has no such preview."""
-        if isinstance(visit.place, int):
+        if isinstance(request.place, int):
             return
-        previews = await read_previews(self._sandboxes.store, visit.sandbox)
-        if previews is not None and preview_digest(visit.place) not in previews:
+        previews = await read_previews(self._sandboxes.store, request.sandbox)
+        if previews is not None and preview_digest(request.place) not in previews:
             raise HawseError("not_found", "no such preview")
