@@ -1,11 +1,16 @@
 """Stores the audit log as JSON lines in numbered segments, and deletes the oldest segments. All functions block.
 
+All gateways with the same state directory append to one log: the newest segment. A lock of the directory (flock(2))
+orders their entries, and no gateway writes to a segment that another one has deleted.
+
 The position of an entry is the `SEGMENT:OFFSET` of its first byte. It stays valid while its segment exists.
 """
 
+import fcntl
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -46,27 +51,25 @@ class AuditFiles:
         self._segments = segments
         self._fd: int | None = None
         self._number = 0
-        self._size = 0
 
     def append(self, lines: bytes) -> None:
         """Append complete lines. After an `OSError`, some of the lines may have been written."""
-        if self._fd is None:
-            self._open()
-        if self._size and self._size + len(lines) > self._segment_bytes:
-            self.close()
-            self._number += 1
-            self._open(self._number)
-            self._delete_old()
-        assert self._fd is not None
-        try:
-            rest = memoryview(lines)
-            while rest:
-                written = os.write(self._fd, rest)
-                self._size += written
-                rest = rest[written:]
-        except OSError:
-            self.close()  # the next call to append completes the line
-            raise
+        with self._locked():
+            newest = max(self.numbers(), default=1)
+            if self._fd is None or self._number != newest:  # another gateway has started a new segment
+                self._open(newest)
+            size = self._end_line()
+            if size and size + len(lines) > self._segment_bytes:
+                self._open(newest + 1)
+                self._delete_old()
+            assert self._fd is not None
+            try:
+                rest = memoryview(lines)
+                while rest:
+                    rest = rest[os.write(self._fd, rest) :]
+            except OSError:
+                self.close()
+                raise
 
     def close(self) -> None:
         """Close the current segment."""
@@ -109,13 +112,29 @@ class AuditFiles:
             block = block[cut:]
         return list(_split(number, start, block)), start if block else max(0, end - BLOCK)
 
-    def _open(self, number: int | None = None) -> None:
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep other gateways from writing. Creates the directory."""
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._number = number or max(self.numbers(), default=1)
-        self._fd = os.open(self._path(self._number), os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._size = os.fstat(self._fd).st_size
-        if self._size and os.pread(self._fd, 1, self._size - 1) != b"\n":
-            self._size += os.write(self._fd, b"\n")
+        fd = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(fd)
+
+    def _open(self, number: int) -> None:
+        self.close()
+        self._fd = os.open(self._path(number), os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._number = number
+
+    def _end_line(self) -> int:
+        """End a partly written line of this gateway or another one. Return the size of the segment in bytes."""
+        assert self._fd is not None
+        size = os.fstat(self._fd).st_size
+        if size and os.pread(self._fd, 1, size - 1) != b"\n":
+            size += os.write(self._fd, b"\n")
+        return size
 
     def _delete_old(self) -> None:
         for number in self.numbers()[: -self._segments]:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,43 @@ def test_the_newest_segments_are_kept(tmp_path: Path) -> None:
     assert files.numbers() == [7, 8, 9]
     assert everything(files) == [b"0000006\n", b"0000007\n", b"0000008\n"]
     assert files.lines_before(1, 8) == ([], 0)
+
+
+def test_gateways_with_one_directory_share_a_log(tmp_path: Path) -> None:
+    quiet, busy = (AuditFiles(tmp_path, segment_bytes=10, segments=3) for _ in range(2))
+    quiet.append(b"quiet 1\n")
+    for number in range(1, 9):
+        busy.append(b"busy %d\n" % number)
+    quiet.append(b"quiet 2\n")
+    busy.append(b"busy 9\n")
+    for files in (quiet, busy):
+        assert everything(files) == [b"busy 8\n", b"quiet 2\n", b"busy 9\n"]
+        files.close()
+
+
+def test_gateways_that_write_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
+    def write(name: bytes) -> None:
+        files = AuditFiles(tmp_path, segment_bytes=1000, segments=1000)
+        for number in range(500):
+            files.append(b"%b %d\n" % (name, number))
+        files.close()
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(write, [b"a", b"b", b"c"]))
+    lines = everything(AuditFiles(tmp_path))
+    for name in (b"a", b"b", b"c"):
+        assert [line for line in lines if line.startswith(name)] == [b"%b %d\n" % (name, n) for n in range(500)]
+
+
+def test_a_line_that_another_gateway_wrote_incompletely_is_ended_by_the_next_one(tmp_path: Path) -> None:
+    files = AuditFiles(tmp_path)
+    files.append(b"one\n")
+    (path,) = tmp_path.iterdir()
+    with open(path, "ab") as file:
+        file.write(b"tw")
+    files.append(b"three\n")
+    files.close()
+    assert path.read_bytes() == b"one\ntw\nthree\n"
 
 
 def test_a_line_that_was_written_incompletely_is_ended_by_the_next_one(tmp_path: Path) -> None:
