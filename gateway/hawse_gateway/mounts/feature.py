@@ -1,4 +1,4 @@
-"""Mounts: `mount.*`. A sandbox gets its mounts before its first call."""
+"""The mount feature: `mount.*`. A sandbox gets its mounts before its first call."""
 
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.limits.quotas import Quotas

@@ -1,4 +1,4 @@
-"""Locks of mounts, shared by the gateways on one machine: a file for each mount (flock(2))."""
+"""Locks of mounts, shared by the gateways on one machine. Each mount has a lock file (flock(2))."""
 
 import asyncio
 import fcntl
@@ -10,7 +10,7 @@ from typing import Final
 
 from hawse_gateway.core.keyed_locks import KeyedLocks
 
-POLL: Final = 0.1  # s between checks whether another gateway works on a mount: there is no event for it
+POLL: Final = 0.1  # s between attempts to get a lock
 
 
 class MountLocks:
@@ -22,13 +22,13 @@ class MountLocks:
 
     @asynccontextmanager
     async def exclusive(self, id: str) -> AsyncIterator[None]:
-        """Wait until no gateway works on a mount, and keep others from working on it.
+        """Hold the exclusive lock of a mount.
 
         Raises:
             OSError: The file cannot be created.
         """
         async with self._own[id]:
-            # No event reports that it is free, and a wait in a thread could not be cancelled.
+            # Polling is needed, because waiting for the lock in a thread could not be cancelled.
             while (fd := _locked(self._folder / id)) is None:  # noqa: ASYNC110
                 await asyncio.sleep(POLL)
             try:
@@ -37,13 +37,13 @@ class MountLocks:
                 os.close(fd)
 
     def remove(self, id: str) -> None:
-        """Remove the file of a deleted mount. The caller holds its lock; waiting callers create another file."""
+        """Remove the lock file of a deleted mount. The caller holds the lock. Waiting callers create a new file."""
         with suppress(FileNotFoundError):
             (self._folder / id).unlink()
 
 
 def _locked(path: Path) -> int | None:
-    """Return a descriptor with a lock on a file, or None if another gateway has it or has just removed the file."""
+    """Lock a file, and return its descriptor. Return None if another gateway has the lock or has removed the file."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     locked = False

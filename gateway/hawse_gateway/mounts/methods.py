@@ -25,9 +25,9 @@ from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import read
 from hawse_gateway.store.base import Store, store_errors_unavailable
 
-WORKSPACE: Final = "/workspace"  # in the sandboxes of all providers that support mounts
+WORKSPACE: Final = "/workspace"  # the path of the workspace, which is the same with all providers that support mounts
 ID_BYTES: Final = 6
-NAME_MAX: Final = 255  # bytes, a limit of Linux
+NAME_MAX: Final = 255  # bytes of a path component, a limit of Linux
 DEPTH_MAX: Final = 16  # directories in a path
 
 
@@ -37,8 +37,8 @@ class MountOptions:
 
     Attributes:
         settings: The operator's settings.
-        root: The directory for the files of all mounts.
-        locks: The directory for their locks.
+        root: The parent directory of the mounts' files.
+        locks: The directory for the locks of mounts.
         images: The directory for backup images.
         images_size: The maximum total size of the images in bytes.
     """
@@ -51,10 +51,10 @@ class MountOptions:
 
     @classmethod
     def read(cls, file: Path | None, state: Path, *, images_size: int) -> "MountOptions":
-        """Read the operator's file. Raises `SettingsError`.
+        """Return the options, with the settings from the operator's file. Raises `SettingsError`.
 
         Args:
-            file: The file. None if there are no named buckets and directories.
+            file: The operator's file. None for no named buckets and directories.
             state: The state directory.
             images_size: The maximum total size of backup images in bytes.
         """
@@ -76,7 +76,7 @@ class MountMethods:
         sandboxes: The sandboxes.
         reconciler: Creates the mounts.
         settings: The operator's settings.
-        limit: The maximum number of mounts of a user without every right, in all sandboxes. None: unlimited.
+        limit: The maximum number of mounts of a user without every right, in all sandboxes. None means unlimited.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class MountMethods:
         self._reconciler = reconciler
         self._settings = settings
         self._limit = limit
-        self._creating: Counter[str] = Counter()  # creations in progress, by sandbox
+        self._creating: Counter[str] = Counter()  # number of creations in progress, by sandbox
         self._creators: Counter[str] = Counter()  # the same, by user
 
     @handles(MountCreate, caller=True)
@@ -114,17 +114,17 @@ class MountMethods:
     async def create_overlay(
         self, backup: str, sandbox: str, path: str, caller: Principal, image: AbstractAsyncContextManager[None]
     ) -> MountInfo:
-        """Mount a backup with a writable layer above it.
+        """Mount a backup as an overlay with a writable layer.
 
         Args:
             backup: The id of the backup.
             sandbox: The id of the sandbox, where the caller has the right `operate`.
             path: The path of the mount.
             caller: The owner of the mount.
-            image: Holds the image of the backup while it is entered.
+            image: A context manager that provides the image of the backup and keeps it from being deleted.
 
         Raises:
-            HawseError: The same as `mount.create`, and `unavailable` where mounts are not possible.
+            HawseError: The errors of `mount.create`, and `unavailable` if the sandbox does not support mounts.
         """
         info = self._info(sandbox, mount_path(path), caller, backup=backup)
         squashfuse.check_available()
@@ -180,7 +180,7 @@ class MountMethods:
         return rows.sandbox.value.generation
 
     async def _check_room(self, sandbox: str, path: str, caller: Principal) -> None:
-        """Raise `HawseError`: `limit_exceeded` for too many mounts, `conflict` for a mount inside another."""
+        """Raise `HawseError` for too many mounts (`limit_exceeded`) or a mount inside another mount (`conflict`)."""
         everything = await self._records.all()
         own = [record.info for record in everything.values() if record.info.sandbox == sandbox]
         creating = self._creating[sandbox] - 1  # besides this one
@@ -201,7 +201,7 @@ class MountMethods:
 
 
 def mount_path(path: str) -> str:
-    """Return the path of a mount relative to the workspace. Raises `HawseError` `invalid_params`."""
+    """Return the path of a mount relative to the workspace. Raises `HawseError` (`invalid_params`)."""
     given = path
     try:
         path = inner = from_text(given)

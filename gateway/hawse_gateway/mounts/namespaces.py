@@ -1,7 +1,8 @@
-"""Mount a FUSE file system in the mount namespace of a running sandbox (docs/decisions/0235).
+"""Mounts FUSE file systems in the mount namespace of a running sandbox (docs/decisions/0235).
 
-The calling process enters the sandbox's namespaces, so it must be short-lived and single-threaded. It walks to the
-mount point with descriptors and follows no symbolic links, since programs in the sandbox can change any of them.
+The calling process enters the sandbox's namespaces, so it must be short-lived and single-threaded. It opens the
+directories on the path to the mount point one by one, and follows no symbolic links, because programs in the sandbox
+can change them at any time.
 """
 
 import errno
@@ -17,7 +18,7 @@ from hawse_gateway.mounts.plan import NAME, Inside
 
 FUSE: Final = "/dev/fuse"
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x20000, 0x10000000
-# The numbers are the same on all architectures (since Linux 5.2).
+# System call numbers, which are the same on all architectures (Linux 5.2).
 _OPEN_TREE, _MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT = 428, 429, 430, 431, 432
 _SET_FLAG, _SET_STRING, _CREATE = 0, 1, 6  # FSCONFIG_*
 _FSOPEN_CLOEXEC, _FSMOUNT_CLOEXEC = 1, 1
@@ -29,9 +30,10 @@ _WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def mount_points(pid: int, id: str) -> list[str]:
-    """Return where a process sees the mount `id` (proc_pid_mountinfo(5)). A process that has ended sees it nowhere.
+    """Return the mount points of the mount `id` as seen by a process (proc_pid_mountinfo(5)).
 
-    This can differ from the original place: programs can rename the directories above it.
+    They can differ from the original path, because programs can rename parent directories. The result is empty if the
+    process has ended.
     """
     try:
         text = Path(f"/proc/{pid}/mountinfo").read_bytes()
@@ -51,13 +53,13 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 
 
 def enter(inside: Inside) -> int:
-    """Enter a sandbox's namespaces as its user, and return the descriptor of /dev/fuse, opened there.
+    """Enter a sandbox's namespaces as its user. Return a descriptor of /dev/fuse that was opened there.
 
-    The kernel only mounts a device opened in the user namespace of the mount. The device itself is the host's: a
-    sandbox has none.
+    The kernel requires that the device was opened in the user namespace of the mount. The device node is the host's,
+    because sandboxes do not have one.
 
     Raises:
-        OSError: It has ended, or this process is not allowed to enter it.
+        OSError: The sandbox has ended, or this process is not allowed to enter it.
     """
     process = os.pidfd_open(inside.pid)
     try:
@@ -73,24 +75,24 @@ def enter(inside: Inside) -> int:
 
 
 def become_mounter() -> None:
-    """Access files with this process's capabilities again, which `enter` takes away from the superuser.
+    """Restore the file access capabilities of this process, which root loses in `enter`.
 
-    In another user namespace it has kept them; its user may not exist there, so nothing changes.
+    In a new user namespace, the process has kept them. Its user may not exist there, so nothing is changed.
     """
     libc.setfsuid(os.geteuid())
     libc.setfsgid(os.getegid())
 
 
 def open_point(inside: Inside, *, create: bool = True, allowed: Container[str] = ()) -> int:
-    """Return a descriptor of the empty directory that a mount will cover.
+    """Open the empty directory that a mount will cover. Return its descriptor.
 
     Args:
-        inside: The place.
+        inside: The mount point.
         create: Whether to create a missing directory.
-        allowed: Names that it may contain anyway.
+        allowed: Names of files that the directory may contain.
 
     Raises:
-        OSError: `ENOTEMPTY`, `EBUSY` if another file system is mounted there, or any error when opening it.
+        OSError: `ENOTEMPTY`, `EBUSY` if another file system is mounted there, or an error from opening the directory.
     """
     point = os.open(inside.workspace, _WALK)
     device = os.fstat(point).st_dev
@@ -112,10 +114,10 @@ def open_point(inside: Inside, *, create: bool = True, allowed: Container[str] =
 
 
 def open_parent(point: str, workspace: str) -> tuple[int, str]:
-    """Return a descriptor of the parent directory of a place below the workspace, and the place's name in it.
+    """Open the parent directory of a path below the workspace. Return its descriptor and the last path component.
 
     Raises:
-        OSError: It cannot be opened, or is not below the workspace.
+        OSError: The directory cannot be opened, or is not below the workspace.
     """
     if not point.startswith(f"{workspace}/"):
         raise OSError(errno.EINVAL, "the mount is not in the workspace")
@@ -127,7 +129,7 @@ def open_parent(point: str, workspace: str) -> tuple[int, str]:
 
 
 def _into(directory: int, name: str) -> int:
-    """Return a descriptor of a directory in another one, and close the latter. Raises `OSError`."""
+    """Open a subdirectory, and close the descriptor of its parent. Raises `OSError`."""
     try:
         return os.open(name, _WALK, dir_fd=directory)
     finally:
@@ -135,12 +137,12 @@ def _into(directory: int, name: str) -> int:
 
 
 def create_fuse(fuse: int, id: str, user: int, *, read_only: bool) -> int:
-    """Return a mount of a FUSE file system that is not attached yet. Raises `OSError`.
+    """Return a detached mount of a new FUSE file system. Raises `OSError`.
 
     Args:
         fuse: The descriptor of /dev/fuse.
         id: The id of the mount.
-        user: The user and group in its options. All users can access it: the sandbox is the boundary.
+        user: The user and group in the mount options. All users in the sandbox can access the file system.
         read_only: Whether it is read-only.
     """
     options = {"source": NAME + id, "subtype": "hawse", "fd": fuse, "rootmode": "40000"}
@@ -149,12 +151,12 @@ def create_fuse(fuse: int, id: str, user: int, *, read_only: bool) -> int:
 
 
 def create(kind: str, options: Mapping[str, object], flags: Sequence[str], *, read_only: bool = False) -> int:
-    """Return a mount of a new file system that is not attached yet. Raises `OSError`.
+    """Return a detached mount of a new file system. Raises `OSError`.
 
     Args:
-        kind: Its type.
-        options: Its options with values.
-        flags: Its options without values.
+        kind: The type of the file system.
+        options: Options with values.
+        flags: Options without values.
         read_only: Whether it is read-only.
     """
     context = call(_FSOPEN, kind.encode(), _FSOPEN_CLOEXEC)
@@ -175,20 +177,20 @@ def attach(mount: int, point: int) -> None:
 
 
 def keep(mount: int) -> int:
-    """Return another mount of the same file system, not attached anywhere. Raises `OSError`.
+    """Return a detached mount of the same file system. Raises `OSError`.
 
-    While it is open, the file system lives, even after the sandbox has ended.
+    It keeps the file system alive while it is open, even after the sandbox has ended.
     """
     return call(_OPEN_TREE, mount, b"", _CLONE_HERE)
 
 
 def detach(point: str, workspace: str, *, force: bool) -> None:
-    """Unmount the mount at a place below the workspace. The process must have entered the sandbox.
+    """Unmount the mount at a path below the workspace. The process must have entered the sandbox.
 
     Args:
         point: The path of the place, in the sandbox.
         workspace: The path of the workspace there.
-        force: Whether to remove it while programs use it.
+        force: Whether to unmount it while programs use it.
 
     Raises:
         OSError: `EBUSY` if programs use it.
@@ -197,24 +199,24 @@ def detach(point: str, workspace: str, *, force: bool) -> None:
 
 
 def check_unused(point: str, workspace: str) -> None:
-    """Check whether programs use the mount at a place below the workspace.
+    """Check that no program uses the mount at a path below the workspace. The process must have entered the sandbox.
 
-    A mount that was found unused before, and has not been used since, is unmounted (umount(2), MNT_EXPIRE).
+    If the mount was found unused before and has not been used since, it is unmounted (umount(2), MNT_EXPIRE).
 
     Args:
-        point: The path of the place in the sandbox. The process must have entered it.
+        point: The path of the mount in the sandbox.
         workspace: The path of the workspace there.
 
     Raises:
         OSError: `EBUSY` if programs use it.
     """
     name = _beside(point, workspace)
-    with suppress(BlockingIOError):  # EAGAIN: it is now marked
+    with suppress(BlockingIOError):  # EAGAIN: the mount is unused and now marked
         check(libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs use it")
 
 
 def _beside(point: str, workspace: str) -> str:
-    """Change to the parent directory of a place below the workspace; return the place's name. Raises `OSError`."""
+    """Change to the parent directory of a path below the workspace. Return the last component. Raises `OSError`."""
     directory, name = open_parent(point, workspace)
     os.fchdir(directory)
     os.close(directory)
@@ -222,15 +224,15 @@ def _beside(point: str, workspace: str) -> str:
 
 
 def unmount(path: str, *, force: bool) -> None:
-    """Unmount the mount at a path; with `force`, even while programs use it. Raises `OSError`."""
+    """Unmount the mount at a path. `force` allows this while programs use it. Raises `OSError`."""
     flags = _UMOUNT_NOFOLLOW | (_MNT_DETACH if force else 0)
     check(libc.umount2(os.fsencode(path), flags), "unmount")
 
 
 def isolate() -> None:
-    """Enter a new mount namespace, in a user namespace unless run by the superuser. Raises `OSError`."""
+    """Enter a new mount namespace and, unless run by root, a new user namespace. Raises `OSError`."""
     user, group = os.getuid(), os.getgid()
     check(libc.unshare(_CLONE_NEWNS | (_CLONE_NEWUSER if user else 0)), "unshare")
-    if user:  # the file system's options name a user, who must exist
+    if user:  # the user in the file system's options must exist in the namespace
         for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
             Path(f"/proc/self/{name}").write_text(text)

@@ -1,8 +1,8 @@
-"""An overlay in the mount namespace of a sandbox: a read-only image below, and the changes above.
+"""An overlay in the mount namespace of a sandbox: a read-only image and a layer with the changes.
 
-The changes are in a directory of the mount point itself, which the overlay covers. They are therefore part of the
-sandbox's files, count like them, and are kept at the next start. The calling process has entered the sandbox, as
-described in `namespaces`.
+The changes are stored in a directory inside the mount point, which the overlay covers. They are therefore part of the
+sandbox's files, count toward its limits, and are kept across starts. The calling process must have entered the sandbox
+(see `namespaces`).
 """
 
 import errno
@@ -19,21 +19,21 @@ _NO_OVERLAYS = (errno.EINVAL, errno.ENODEV, errno.EOPNOTSUPP, errno.EPERM)
 
 
 def changes(id: str) -> str:
-    """Return the name of the directory with the changes of the mount `id`, below its mount point."""
+    """Return the name of the directory inside the mount point that contains the changes of the mount `id`."""
     return f".hawse-{id}"
 
 
 def open_point(inside: Inside, id: str, *, new: bool) -> int:
-    """Return a descriptor of the directory that an overlay will cover.
+    """Open the directory that an overlay will cover. Return its descriptor.
 
     Args:
-        inside: The place.
+        inside: The mount point.
         id: The id of the mount.
-        new: Whether it is mounted for the first time: a missing directory is then created. Later it is an error, since
-            the changes are missing with it.
+        new: Whether it is mounted for the first time. In this case, a missing directory is created. Later, a missing
+            directory is an error, because the changes are missing.
 
     Raises:
-        OSError: The same as `namespaces.open_point`.
+        OSError: See `namespaces.open_point`.
     """
     try:
         return namespaces.open_point(inside, create=new, allowed=(changes(id),))
@@ -43,27 +43,28 @@ def open_point(inside: Inside, id: str, *, new: bool) -> int:
 
 
 def attach(image: int, point: int, id: str, proc: int) -> int:
-    """Attach an overlay to a directory and return its mount.
+    """Attach an overlay to a directory. Return the mount.
 
-    The kernel takes the layers by path, so they are named by descriptors: programs can change any path in the sandbox.
+    The kernel takes the paths of the layers. They refer to descriptors in /proc, because programs can change any path
+    in the sandbox.
 
     Args:
-        image: The mount of the image, not attached but already served. It is closed.
+        image: The detached mount of the image, which must respond. This function closes it.
         point: The directory.
         id: The id of the mount.
-        proc: The descriptor of /proc, opened outside: the sandbox's /proc does not contain this process.
+        proc: A descriptor of the host's /proc, because the sandbox's /proc does not contain this process.
 
     Raises:
-        OSError: `ENOTSUP` if the kernel or the directory's file system does not support it, or any other failure.
+        OSError: `ENOTSUP` if the kernel or the directory's file system does not support overlays, or another error.
     """
     upper, work = _layers(image, point, id)
-    # Before Linux 6.15, a layer must be attached in the namespace. The overlay keeps a separate mount of it.
+    # Before Linux 6.15, a layer must be attached in the namespace while the overlay is created.
     namespaces.attach(image, point)
     try:
         os.fchdir(proc)
         layers = {"lowerdir": image, "upperdir": upper, "workdir": work}
-        options = {key: f"self/fd/{fd}" for key, fd in layers.items()}
-        options |= {"source": NAME + id, "index": "off"}  # to the kernel, the image's next mount is a different one
+        options = {key: f"self/fd/{fd}" for key, fd in layers.items()}        # "index" is off, because the next mount of the image is a different file system to the kernel.
+        options |= {"source": NAME + id, "index": "off"}
         overlay = namespaces.create("overlay", options, ("userxattr",))
     except OSError as error:
         if error.errno not in _NO_OVERLAYS:
@@ -96,7 +97,7 @@ def remove(place: str, workspace: str, id: str) -> None:
 
 
 def _layers(image: int, point: int, id: str) -> tuple[int, int]:
-    """Return descriptors of the directories for the changes and for the kernel's work; create missing ones."""
+    """Open the directories for the changes and for the kernel's work files. Missing directories are created."""
     home = _made(point, changes(id), 0o700)
     try:
         os.stat("upper", dir_fd=home, follow_symlinks=False)
@@ -106,7 +107,7 @@ def _layers(image: int, point: int, id: str) -> tuple[int, int]:
     upper, work = _made(home, "upper", 0o700), _made(home, "work", 0o700)
     os.close(home)
     namespaces.become_mounter()
-    if new:  # the changes include the top directory
+    if new:  # the changes include the attributes of the top directory
         os.fchmod(upper, stat.S_IMODE(os.fstat(image).st_mode))
     return upper, work
 

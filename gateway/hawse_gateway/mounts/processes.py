@@ -1,4 +1,4 @@
-"""Manages the processes that serve mounts: starts them, finds them again after a restart, ends them."""
+"""Starts and ends the processes that serve mounts, and finds them after a restart."""
 
 import asyncio
 import errno
@@ -24,16 +24,16 @@ from hawse_gateway.providers.runtime_process import RuntimeProcess
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.mounts")
-USER: Final = host_user.FIRST - 2  # of rclone for buckets, if the gateway runs as the superuser: no sandbox uses it
-START_TIMEOUT: Final = 40.0  # s, including a query to the store when a mount is created
-PROBE_TIMEOUT: Final = 15.0  # s to ask the store whether it has a bucket
+USER: Final = host_user.FIRST - 2  # the user of rclone for buckets if the gateway runs as root; no sandbox uses it
+START_TIMEOUT: Final = 40.0  # s to mount, including a query to the store for a new mount
+PROBE_TIMEOUT: Final = 15.0  # s to check whether a bucket exists
 UNMOUNT_TIMEOUT: Final = 10.0  # s
-DISCARD_TIMEOUT: Final = 60.0  # s to delete the changes of an overlay: it is retried
+DISCARD_TIMEOUT: Final = 60.0  # s to delete the changes of an overlay, before a retry
 END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
 KILL_TIMEOUT: Final = 5.0  # s
 REPORT_MAX: Final = 4096  # bytes
-LOG_MAX: Final = 1 << 20  # bytes of a log before it is truncated
-LOG_TAIL: Final = 2000  # bytes of it shown to the operator
+LOG_MAX: Final = 1 << 20  # bytes of a log above which it is truncated
+LOG_TAIL: Final = 2000  # bytes of the log's end shown to the operator
 _CODES: Final = {
     errno.ENOTEMPTY: "conflict",
     errno.EBUSY: "conflict",
@@ -51,18 +51,18 @@ class MountFolder:
     """The files of one mount in the state directory.
 
     Args:
-        home: The directory. Only the gateway's user can enter its parent.
+        home: The directory for these files. Only the gateway's user can enter its parent.
     """
 
     def __init__(self, home: Path) -> None:
         self.home = home
         self.cache = home / "cache"
         self.process = home / "process"  # of rclone or squashfuse
-        self.runtime = home / "runtime"  # the runtime id of the sandbox's start that it is mounted in
+        self.runtime = home / "runtime"  # the runtime id of the sandbox's start where it is mounted
         self.log = home / "log"
 
     def mounted_in(self) -> str | None:
-        """Return the runtime id of the start it was started for, or None if it serves no sandbox."""
+        """Return the runtime id of the start where the mount is mounted, or None if it is not mounted."""
         try:
             return self.runtime.read_text() or None
         except OSError:
@@ -73,20 +73,20 @@ class MountProcesses:
     """Starts and ends rclone and squashfuse.
 
     Args:
-        root: The directory of all mounts.
+        root: The parent directory of the mounts' files.
         settings: The operator's settings.
     """
 
     def __init__(self, root: Path, settings: MountSettings) -> None:
         self._root = root
         self._settings = settings
-        self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept in order to reap them
+        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes started here, which must be reaped
 
     def folder(self, id: str) -> MountFolder:
         return MountFolder(self._root / id)
 
     def ids(self) -> list[str]:
-        """Return the ids of the mounts with files here. Blocks."""
+        """Return the ids of the mounts that have files in the state directory. Blocks."""
         try:
             return sorted(os.listdir(self._root))
         except FileNotFoundError:
@@ -109,15 +109,15 @@ class MountProcesses:
         read_only: bool,
         check: bool,
     ) -> None:
-        """Mount, and return once programs can use it.
+        """Mount, and return when programs can use the mount.
 
         Args:
             id: The id of the mount.
             source: The bucket, directory or image.
-            inside: Where it appears. None if nowhere, to upload the files in its cache.
+            inside: The mount point. None to only upload the files in the cache.
             runtime: The runtime id of the sandbox's start.
             read_only: Whether it is read-only.
-            check: Whether it is mounted for the first time: the store must then respond and have the bucket.
+            check: Whether it is mounted for the first time. In this case, the store must respond and have the bucket.
 
         Raises:
             HawseError: `not_found` if the bucket does not exist, `unavailable`, `conflict`, `not_directory`,
@@ -146,8 +146,8 @@ class MountProcesses:
             source: The source of the mount.
 
         Returns:
-            A clause that names the bucket. None if it exists, the store does not respond, or the source is not a
-                bucket.
+            An error message if the bucket does not exist. None if it exists, the store does not respond, or the source
+            is not a bucket.
         """
         if source.bucket is None or (program := rclone.find()) is None:
             return None
@@ -155,7 +155,7 @@ class MountProcesses:
         return f"the store has no bucket {source.bucket!r}" if code == rclone.NO_BUCKET else None
 
     def _probe(self, command: list[str], source: Source) -> int | None:
-        """Return the exit code of an rclone command, or None if it did not end in time."""
+        """Run an rclone command. Return its exit code, or None after a timeout."""
         user = USER if os.getuid() == 0 else None
         try:
             return subprocess.run(
@@ -175,7 +175,7 @@ class MountProcesses:
             return None
 
     async def unmount(self, id: str, inside: Inside, *, force: bool, discard: bool = False) -> None:
-        """Remove a mount from a sandbox. Does nothing if it is not there.
+        """Unmount a mount from a sandbox. Has no effect if it is not mounted.
 
         Args:
             id: The id of the mount.
@@ -189,7 +189,7 @@ class MountProcesses:
         await self._change(MountPlan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
 
     async def check_unused(self, id: str, inside: Inside) -> None:
-        """Check whether a mount can be removed. Does nothing if it is not there.
+        """Check that no program uses a mount. Has no effect if it is not mounted.
 
         Args:
             id: The id of the mount.
@@ -208,13 +208,13 @@ class MountProcesses:
             await asyncio.to_thread(self._run, plan)
         except OSError as error:
             if RuntimeProcess.of_pid(inside.pid) is None:
-                return  # the sandbox has ended, and its mounts with it
+                return  # the sandbox and its mounts have ended
             if error.errno == errno.EBUSY:
                 raise HawseError("conflict", "programs use files of the mount", admitted="yes") from error
             raise _typed(error, "the mount was not removed") from error
 
     async def end(self, id: str) -> None:
-        """End the process of a mount. Files that rclone has not uploaded stay in its cache. Raises `unavailable`."""
+        """End the process of a mount. Pending uploads stay in its cache. Raises `HawseError` (`unavailable`)."""
         folder = self.folder(id)
         process = await asyncio.to_thread(RuntimeProcess.load, folder.process)
         if process is not None and not await process.end(grace=END_GRACE, timeout=KILL_TIMEOUT):
@@ -232,7 +232,7 @@ class MountProcesses:
             pass
 
     def tail(self, id: str) -> str:
-        """Return the end of the log, for the operator, and truncate a long log. Blocks."""
+        """Return the end of the log for the operator. Truncate a long log. Blocks."""
         path = self.folder(id).log
         try:
             with path.open("rb+") as file:
@@ -285,13 +285,13 @@ class MountProcesses:
         )
 
     def _prepared(self, id: str) -> MountFolder:
-        """Return the files of a mount, after reaping an earlier process that has ended."""
+        """Return the files of a mount. Reap an earlier process that has ended."""
         if (earlier := self._children.pop(id, None)) is not None:
             earlier.wait(KILL_TIMEOUT)
         return self.folder(id)
 
     def _serve(self, plan: MountPlan, runtime: str) -> None:
-        """Start the process of a mount, and wait until the mount is usable."""
+        """Start the process of a mount, and wait until it reports success."""
         id, folder = plan.id, self.folder(plan.id)
         with folder.log.open("ab") as output:
             child = self._children[id] = _popen(plan, output.fileno())
@@ -318,17 +318,17 @@ class MountProcesses:
 
 
 def _popen(plan: MountPlan, errors: int) -> subprocess.Popen[bytes]:
-    """Start the program with its plan in a file in memory, and without the gateway's variables."""
+    """Start a process. Pass the plan in an in-memory file, and do not pass the gateway's environment."""
     with open(os.memfd_create("plan"), "wb+") as stdin:
         stdin.write(msgspec.json.encode(plan))
-        stdin.seek(0)  # also writes the buffered data
+        stdin.seek(0)  # flushes the file as well
         return subprocess.Popen(
             PROGRAM, stdin=stdin, stdout=subprocess.PIPE, stderr=errors, cwd="/", env={}, start_new_session=True
         )
 
 
 def _wait_until_ready(child: subprocess.Popen[bytes], timeout: float) -> None:
-    """Raise `OSError` unless the program reports that its work is done."""
+    """Wait for the report of a process. Raises `OSError` unless it reports success."""
     assert child.stdout is not None
     with child.stdout as pipe:
         readable = select.poll()
@@ -340,7 +340,7 @@ def _wait_until_ready(child: subprocess.Popen[bytes], timeout: float) -> None:
             number, _, text = answer.decode(errors="replace").partition(" ")
             if number.isdigit():
                 raise OSError(int(number), text.strip() or os.strerror(int(number)))
-            raise OSError(errno.ECONNABORTED, "the process that serves it has ended")
+            raise OSError(errno.ECONNABORTED, "the process that serves the mount has ended")
 
 
 def _typed(error: OSError, what: str) -> HawseError:
@@ -354,7 +354,7 @@ def _owner(path: str) -> tuple[int, int]:
 
 
 def _give(directory: Path, user: int, group: int) -> None:
-    """Give a cache to a user, unless it is the owner already."""
+    """Change the owner of a cache, unless it is correct."""
     if directory.stat().st_uid == user:
         return
     for folder, directories, files in os.walk(directory):

@@ -1,4 +1,4 @@
-"""How mounts run rclone: its path, arguments and environment, and the pending uploads in its cache."""
+"""rclone, which serves mounts: its path, arguments, environment, and the pending uploads in its cache."""
 
 import json
 import os
@@ -16,27 +16,27 @@ from hawse_gateway.mounts.settings import Source
 
 CONNECT_TIMEOUT: Final = 5  # s
 IDLE_TIMEOUT: Final = 5  # s without data from the store
-ATTEMPTS: Final = 1  # of one request. The cache repeats uploads until they succeed.
+ATTEMPTS: Final = 1  # retries per request; the cache repeats uploads until they succeed
 WRITE_BACK: Final = 1  # s from the last close of a file to its upload
-SEEN_AFTER: Final = 10  # s until changes by others in the bucket become visible
-PART: Final = "8Mi"  # bytes of one part of an upload; up to `TRANSFERS` x `PARTS` parts are in memory
+SEEN_AFTER: Final = 10  # s until changes made by other writers of a bucket become visible
+PART: Final = "8Mi"  # bytes per part of an upload; up to `TRANSFERS` x `PARTS` parts are in memory
 TRANSFERS: Final = 2
 PARTS: Final = 2
-NO_BUCKET: Final = 3  # rclone's exit code for a bucket (or a directory of other remotes) that does not exist
+NO_BUCKET: Final = 3  # rclone's exit code for a bucket (or, with other remotes, a directory) that does not exist
 NOTHING: Final = ".hawse-probe"
-REMOTE: Final = "STORE"  # the name of the remote in variables
+REMOTE: Final = "STORE"  # the name of the remote in environment variables
 SYSTEM: Final = "/usr/bin:/bin:/usr/local/bin"
 _VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
 
 
 def find() -> str | None:
-    """Return the path of rclone without symbolic links, since another user may be unable to follow them."""
+    """Return the path of rclone without symbolic links, because another user may be unable to follow them."""
     path = shutil.which("rclone") or shutil.which("rclone", path=SYSTEM)
     return None if path is None else os.path.realpath(path)
 
 
 def check_available() -> str:
-    """Return the path of rclone. Raises `HawseError` `unavailable`; the message states which package to install."""
+    """Return the path of rclone. Raises `HawseError` (`unavailable`) with the name of the package to install."""
     program = find()
     if program is None:
         raise HawseError(
@@ -49,13 +49,13 @@ def check_available() -> str:
 
 
 def arguments(program: str, source: Source, *, size: int, user: int, read_only: bool) -> list[str]:
-    """Return the command that serves a mount. It contains no credentials.
+    """Return the command that serves a mount, without credentials.
 
     Args:
         program: The path of rclone.
         source: The source of the mount.
-        size: Bytes of uploaded files that its cache keeps.
-        user: The owner of its files, in the sandbox's user namespace.
+        size: The size of uploaded files to keep in the cache, in bytes.
+        user: The owner of the mount's files, in the sandbox's user namespace.
         read_only: Whether it is read-only.
     """
     options = {
@@ -88,13 +88,13 @@ def arguments(program: str, source: Source, *, size: int, user: int, read_only: 
 
 
 def probe(program: str, source: Source) -> list[str]:
-    """Return a command that exits with `NO_BUCKET` if the bucket does not exist: as a mount, it would look empty.
+    """Return a command that exits with `NO_BUCKET` if a bucket does not exist, since its mount would appear empty.
 
-    It lists a directory that does not exist, since listing the whole bucket could take long.
+    The command lists a directory that does not exist, because listing the whole bucket could take long.
 
     Args:
         program: The path of rclone.
-        source: The source of a mount: a bucket.
+        source: The source of a mount, which is a bucket.
     """
     limits = [f"--contimeout={CONNECT_TIMEOUT}s", f"--timeout={IDLE_TIMEOUT}s", f"--low-level-retries={ATTEMPTS}"]
     path = _path(msgspec.structs.replace(source, prefix=posixpath.join(source.prefix, NOTHING)))
@@ -102,7 +102,7 @@ def probe(program: str, source: Source) -> list[str]:
 
 
 def environment(source: Source, memory: int) -> dict[str, str]:
-    """Return the complete environment of rclone. Only its user and the superuser can read it (proc_pid_environ(5)).
+    """Return the complete environment of rclone. Only rclone's user and root can read it (proc_pid_environ(5)).
 
     Args:
         source: The source of the mount.
@@ -131,11 +131,11 @@ def environment(source: Source, memory: int) -> dict[str, str]:
 
 
 class Cached(NamedTuple):
-    """The contents of a cache.
+    """The size of a cache and its pending uploads.
 
     Attributes:
-        pending: The number of files not uploaded yet.
-        size: Bytes on the disk.
+        pending: The number of files that are not uploaded.
+        size: The size on disk, in bytes.
     """
 
     pending: int
@@ -143,10 +143,10 @@ class Cached(NamedTuple):
 
 
 def look(cache: Path) -> Cached:
-    """Return the contents of a cache. Blocks in proportion to its number of files.
+    """Return the size of a cache and its pending uploads. Blocks, for longer with many files.
 
     rclone keeps each file's metadata as JSON below `vfsMeta`, where `Dirty` is set from the first write until the
-    upload is complete. A file with unreadable metadata counts as pending: see `repair`.
+    upload is complete. A file with unreadable metadata counts as pending (see `repair`).
     """
     pending = size = 0
     for folder, _, names in os.walk(cache):
@@ -158,21 +158,21 @@ def look(cache: Path) -> Cached:
                     found = _read(path)
                     pending += found is None or bool(found.get("Dirty"))
             except OSError:
-                continue  # it has been removed
+                continue  # the file was removed
     return Cached(pending, size)
 
 
 def repair(cache: Path) -> list[str]:
-    """Rewrite metadata that rclone was writing when it was killed, while no rclone uses the cache. Blocks.
+    """Rewrite metadata that rclone was writing when it was killed. No rclone may use the cache. Blocks.
 
-    rclone empties the metadata file before it writes it, and removes a file whose metadata is unreadable. Files with
-    holes are left to rclone: parts not yet read from the store would become zeros there.
+    rclone truncates a metadata file before writing it, and deletes files with unreadable metadata. Files with holes are
+    not repaired, because parts that were never read from the store would be uploaded as zeros.
 
     Args:
         cache: The directory of the cache. Its files keep their owners.
 
     Returns:
-        The paths, below `vfs` in the cache, of the files that will now be uploaded.
+        The paths of repaired files below `vfs` in the cache. rclone will upload these files.
 
     Raises:
         OSError: The metadata cannot be written.
@@ -191,7 +191,7 @@ def repair(cache: Path) -> list[str]:
 
 
 def _complete(path: Path) -> bool:
-    """Return whether there is a file without holes."""
+    """Return whether a file exists and has no holes."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -201,7 +201,7 @@ def _complete(path: Path) -> bool:
 
 
 def _metadata(status: os.stat_result) -> dict[str, object]:
-    """Return the metadata rclone writes for a file that is complete in its cache and not uploaded."""
+    """Return rclone's metadata for a file that is complete in the cache and not uploaded."""
     modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat().replace("+00:00", "Z")
     return {
         "ModTime": modified,

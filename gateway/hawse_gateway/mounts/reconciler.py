@@ -1,7 +1,8 @@
-"""Keeps mounts in the state of their rows: mounted while their sandbox runs, uploaded once it has ended, then removed.
+"""Keeps mounts in the state described by their rows.
 
-It checks all mounts when a row changes, and their processes every few seconds. Several gateways on one machine can
-share the state directory: each mount has a lock there.
+A mount is mounted while its sandbox runs. When the sandbox has ended, the remaining files are uploaded. All mounts are
+checked when a row changes, and their processes every few seconds. Several gateways on one machine can share the state
+directory, which contains a lock for each mount.
 """
 
 import asyncio
@@ -30,12 +31,12 @@ from hawse_gateway.store.base import ANY_TABLE, Store, StoreError, store_errors_
 
 log = logging.getLogger(__name__)
 
-POLL: Final = 1.0  # s between checks of processes and caches: there is no event when a file is uploaded
-PROBE: Final = 120.0  # s between checks whether the bucket of a mount still exists: each is a request to the store
-RETRY: Final = 10.0  # s until a failed mount is retried
-AT_ONCE: Final = 4  # mounts started at once
-ENSURE_TIMEOUT: Final = 30.0  # s that the first call of a sandbox waits for its mounts
-CACHE_SLACK: Final = 2  # a mount ends when its cache exceeds this multiple of its limit: too many files are pending
+POLL: Final = 1.0  # s between checks of processes and caches, because uploads cause no events
+PROBE: Final = 120.0  # s between requests to check that the bucket of a mount exists
+RETRY: Final = 10.0  # s before a failed mount is retried
+AT_ONCE: Final = 4  # number of mounts started concurrently
+ENSURE_TIMEOUT: Final = 30.0  # maximum wait of a sandbox's first call for its mounts, in s
+CACHE_SLACK: Final = 2  # a mount is ended if pending uploads make its cache exceed this multiple of its limit
 
 
 class MountReconciler:
@@ -44,11 +45,11 @@ class MountReconciler:
     Args:
         store: The rows.
         providers: The providers, by name.
-        processes: The processes that serve them.
+        processes: The processes that serve the mounts.
         settings: The operator's settings.
         locks: The directory for the locks.
         images: The directory of backup images, by backup id.
-        probe: Seconds between checks whether the bucket of a mount still exists.
+        probe: Seconds between checks that the bucket of a mount exists.
     """
 
     def __init__(
@@ -69,14 +70,14 @@ class MountReconciler:
         self._settings = settings
         self._locks = MountLocks(locks)
         self._images = images
-        self._starts = FairTurns(AT_ONCE)  # a store that does not answer keeps a place for long
-        self._failures: dict[str, tuple[str, float]] = {}  # why a mount has failed, and when it is tried again
+        self._starts = FairTurns(AT_ONCE)  # fair between users, because an unresponsive store delays a start for long
+        self._failures: dict[str, tuple[str, float]] = {}  # the error and the time of the next attempt, by mount
         self._probes = SourceProbes(self._probe, probe)
         self._wake = asyncio.Event()
         self._changed = asyncio.Condition()
 
     async def run(self) -> None:
-        """Keep the mounts until cancelled. rclone then keeps running, and another gateway finds it."""
+        """Maintain the mounts until cancelled. Their processes keep running, and a later gateway finds them."""
         tables = (TABLE, RUNS, SANDBOXES, ANY_TABLE)
         stop = self._store.listen(lambda table, key: self._wake.set() if table in tables else None)
         try:
@@ -93,7 +94,7 @@ class MountReconciler:
             stop()
 
     async def describe(self, record: MountRecord) -> MountInfo:
-        """Return a mount with its state."""
+        """Return the description of a mount, including its state."""
         id = record.info.id
         cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
         state: MountState = "waiting"
@@ -107,7 +108,7 @@ class MountReconciler:
         return msgspec.structs.replace(record.info, state=state, reason=reason, pending=cached.pending)
 
     async def ensure(self, sandbox: str) -> None:
-        """Create the mounts of a running sandbox. Failures are retried later."""
+        """Mount all mounts of a running sandbox. Failures are retried later."""
         try:
             async with asyncio.timeout(ENSURE_TIMEOUT), asyncio.TaskGroup() as tasks:
                 for record in await self._records.of(sandbox):
@@ -117,7 +118,7 @@ class MountReconciler:
             log.warning("! mounts of sandbox %s: %s", sandbox, error, extra={"sandbox": sandbox})
 
     async def create(self, record: MountRecord) -> None:
-        """Add a mount. If the store does not respond, nothing is left behind. Raises `HawseError`."""
+        """Create a mount. A failed creation is undone. Raises `HawseError`."""
         async with self._locks.exclusive(record.info.id):
             await self._records.add(record)
             try:
@@ -131,7 +132,7 @@ class MountReconciler:
                 raise
 
     async def _undo(self, record: MountRecord, error: BaseException) -> None:
-        """Remove what is left of a creation that failed with `error`."""
+        """Undo a creation that failed with `error`."""
         tail = await asyncio.to_thread(self._processes.tail, record.info.id)
         log.warning("! mount of %s was not made: %s: %s", record.info.source, error, tail)
         with suppress(HawseError):
@@ -140,7 +141,7 @@ class MountReconciler:
         await self._records.remove(record.info.id)
 
     async def check(self, sandbox: str) -> None:
-        """Raise `HawseError` `unavailable` if a sandbox does not support mounts."""
+        """Raise `HawseError` (`unavailable`) if a sandbox does not support mounts."""
         with store_errors_unavailable():
             rows = await read(self._store, sandbox)
         if rows.live is None:
@@ -148,18 +149,18 @@ class MountReconciler:
         await self._place(rows.live.value)
 
     async def delete(self, record: MountRecord, *, force: bool, discard: bool) -> None:
-        """Start deleting a mount; `wait_until_removed` waits for the end.
+        """Start deleting a mount. Use `wait_until_removed` to wait for completion.
 
-        An overlay stays mounted until its row marks it as deleted: if the deletion is interrupted, it must not come
-        back with only half of its changes.
+        An overlay stays mounted until its row is marked as deleted. Otherwise, it could reappear with only a part of
+        its changes after an interruption.
 
         Args:
             record: The mount.
-            force: Whether to remove it while programs use it.
-            discard: Whether to delete it even if not everything is uploaded.
+            force: Whether to unmount it while programs use it.
+            discard: Whether to delete it although files are not uploaded.
 
         Raises:
-            HawseError: `conflict` if programs use it, otherwise `unavailable`. The mount is unchanged.
+            HawseError: `conflict` if programs use it, otherwise `unavailable`. The mount is unchanged after an error.
         """
         id = record.info.id
         async with self._locks.exclusive(id):
@@ -170,10 +171,10 @@ class MountReconciler:
                 elif not force:
                     await self._processes.check_unused(id, inside)
             if not await self._records.note_deleting(id, force=force, discard=discard):
-                self._locks.remove(id)  # it has been deleted
+                self._locks.remove(id)  # another call has deleted the mount
 
     async def wait_until_removed(self, id: str, timeout: float) -> None:
-        """Wait until the row of a mount is removed. Raises `HawseError` `unavailable`."""
+        """Wait until the row of a mount is removed. Raises `HawseError` (`unavailable`)."""
         self._wake.set()
         try:
             async with asyncio.timeout(timeout), self._changed:
@@ -190,7 +191,7 @@ class MountReconciler:
     # ---- one mount
 
     async def _look_at_all(self, probes: asyncio.TaskGroup) -> bool:
-        """Do what has to be done for each mount. Return whether some have to be looked at again soon."""
+        """Bring all mounts to the state described by their rows. Return whether they must be checked again soon."""
         try:
             found = await self._records.all()
         except HawseError as error:
@@ -206,11 +207,11 @@ class MountReconciler:
         return bool(found or left)
 
     async def _look_at(self, id: str, probes: asyncio.TaskGroup | None = None) -> None:
-        """Do what has to be done for one mount. What fails is logged, and tried again.
+        """Bring one mount to the state described by its row. Failures are logged and retried.
 
         Args:
-            id: The mount.
-            probes: Runs the probe of its bucket. None: it is not probed.
+            id: The id of the mount.
+            probes: The task group for the probe of its bucket. None skips the probe.
         """
         failed = self._failures.get(id)
         if failed is not None and asyncio.get_running_loop().time() < failed[1]:
@@ -225,7 +226,7 @@ class MountReconciler:
 
     @asynccontextmanager
     async def _failure_noted(self, id: str) -> AsyncIterator[None]:
-        """Log why work for a mount fails, and let it be tried again later."""
+        """Log a failure for a mount in the `async with` block, and schedule a retry."""
         try:
             yield
         except (HawseError, OSError, StoreError) as error:
@@ -233,14 +234,14 @@ class MountReconciler:
             tail = await asyncio.to_thread(self._processes.tail, id)
             log.warning("! mount %s: %s: %s", id, text, tail.rpartition("\n")[2])
             self._failures[id] = (text, asyncio.get_running_loop().time() + RETRY)
-        except Exception as error:  # a bug must not end the others
+        except Exception as error:  # a bug must not affect other mounts
             log.exception("! mount %s", id)
             self._failures[id] = (repr(error), asyncio.get_running_loop().time() + RETRY)
 
     async def _settle(self, id: str) -> MountRecord | None:
-        """Bring one mount to its wanted state, and return its row, if it has one."""
+        """Bring one mount to the state described by its row. Return the row, or None if there is none."""
         record = await self._records.get(id)
-        if record is None:  # it was removed, or its creation failed
+        if record is None:  # the mount was removed, or its creation failed
             await self._processes.end(id)
             await asyncio.to_thread(self._processes.remove, id)
             self._locks.remove(id)
@@ -260,10 +261,10 @@ class MountReconciler:
         return record
 
     async def _clear(self, record: MountRecord, run: Run) -> None:
-        """Remove leftovers of a killed process or gateway from the sandbox.
+        """Unmount what a killed process or gateway has left in the sandbox.
 
-        An overlay in use would live on and share its directory of changes with the next one, which is undefined
-        behaviour in the kernel: programs have to leave it first.
+        An overlay in use would keep its directory of changes, and sharing it with the next overlay is undefined
+        behaviour in the kernel. Programs must therefore stop using the old overlay first.
 
         Raises:
             HawseError: `conflict` if programs use an overlay.
@@ -274,12 +275,12 @@ class MountReconciler:
         except HawseError as error:
             if error.code != "conflict":
                 raise
-            text = "the process that serves it has ended; it is mounted again once no program uses it"
+            text = "the process that serves the mount has ended; it is mounted again when no program uses it"
             raise HawseError("conflict", text) from error
 
     async def _start(self, record: MountRecord, run: Run, *, check: bool) -> None:
         id = record.info.id
-        await self._processes.end(id)  # of an earlier start; its cache is reused
+        await self._processes.end(id)  # end the process of an earlier start, but reuse its cache
         inside, source = await self._inside(record, run), self._source(record)
         read_only = record.info.read_only or source.read_only
         async with self._starts.turn(record.info.owner or ""):
@@ -289,15 +290,15 @@ class MountReconciler:
         log.info("= mount %s of %s at %s", id, record.info.source, record.info.path, extra={"sandbox": run.sandbox})
 
     async def _remove(self, record: MountRecord, run: Run, *, force: bool) -> None:
-        """Remove a mount from its sandbox, and the changes of an overlay, which are at its current mount point."""
+        """Unmount a mount from its sandbox. Delete the changes of an overlay, which are at its current mount point."""
         inside, discard = await self._inside(record, run), record.info.backup is not None
         await self._processes.unmount(record.info.id, inside, force=force, discard=discard)
 
     async def _retire(self, record: MountRecord, run: Run | None) -> None:
-        """Remove a mount marked for deletion, once everything is uploaded."""
+        """Remove a mount that is marked for deletion, after all files are uploaded."""
         id = record.info.id
         if run is None and record.info.backup is not None and not await self._is_orphan(record):
-            return  # its changes are deleted once the sandbox runs
+            return  # the changes are deleted when the sandbox runs
         if run is not None and record.deleting:
             await self._remove(record, run, force=record.force)
         if await self._upload(record):
@@ -308,9 +309,9 @@ class MountReconciler:
             log.info("= mount %s deleted", id, extra={"sandbox": record.info.sandbox})
 
     async def _upload(self, record: MountRecord) -> bool:
-        """Let rclone run until everything is uploaded, and then end it. Return whether it has ended.
+        """End rclone when all files are uploaded. Return whether it has ended.
 
-        It no longer serves programs: the sandbox has ended, or the mount was removed from it.
+        Called when no program uses the mount: the sandbox has ended, or the mount was unmounted.
         """
         id = record.info.id
         folder = self._processes.folder(id)
@@ -329,7 +330,7 @@ class MountReconciler:
         return True
 
     async def _check_size(self, record: MountRecord) -> None:
-        """End a mount whose cache is too large, because programs write faster than it can upload."""
+        """End a mount whose cache is too large because programs write faster than rclone uploads."""
         id = record.info.id
         cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
         if cached.pending and cached.size > CACHE_SLACK * self._settings.cache:
@@ -338,9 +339,9 @@ class MountReconciler:
             raise HawseError("no_space", text)
 
     async def _probe(self, record: MountRecord) -> None:
-        """Report a bucket or directory that was deleted: to programs it looks empty, and nothing is uploaded.
+        """Report a bucket that was deleted. Programs would see an empty mount, and nothing is uploaded.
 
-        The mount stays as it is, with what it has not uploaded, in case that the bucket is created again.
+        The mount and its pending uploads are kept, in case the bucket is created again.
         """
         id = record.info.id
         async with self._failure_noted(id):
@@ -350,7 +351,7 @@ class MountReconciler:
                 self._probes.note_seen(id)
             self._failures.pop(id, None)
 
-    # ---- what it needs
+    # ---- what a mount needs
 
     def _source(self, record: MountRecord) -> Source:
         info = record.info
@@ -369,7 +370,7 @@ class MountReconciler:
         return named_source(self._settings, info.bucket, info.prefix, info.owner or "", info.sandbox)
 
     async def _run_of(self, record: MountRecord) -> Run | None:
-        """Return the run of a mount's sandbox, or None if it is not running."""
+        """Return the run of a mount's sandbox, or None if the sandbox is not running."""
         with store_errors_unavailable():
             rows = await read(self._store, record.info.sandbox)
         run = None if rows.live is None else rows.live.value
@@ -387,7 +388,7 @@ class MountReconciler:
         return Inside(pid=place.pid, user=place.user, workspace=place.workspace, path=record.info.path)
 
     async def _place(self, run: Run) -> MountPlace:
-        """Return the place for mounts in a run. Raises `HawseError` `unavailable` if there is none."""
+        """Return the information for mounting in a run. Raises `HawseError` (`unavailable`)."""
         provider = self._providers.get(run.provider)
         if provider is None:
             raise HawseError("unavailable", f"this gateway has no provider {run.provider!r}")

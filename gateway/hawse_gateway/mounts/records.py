@@ -1,4 +1,4 @@
-"""Mount records: rows of the store, including credentials given by callers."""
+"""The rows of mounts in the store, including credentials from callers."""
 
 import logging
 from collections.abc import Mapping
@@ -15,16 +15,15 @@ TABLE: Final = "mounts"
 
 
 class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A row.
+    """The row of a mount.
 
     Attributes:
         info: The mount's description, without its state.
-        generation: The generation of the sandbox: a later sandbox with the same id does not have the mount.
-        credentials: Credentials given by the caller. None if `info.bucket` is a name in the settings, or for an
-            overlay.
-        deleting: Whether to delete it once everything is uploaded.
-        force: Whether to remove it then even while programs use it.
-        discard: Whether to delete it even if not everything is uploaded.
+        generation: The generation of the sandbox. A later sandbox with the same id does not get the mount.
+        credentials: Credentials from the caller. None if `info.bucket` is a name in the settings, or for an overlay.
+        deleting: Whether the mount is being deleted.
+        force: Whether to unmount it while programs use it.
+        discard: Whether to delete it although files are not uploaded.
     """
 
     info: MountInfo
@@ -36,7 +35,7 @@ class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class MountRecords:
-    """The rows. Methods raise `HawseError` `unavailable` if the store is unavailable.
+    """Reads and writes the rows of mounts. Methods raise `HawseError` (`unavailable`).
 
     Args:
         store: The store.
@@ -50,7 +49,7 @@ class MountRecords:
             await self._store.write(Put(TABLE, record.info.id, msgspec.json.encode(record), ABSENT))
 
     async def note_deleting(self, id: str, *, force: bool, discard: bool) -> bool:
-        """Record that a mount is to be deleted. Return False if it no longer exists."""
+        """Mark a mount for deletion. Return False if it no longer exists."""
         while True:
             with store_errors_unavailable():
                 row = await self._store.get(TABLE, id)
@@ -64,7 +63,7 @@ class MountRecords:
                     await self._store.write(Put(TABLE, id, msgspec.json.encode(new), row.version))
                     return True
                 except ConflictError:
-                    continue  # it was changed in the meantime
+                    continue  # the row has changed: try again
 
     async def get(self, id: str) -> MountRecord | None:
         with store_errors_unavailable():
@@ -79,7 +78,7 @@ class MountRecords:
         return {id: record for id, record in found.items() if record is not None}
 
     async def backups(self) -> set[str]:
-        """Return the ids of the backups that overlays use."""
+        """Return the ids of all backups used by overlays."""
         return {record.info.backup for record in (await self.all()).values() if record.info.backup is not None}
 
     async def of(self, sandbox: str) -> list[MountRecord]:
@@ -88,7 +87,7 @@ class MountRecords:
         return sorted(found, key=lambda record: record.info.path)
 
     async def remove(self, id: str) -> None:
-        """Remove a row. Does nothing if it is missing."""
+        """Remove a row. Has no effect if it does not exist."""
         while True:
             with store_errors_unavailable():
                 row = await self._store.get(TABLE, id)
@@ -98,7 +97,7 @@ class MountRecords:
                     await self._store.write(Delete(TABLE, id, row.version))
                     return
                 except ConflictError:
-                    continue  # it was changed in the meantime
+                    continue  # the row has changed: try again
 
 
 def _decoded(id: str, row: Row) -> MountRecord | None:

@@ -16,8 +16,8 @@ from hawse.wire import HawseError, Principal
 from hawse_gateway.settings import SettingsError
 
 EVERYBODY: Final = "*"
-SECRET_MAX: Final = 4096  # bytes of a value
-PREFIX_MAX: Final = 1000  # bytes: an object's key is limited to 1,024
+SECRET_MAX: Final = 4096  # bytes of a credential
+PREFIX_MAX: Final = 1000  # bytes of a prefix; the key of an object is limited to 1,024
 MIB: Final = 1 << 20
 _BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 _ENDPOINT: Final = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,255}(?:/[A-Za-z0-9._~/-]{0,255})?")
@@ -29,16 +29,16 @@ class BucketSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """A table `[buckets.NAME]`.
 
     Attributes:
-        bucket: The name of the bucket at the store. Default: NAME.
-        endpoint: The URL of the store. Default: Amazon S3.
+        bucket: The name of the bucket in the object store. Default: NAME.
+        endpoint: The URL of the object store. Default: Amazon S3.
         region: Its region.
-        prefix: Only objects below it are visible. `{user}` and `{sandbox}` are replaced by their ids.
-        read_only: Whether all mounts of it are read-only.
-        users: The ids of the users who can mount it, or `*`. Users with every right always can.
-        access_key_id_env: The variable with the access key id, in the gateway's environment.
-        access_key_id_file: A file with the access key id. Like the secret's, it is read again for each mount.
-        secret_access_key_env: The variable with the secret access key.
-        secret_access_key_file: A file with the secret access key.
+        prefix: The prefix of visible objects. `{user}` and `{sandbox}` are replaced by ids.
+        read_only: Whether all mounts are read-only.
+        users: The ids of the users who can mount it, or `*`. Users with every right can mount it as well.
+        access_key_id_env: The environment variable of the gateway with the access key id.
+        access_key_id_file: The file with the access key id. Credential files are read for each mount.
+        secret_access_key_env: The environment variable of the gateway with the secret access key.
+        secret_access_key_file: The file with the secret access key.
     """
 
     bucket: str | None = None
@@ -57,11 +57,10 @@ class DirectorySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """A table `[directories.NAME]`: a directory on the gateway's machine.
 
     Attributes:
-        path: Its absolute path. Files are accessed as its owner.
-        prefix: Only this subdirectory is visible; `{user}` and `{sandbox}` work as for buckets. It is created if
-            missing.
-        read_only: Whether all mounts of it are read-only.
-        users: The ids of the users who can mount it, or `*`. Users with every right always can.
+        path: The absolute path. Files are accessed as the owner of this directory.
+        prefix: The visible subdirectory, with `{user}` and `{sandbox}` as for buckets. It is created if missing.
+        read_only: Whether all mounts are read-only.
+        users: The ids of the users who can mount it, or `*`. Users with every right can mount it as well.
     """
 
     path: str
@@ -75,9 +74,9 @@ class MountSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     Attributes:
         per_sandbox: The maximum number of mounts in a sandbox.
-        total: The maximum number of mounts. Each is a process with about 50 MB of memory, up to `memory`.
-        cache: The maximum bytes of disk for one mount's files that are written and not uploaded yet.
-        memory: The soft limit on the memory of a mount's process, in bytes.
+        total: The maximum number of mounts. Each uses a process with about 50 MB of memory, at most `memory`.
+        cache: The maximum bytes on disk for files of a mount that are not uploaded.
+        memory: The soft memory limit of a mount's process, in bytes.
         buckets: The buckets, by name.
         directories: The directories, by name.
     """
@@ -95,9 +94,9 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         bucket: The name of a bucket. None for a directory or an image.
-        directory: The path of a directory, which is completely visible.
-        image: The path of a backup's image, which is visible below an overlay.
-        prefix: The visible prefix of a bucket, without slashes at its ends.
+        directory: The path of the visible directory.
+        image: The path of a backup's image, which is the lower layer of an overlay.
+        prefix: The visible prefix of a bucket, without leading and trailing slashes.
         read_only: Whether it must be mounted read-only.
         endpoint: The URL of the store.
         region: Its region.
@@ -136,7 +135,7 @@ def read_mount_settings(path: Path) -> MountSettings:
 
 
 def check_prefix(prefix: str) -> str:
-    """Return a prefix without slashes at its ends. Raises `ValueError` if it could lead outside."""
+    """Return a prefix without leading and trailing slashes. Raises `ValueError` if it could lead outside."""
     parts = prefix.strip("/").split("/") if prefix.strip("/") else []
     if len(prefix.encode("utf-8", "replace")) > PREFIX_MAX or prefix.startswith("/"):
         raise ValueError(f"a prefix is relative and has at most {PREFIX_MAX} bytes")
@@ -147,19 +146,19 @@ def check_prefix(prefix: str) -> str:
 
 
 def check_named(settings: MountSettings, name: str, caller: Principal) -> None:
-    """Raise `HawseError` (`not_found`) unless the bucket or directory exists and the caller is allowed to mount it."""
+    """Raise `HawseError` (`not_found`) unless the bucket or directory exists and the caller may mount it."""
     found = settings.buckets.get(name) or settings.directories.get(name)
     if found is None or not (ALL in caller.rights or caller.id in found.users or EVERYBODY in found.users):
         raise HawseError("not_found", f"this gateway has no bucket or directory {name!r} that you can mount")
 
 
 def named_source(settings: MountSettings, name: str, prefix: str, user: str, sandbox: str) -> Source:
-    """Return a bucket or directory of the settings, with its credentials.
+    """Return the source for a bucket or directory in the settings, with its credentials.
 
     Args:
         settings: The settings.
-        name: Its name there.
-        prefix: The visible prefix, below the prefix of the settings.
+        name: The name in the settings.
+        prefix: The visible prefix, relative to the prefix in the settings.
         user: The id of the user who created the mount.
         sandbox: The id of the sandbox.
 
@@ -192,7 +191,7 @@ def named_source(settings: MountSettings, name: str, prefix: str, user: str, san
 
 
 def given_source(bucket: str, prefix: str, credentials: MountCredentials) -> Source:
-    """Return a bucket with credentials given by the caller. Raises `HawseError` `invalid_params`."""
+    """Return the source for a bucket with credentials from the caller. Raises `HawseError` (`invalid_params`)."""
     try:
         _check_names(bucket, credentials.endpoint)
     except ValueError as error:
@@ -207,7 +206,7 @@ def given_source(bucket: str, prefix: str, credentials: MountCredentials) -> Sou
 
 
 def _filled(prefix: str, user: str, sandbox: str) -> str:
-    """Replace the placeholders. An id never becomes more than one component of the prefix."""
+    """Replace the placeholders. Each id becomes a single component of the prefix."""
     for name, value in (("user", user), ("sandbox", sandbox)):
         part = urllib.parse.quote(value, safe="@")
         prefix = prefix.replace(f"{{{name}}}", part if part.strip(".") else part.replace(".", "%2E"))
@@ -219,7 +218,7 @@ def _joined(first: str, second: str) -> str:
 
 
 def _make_directory(root: str, prefix: str) -> None:
-    """Create the directory of a prefix, with the owner of `root`. Symbolic links are not followed. Raises `OSError`."""
+    """Create the directory of a prefix with the owner of `root`. Symbolic links are not followed. Raises `OSError`."""
     flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     place, owner = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), os.stat(root)
     try:

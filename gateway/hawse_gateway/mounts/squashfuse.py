@@ -1,4 +1,4 @@
-"""squashfuse, which serves a backup's image: its path and arguments."""
+"""squashfuse, which serves backup images: its path and arguments."""
 
 import os
 import shutil
@@ -10,11 +10,11 @@ from hawse_gateway.mounts.plan import FUSE_FD, IMAGE_FD
 from hawse_gateway.mounts.rclone import SYSTEM
 
 PLACES: Final = (None, SYSTEM)
-_NAMES: Final = ("squashfuse_ll", "squashfuse")  # the first is faster: it addresses files by number, not by path
+_NAMES: Final = ("squashfuse_ll", "squashfuse")  # the first one is faster: it addresses files by number
 
 
 def find(places: Sequence[str | None] = PLACES) -> str | None:
-    """Return the path of squashfuse in the first of `places` that has it. None stands for this process's PATH."""
+    """Return the path of squashfuse in the first of `places` that contains it. None means PATH."""
     for name in _NAMES:
         for place in places:
             if path := shutil.which(name, path=place):
@@ -23,7 +23,7 @@ def find(places: Sequence[str | None] = PLACES) -> str | None:
 
 
 def check_available(places: Sequence[str | None] = PLACES) -> str:
-    """Return the path of squashfuse. Raises `HawseError` `unavailable`; the message states which package to install."""
+    """Return the path of squashfuse. Raises `HawseError` (`unavailable`) with the name of the package to install."""
     program = find(places)
     if program is None:
         text = "overlays need squashfuse on the gateway's machine: apt install squashfuse, or use the mode `copy`"
@@ -35,5 +35,5 @@ def check_available(places: Sequence[str | None] = PLACES) -> str:
 
 
 def arguments(program: str) -> list[str]:
-    """Return the command that serves an image. `program` is the path of squashfuse."""
+    """Return the command that serves an image with the squashfuse at `program`."""
     return [program, "-f", f"/proc/self/fd/{IMAGE_FD}", f"/dev/fd/{FUSE_FD}"]
