@@ -63,7 +63,8 @@ def attach(image: int, point: int, id: str, proc: int) -> int:
     try:
         os.fchdir(proc)
         layers = {"lowerdir": image, "upperdir": upper, "workdir": work}
-        options = {key: f"self/fd/{fd}" for key, fd in layers.items()}        # "index" is off, because the next mount of the image is a different file system to the kernel.
+        options = {key: f"self/fd/{fd}" for key, fd in layers.items()}
+        # "index" is off, because the next mount of the image is a different file system to the kernel.
         options |= {"source": NAME + id, "index": "off"}
         overlay = namespaces.create("overlay", options, ("userxattr",))
     except OSError as error:
