@@ -23,7 +23,7 @@ from hawse_gateway.store.feature import STORE
 from hawse_gateway.tunnels.feature import TUNNELS
 from hawse_gateway.upstream.links import Links
 
-# All features of a gateway. Each uses only parts of earlier features. They start in this order.
+# All features of a gateway, in the order of their start. A feature only uses the parts of earlier features.
 FEATURES: Final[tuple[Feature, ...]] = (
     STORE,
     LIMITS,
@@ -42,7 +42,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     SANDBOX_METHODS,
     SIGN_ON,
     METRICS,
-    HTTP,  # last, since it serves all remaining addresses
+    HTTP,  # the last one, because it serves all remaining addresses
 )
 
 
@@ -65,8 +65,8 @@ def create_app(
     """Compose a gateway.
 
     Args:
-        settings: Its settings, already checked.
-        given: Parts by type, which features use instead of building their own. All features use the `StateDirectory`.
+        settings: The settings, which must be valid.
+        given: Parts by type that replace the parts built by features. `StateDirectory` is required.
         features: Its features.
 
     Raises:

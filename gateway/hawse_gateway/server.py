@@ -1,4 +1,4 @@
-"""The gateway's process: uvicorn with our protocols, signals and shutdown. The `hawse` command calls `serve`."""
+"""The gateway's process: uvicorn with hawse's protocols, signal handling and shutdown. `hawse serve` calls `serve`."""
 
 import asyncio
 import contextlib
@@ -47,12 +47,12 @@ from hawse_gateway.tunnels.options import TunnelOptions
 
 log = logging.getLogger(__name__)
 
-# Sockets besides WebSocket clients: pages, tickets, clients refused with 4429, the HTTP API, previews, machines.
+# Sockets in addition to WebSocket clients: pages, tickets, clients refused with 4429, the HTTP API, previews, machines.
 SPARE_CONNECTIONS: Final = 256 + REQUESTS + AT_ONCE + MACHINES
-SPARE_FILES: Final = 64  # open files besides sockets
+SPARE_FILES: Final = 64  # open files in addition to sockets
 RETRY_AFTER: Final = 1.0  # s, in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`
-PING: Final = 20.0  # s between WebSocket pings, and s to wait for a reply
+PING: Final = 20.0  # s between WebSocket pings, and s to wait for a pong
 CLOSE_TIMEOUT: Final = 1.0  # s for clients' connections to close
 END_TIMEOUT: Final = 0.5  # s for their requests to finish
 POLL: Final = 0.01  # s
@@ -61,7 +61,7 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def serve(settings: Settings, *, verbose: bool = False) -> int:
-    """Serve until a signal arrives; return the exit code. Invalid settings are reported on stderr."""
+    """Serve until a signal arrives. Return the exit code. Invalid settings are reported on stderr."""
     try:
         settings.check()
         logs.configure(verbose=verbose, form=settings.log_format)
@@ -82,12 +82,12 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         sandboxes = parts.part(Sandboxes)
         for line in isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
             print(line)
-        # JSON logs are collected and stored, so a token from the settings is not printed.
+        # JSON logs are usually collected and stored, so a token from the settings is not printed.
         known = settings.token is not None and settings.log_format == "json"
         print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES + parts.part(TunnelOptions).sockets)
-    gc.freeze()  # the garbage collector can skip objects that stay loaded forever
+    gc.freeze()  # the garbage collector need not check objects that are never freed
     with listener:
         uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
     return 0
@@ -103,13 +103,13 @@ class GatewayServer(uvicorn.Server):
         announce: Callable[[], Awaitable[None]] | None = None,
         certificate: Certificate | None = None,
     ) -> None:
-        """Create a server; `serve` runs it.
+        """Create a server, which `serve` runs.
 
         Args:
             app: The application.
             settings: The settings of the gateway.
             announce: Called when the server accepts connections.
-            certificate: Its certificate. None: no TLS.
+            certificate: The server's certificate. None disables TLS.
         """
         super().__init__(config(app.asgi, settings))
         self._certificate = certificate
@@ -118,7 +118,7 @@ class GatewayServer(uvicorn.Server):
         self._shutdown_requested = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen on `sockets`. uvicorn's own method allows 60 s for a TLS handshake."""
+        """Listen on `sockets`. uvicorn's method is replaced because it allows 60 s for a TLS handshake."""
         await self.lifespan.startup()
         if self.lifespan.should_exit:
             sys.exit(STARTUP_FAILURE)
@@ -144,7 +144,7 @@ class GatewayServer(uvicorn.Server):
         return protocol
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop accepting, ask clients to reconnect, and close the remaining connections. Runtimes keep running."""
+        """Stop listening, ask clients to reconnect, and close the remaining connections. Runtimes keep running."""
         for server in self.servers:
             server.close()
         log.info("= shutting down, %d clients", self._connect.client_count)
@@ -155,13 +155,13 @@ class GatewayServer(uvicorn.Server):
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
         for connection in self.server_state.connections:
             connection.transport.abort()
-        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # requests see that their client has left
+        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # they know that their client has left
         for task in self.server_state.tasks:
             task.cancel("the gateway ends")
         await self.lifespan.shutdown()
 
     async def _wait(self, seconds: float, condition: Callable[[], bool]) -> None:
-        """Wait until `condition` holds, for at most `seconds` or until a second signal."""
+        """Wait until `condition` is true, for at most `seconds` or until a second signal."""
         deadline = time.monotonic() + seconds
         while not (condition() or self.force_exit or time.monotonic() > deadline):  # noqa: ASYNC110  # uvicorn's sets
             await asyncio.sleep(POLL)
@@ -185,9 +185,9 @@ class GatewayServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle signals. Unlike uvicorn, do not raise them again afterwards, so that the exit code is 0.
+        """Handle signals. Unlike uvicorn, do not raise them again on exit, so that the exit code is 0.
 
-        SIGINT is handled even where a shell's `&` has set it to be ignored. SIGHUP stays ignored under `nohup`."""
+        SIGINT is handled even if the shell has disabled it with `&`. SIGHUP stays ignored under `nohup`."""
         loop = asyncio.get_running_loop()
         handled = [n for n in SIGNALS if n != signal.SIGHUP or signal.getsignal(n) is not signal.SIG_IGN]
         for number in handled:
@@ -211,7 +211,7 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
         lifespan="on",
         interface="asgi3",
         log_config=None,
-        access_log=False,  # it would log tickets
+        access_log=False,  # access logs would contain tickets
         proxy_headers=False,  # `_behind_proxies` reads the headers of trusted proxies
         server_header=False,
         limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,
@@ -220,14 +220,14 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
 
 
 def _behind_proxies(app: Any, settings: Settings) -> Any:
-    """Wrap the application so that it applies the forwarded headers of trusted proxies, and only of those."""
+    """Wrap the application to apply the forwarded headers of trusted proxies."""
     if not settings.proxies:
         return app
     if settings.proxy_headers == "forwarded":
         app = ForwardedHeader(app, settings.proxies)
     else:
         app = ProxyHeadersMiddleware(app, trusted_hosts=list(settings.proxies))
-    if settings.proxy_user_header is not None:  # outermost, since it checks the proxy's address
+    if settings.proxy_user_header is not None:  # outermost, because it needs the address of the proxy
         names = UserHeaders(settings.proxy_user_header, settings.proxy_groups_header)
         app = ProxyUserHeaders(app, settings.proxies, names, SCOPE_KEY, ProxyUser)
     return app
@@ -243,7 +243,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _allow_files(count: int) -> None:
-    """Raise the limit of open files to `count`: each client needs one, and a shell's usual limit is lower."""
+    """Raise the limit of open files to `count`, because the default limit of most shells is too low."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -251,7 +251,7 @@ def _allow_files(count: int) -> None:
 
 
 def _address(settings: Settings, listener: socket.socket) -> str:
-    """Return the URL to open. With TLS, an allowed name is preferred, since certificates rarely name an address."""
+    """Return the URL to open. With TLS, prefer an allowed name, because certificates rarely contain IP addresses."""
     name = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host
     if settings.tls_cert is not None and settings.hosts:
         name = split_host(settings.hosts[0], "https")[0]

@@ -21,18 +21,18 @@ from hawse_gateway.tunnels.options import TunnelOptions
 DEFAULT_STATE = Path("~/.local/state/hawse")
 STORES = ("redis://", "rediss://", "redis+sentinel://", "unix://")
 MAX_CONNECTIONS = 1024  # clients at once
-CALLS_PER_SECOND = 500  # per user: far more than a person or a typical program needs
-WRONG_TOKENS = 100  # at once: many programs behind one address may use an outdated token
-TOKEN_MIN = 16  # characters: any program on this machine can try to guess the token
+CALLS_PER_SECOND = 500  # calls per user: far more than a person or a typical program needs
+WRONG_TOKENS = 100  # in a burst, because many programs behind one address can use an outdated token
+TOKEN_MIN = 16  # characters, because any program on this machine can try to guess the token
 
 ProxyHeaders = Literal["x-forwarded", "forwarded"]
 
 _HEADER = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")  # a label of 63 characters is prepended
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")  # leaves room for another label of 63 characters
 
 
 class SettingsError(Exception):
-    """Invalid settings. The message names the option and its allowed values."""
+    """Invalid settings. The message states the option and the allowed values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,15 +40,16 @@ class OidcSettings:
     """Sign-in with an OpenID provider.
 
     Attributes:
-        issuer: The identifier of the provider. None: no provider.
-        audience: The required audience of the provider's bearer tokens. None: bearer tokens are refused.
-        client_id: This gateway's client id at the provider. None: browsers cannot sign in.
-        client_secret: This gateway's client secret. None: a public client.
+        issuer: The identifier of the provider. None disables sign-in with OpenID.
+        audience: The required audience of the provider's bearer tokens. None refuses bearer tokens.
+        client_id: This gateway's client id at the provider. None means that browsers cannot sign in.
+        client_secret: This gateway's client secret. None for a public client.
         user_claim: The claim with the user's id.
         role_claim: The claim that is compared with `roles`.
-        roles: `VALUE=ROLE` or `VALUE=own:ROLE`: maps values of that claim to roles; the VALUE `*` matches every user.
+        roles: `VALUE=ROLE` or `VALUE=own:ROLE`, which map values of `role_claim` to roles. The VALUE `*` matches every
+            user.
         lifetime: Seconds until a user has to sign in again.
-        ca: The file with the trusted certificates. None: the system's certificates.
+        ca: The file with the trusted certificates. None means the system's certificates.
     """
 
     issuer: str | None = None
@@ -84,52 +85,55 @@ class Settings:
     Attributes:
         state: The state directory.
         host: The address to listen on.
-        port: The port. 0: any free port.
-        token: The owner's token. None: the token in the state directory.
+        port: The port. 0 means any free port.
+        token: The owner's token. None means the token in the state directory.
         provider: The name of the sandbox provider.
         isolation: The isolation of the local provider's sandboxes.
-        image: The default image of sandboxes. None: the provider's default.
-        oci_runtime: The Docker Engine's name of the container runtime. None: the engine's default.
+        image: The default image of sandboxes. None means the provider's default.
+        oci_runtime: The Docker Engine's name for the OCI runtime. None means the engine's default.
         network: The network of isolated sandboxes.
-        user_networks: The networks that users with limited rights can choose. Empty: all.
-        kubernetes: The settings file of the Kubernetes provider. None: not used.
-        egress: The settings file of filtered networks, including secrets. None: not used.
+        user_networks: The networks that users with limited rights can choose. Empty means all networks.
+        kubernetes: The settings file of the Kubernetes provider, or None.
+        egress: The settings file of filtered networks, including secrets, or None.
         mounts: The file with the buckets and directories that users can mount. None disables mounts.
-        tls_cert: The certificate chain in PEM. None: no TLS.
-        tls_key: The key of the certificate. None: it is in the same file.
+        tls_cert: The file with the certificate chain in PEM. None disables TLS.
+        tls_key: The file with the key of the certificate. None if the key is in `tls_cert`.
         oidc: The OpenID provider.
-        hosts: Host names of the gateway, besides localhost, IP addresses and `host`.
-        origins: Origins whose pages can call the gateway, besides its own.
+        hosts: Host names of the gateway, in addition to localhost, IP addresses and `host`.
+        origins: Origins whose pages can call the gateway, in addition to its own.
         proxies: IP addresses and networks of trusted reverse proxies, whose forwarded headers are used.
-        proxy_headers: The headers that the proxies set: X-Forwarded-For and X-Forwarded-Proto, or Forwarded.
-        proxy_user_header: The header with the user that the proxies have authenticated. None: not used.
-        proxy_groups_header: The header with the user's groups, separated by commas. None: not used.
-        proxy_roles: `GROUP=ROLE` or `GROUP=own:ROLE`: the roles of these users; the GROUP `*` matches every user.
-        preview_host: The parent domain of previews' host names. None: previews by path only.
+        proxy_headers: The headers set by the proxies: X-Forwarded-For and X-Forwarded-Proto, or Forwarded.
+        proxy_user_header: The header with the user authenticated by the proxies, or None.
+        proxy_groups_header: The header with the user's groups, separated by commas, or None.
+        proxy_roles: `GROUP=ROLE` or `GROUP=own:ROLE`, the roles of these users. The GROUP `*` matches every user.
+        preview_host: The parent domain of the previews' host names. None means that previews only have addresses by
+            path.
         tunnel_ports: The port range of TCP tunnels, as `[ADDRESS:]FIRST-LAST`. None disables TCP tunnels.
         tunnel_tls_port: The port of TLS tunnels, as `[ADDRESS:]PORT`. None disables TLS tunnels.
-        tunnel_host: The public name or address of the tunnel ports. None: the gateway's.
+        tunnel_host: The public host name or address of the tunnel ports. None means the gateway's.
         tunnel_cloudflared: Whether tunnels can use Cloudflare addresses (quick tunnels).
         tunnel_ssh: The SSH server whose ports tunnels can use, as `[USER@]HOST` or a URL. None disables SSH tunnels.
         max_connections: The maximum number of connected clients.
         calls_per_second: The call rate of a user with limited rights. Bursts can be ten times as large.
         limit: Limits of users, links and addresses, as `WHO:WHAT=NUMBER`.
-        wrong_tokens: How many wrong tokens an address can send before it has to wait a second for each.
-        quota: The number of bytes up to which the API can fill a workspace. None: unlimited.
-        store: The URL of a Redis server that several gateways share. None: SQLite in the state directory.
-        backups: The directory or bucket (`s3://BUCKET/PREFIX`) of backups. None: `backups` in the state directory.
+        wrong_tokens: The number of wrong tokens that an address can send before it has to wait one second for each
+            token.
+        quota: The maximum bytes in a workspace that are written through the API. None means unlimited.
+        store: The URL of a Redis server that several gateways share. None means SQLite in the state directory.
+        backups: The directory or bucket (`s3://BUCKET/PREFIX`) for backups. None means `backups` in the state
+            directory.
         backups_size: The maximum total size of all backups in bytes.
-        overlays_size: The maximum total size in bytes of the backup images that overlays show.
-        max_sandboxes: The maximum number of running sandboxes. None: limited only by memory and disk.
+        overlays_size: The maximum total size of backup images for overlays, in bytes.
+        max_sandboxes: The maximum number of running sandboxes. None means limited only by memory and disk.
         pool: The number of sandboxes to start in advance, for creations without an image, network or limits.
-        templates: The TOML file of the templates. None: no templates.
-        idle_timeout: The default number of seconds without activity after which a sandbox sleeps.
-        start_timeout: Seconds within which a runtime must accept connections. None: the provider's default.
-        max_contexts: The maximum number of code contexts per language in a sandbox. None: unlimited.
-        code_pool: How many idle executors each sandbox keeps ready (`hawse.code_pool`).
+        templates: The TOML file of the templates, or None.
+        idle_timeout: The default number of seconds without activity before a sandbox sleeps.
+        start_timeout: The maximum seconds until a runtime accepts connections. None means the provider's default.
+        max_contexts: The maximum number of code contexts per language in a sandbox. None means unlimited.
+        code_pool: The number of idle code executors that each sandbox keeps ready (`hawse.code_pool`).
         otel: Whether to export spans of calls (OpenTelemetry).
         log_format: The log format of the gateway and the runtimes.
-        limits: The limits that `welcome` announces.
+        limits: The limits announced in `welcome`.
     """
 
     state: Path = DEFAULT_STATE
@@ -187,9 +191,9 @@ class Settings:
         return Quotas.parse(self.limit, {("user", "calls"): calls, ("link", "calls"): calls})
 
     def tunnels(self) -> TunnelOptions:
-        """Return the options of tunnels that do not use the gateway's own port. Raises `ValueError`."""
+        """Return the options of TCP, TLS and published tunnels. Raises `ValueError`."""
         if self.store is not None and (self.tunnel_cloudflared or self.tunnel_ssh is not None):
-            raise ValueError("--tunnel-cloudflared and --tunnel-ssh need a gateway of its own, without --store")
+            raise ValueError("--tunnel-cloudflared and --tunnel-ssh need a single gateway, without --store")
         return TunnelOptions.parse(
             self.tunnel_ports,
             self.tunnel_tls_port,
@@ -200,7 +204,7 @@ class Settings:
         )
 
     def resolved_tunnels(self, root: Path) -> TunnelOptions:
-        """Return the same options with names resolved to IP addresses, and the programs' directory. Blocks.
+        """Return these options with resolved host names and the directory for programs. Blocks.
 
         Raises:
             SettingsError: A name cannot be resolved.
@@ -302,7 +306,7 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether `host` is reachable only from this machine."""
+    """Return whether `host` can only be reached from this machine."""
     if host.lower() == "localhost":
         return True
     try:

@@ -1,1 +1,1 @@
-"""Helpers for all packages of the gateway. They know nothing about sandboxes, clients or methods."""
+"""Helpers for all packages of the gateway, which know nothing about sandboxes, clients or methods."""

@@ -1,4 +1,4 @@
-"""Reliable cancellation, for tasks that continue after errors and call code that can lose a cancellation."""
+"""Reliable cancellation, for tasks that continue after errors or call code that can swallow a cancellation."""
 
 import asyncio
 import logging
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 @contextmanager
 def cancellation_kept() -> Iterator[None]:
-    """Raise `CancelledError` at the end of the block if the task was cancelled in it, even if the block swallowed that.
+    """Raise `CancelledError` at the end of the block if the task was cancelled inside it and the block swallowed that.
 
-    In Python 3.11, `asyncio.wait_for` returns its result if the result arrives at the same moment as a cancellation;
-    redis-py writes every command with it. A client that closes its connection on cancellation may raise a connection
-    error instead. A task that calls such code in a loop would never end.
+    In Python 3.11, `asyncio.wait_for`, which redis-py uses for every command, swallows a cancellation that arrives at
+    the same moment as its result. Clients that close their connection on cancellation can raise a connection error
+    instead. A task that calls such code in a loop would never end.
 
     Raises:
         asyncio.CancelledError: The task was cancelled.
@@ -38,9 +38,9 @@ def cancellation_kept() -> Iterator[None]:
 
 
 async def finished(work: Awaitable[T]) -> T:
-    """Return the result of work that must complete, such as a clean-up. A cancellation waits until it has.
+    """Await `work` to its end and return its result, even if the current task is cancelled in the meantime.
 
-    If the task was cancelled, an error of the work is logged.
+    A cancellation of the task is raised after the work has completed. An error of the work is then only logged.
 
     Raises:
         asyncio.CancelledError: The task was cancelled, once or several times.
@@ -54,12 +54,14 @@ async def finished(work: Awaitable[T]) -> T:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Run blocking work in a thread. A cancellation waits until it has ended, so that nothing it uses is closed."""
+    """Run blocking work in a thread. A cancellation is raised when the work has ended, so it can use the caller's
+    files.
+    """
     return await finished(asyncio.get_running_loop().run_in_executor(None, work))
 
 
 async def start_process(*command: str, **options: Any) -> Process:
-    """Start a process that leads its own process group. A cancellation during the start kills the group.
+    """Start a process that leads a new process group. A cancellation during the start kills the group.
 
     uvloop abandons the process if `create_subprocess_exec` is cancelled.
 
@@ -79,10 +81,10 @@ async def start_process(*command: str, **options: Any) -> Process:
 
 
 async def kill_process(process: Process) -> None:
-    """Kill the group of a process from `start_process`, and wait until the process has ended and its pipes are closed.
+    """Kill the group of a process from `start_process`. Wait until the process has ended and its pipes are closed.
 
-    Nothing is killed if the process itself has ended, since its number may belong to another group by then. Such a
-    process must not leave children behind.
+    If the process has ended, nothing is killed, because another group may have its id. A process that ends by itself
+    must therefore not leave child processes behind.
     """
     if process.returncode is None:
         with suppress(ProcessLookupError):
@@ -93,7 +95,7 @@ async def kill_process(process: Process) -> None:
 
 
 async def _completed(work: Awaitable[T]) -> tuple[asyncio.Future[T], asyncio.CancelledError | None]:
-    """Wait until `work` is done. Return it, and the last cancellation of this task in the meantime."""
+    """Wait until `work` is done. Return it as a future, and the last cancellation of this task during the wait."""
     running = asyncio.ensure_future(work)  # noqa: TID251  # this call is its parent, which ends after it in any case
     cancelled: asyncio.CancelledError | None = None
     while not running.done():

@@ -1,4 +1,4 @@
-"""Common parts of the gateway's certificates, for egress proxies and for runtimes in pods."""
+"""Common parts of the certificates for egress proxies and for runtimes in pods."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -8,13 +8,13 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-EARLY: Final = timedelta(days=1)  # a node's clock may be behind, and programs may set their clock back
-LIFETIME: Final = timedelta(days=3650)  # longer than any sandbox or pod, which may run for years
+EARLY: Final = timedelta(days=1)  # valid since yesterday: the clocks of nodes and programs can be behind
+LIFETIME: Final = timedelta(days=3650)  # longer than any sandbox or pod runs
 COMMON_NAME_MAX: Final = 64  # characters (RFC 5280, ub-common-name)
 
 
 def common_name(text: str) -> x509.Name:
-    """Return a common name with the first `COMMON_NAME_MAX` characters of `text`."""
+    """Return a name with the first `COMMON_NAME_MAX` characters of `text` as common name."""
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:COMMON_NAME_MAX])])
 
 

@@ -1,8 +1,8 @@
-"""Confines a process that reads data from hostile programs, before it executes a system program.
+"""Confines a process that handles data from hostile programs, before it executes a system program.
 
-The process keeps its open descriptors and can read the system's libraries, but nothing else. It has no network, a
-separate user if it was the superuser, and bounded memory and files. Landlock (landlock(7), Linux 5.13) also removes
-access to all other files and processes; on kernels without it, the other limits still apply.
+The process keeps its open descriptors, and can read the system's libraries. It has no network, limits on memory and
+file sizes, and a separate user if it was root. Landlock (landlock(7), Linux 5.13) removes access to all other files and
+processes. On kernels without Landlock, only the other restrictions apply.
 """
 
 import ctypes
@@ -16,19 +16,19 @@ from typing import Final
 
 from hawse_gateway.core.system_calls import call, check, libc
 
-SYSTEM: Final = ("/usr", "/bin", "/lib", "/lib32", "/lib64")  # paths that system programs read at start-up
+SYSTEM: Final = ("/usr", "/bin", "/lib", "/lib32", "/lib64")  # paths that system programs read at startup
 _CLONE_NEWUSER, _CLONE_NEWNET, _CLONE_NEWIPC = 0x10000000, 0x40000000, 0x08000000
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _CAPABILITY_VERSION: Final = 0x20080522  # capset(2): two sets of 32 capabilities
-# The numbers are the same on all architectures.
+# System call numbers, which are the same on all architectures.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION: Final = 1  # LANDLOCK_CREATE_RULESET_VERSION
 _PATH_BENEATH: Final = 1  # LANDLOCK_RULE_PATH_BENEATH
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _FILES: Final = {1: (1 << 13) - 1, 2: (1 << 14) - 1}  # LANDLOCK_ACCESS_FS_* by Landlock version
 _ALL_FILES: Final = (1 << 15) - 1  # since version 3
-_WITH_SCOPES: Final = 6  # the first version that can block signals to outside processes
+_WITH_SCOPES: Final = 6  # the first version that can block signals to other processes
 _SCOPES: Final = 3  # LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, LANDLOCK_SCOPE_SIGNAL
 _NO_LANDLOCK: Final = (errno.ENOSYS, errno.EOPNOTSUPP)
 
@@ -42,13 +42,13 @@ def confine(
     read: Sequence[int] = (),
     write: Sequence[int] = (),
 ) -> None:
-    """Confine this process, which must have a single thread, and all its future children.
+    """Confine this process and its future children. The process must have a single thread.
 
     Args:
-        user: The user and group to switch to if run as the superuser. None: keep the user.
-        memory: The limit of its address space in bytes.
-        file_size: The limit of each written file in bytes.
-        cpu: The limit of each process's CPU time in seconds. None: unlimited.
+        user: The user and group to switch to if run as root. None keeps the user.
+        memory: The limit of the address space, in bytes.
+        file_size: The maximum size of a written file, in bytes.
+        cpu: The limit of CPU time per process, in seconds. None means unlimited.
         read: Descriptors of files that can be reopened for reading.
         write: Descriptors of files that can be reopened for reading and writing.
 
@@ -62,7 +62,7 @@ def confine(
         (resource.RLIMIT_CPU, resource.RLIM_INFINITY if cpu is None else cpu),
     ):
         resource.setrlimit(limit, (value, value))
-    # The superuser needs no user namespace for this; other users get one that maps them to themselves.
+    # root needs no user namespace for this. Other users get a namespace that maps them to themselves.
     own, group = os.getuid(), os.getgid()
     check(libc.unshare(_CLONE_NEWNET | _CLONE_NEWIPC | (_CLONE_NEWUSER if own else 0)), "unshare")
     if own:
@@ -74,19 +74,19 @@ def confine(
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     nothing = struct.pack("=6I", *[0] * 6)
-    check(libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), nothing), "capset")  # has all in its namespace
+    check(libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), nothing), "capset")  # drops all capabilities
     check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     _restrict_files(read, write)
 
 
 def die_with(parent: int) -> None:
-    """Let the kernel kill this process when the thread that started it ends. For `Popen`'s `preexec_fn`.
+    """Let the kernel kill this process when the thread that started it ends. Use it as `preexec_fn` of `Popen`.
 
     Args:
-        parent: The id of that thread's process.
+        parent: The process id of the parent.
     """
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # the parent has already ended
+    if os.getppid() != parent:  # the parent has ended before the call
         os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""The origin of a call or request: its client's address, and the trace id for logs and errors."""
+"""The origin of a call or request: the client's address, and the trace id for logs and errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +13,10 @@ class CallContext:
     """One call on a WebSocket, or one HTTP request.
 
     Attributes:
-        address: The address of the client, `HOST:PORT`; empty for calls of the gateway itself.
-        trace: Its trace context: a child of the client's span, if the client sends one.
-        traceparent: The `traceparent` that the client has sent. None: it sent none.
-        audited: Whether the audit log already has an entry for its refusal.
+        address: The address of the client, `HOST:PORT`. Empty for the gateway's own calls.
+        trace: The trace context: a child of the client's span if the client sends one, otherwise a new trace.
+        traceparent: The `traceparent` sent by the client, or None.
+        audited: Whether its refusal is recorded in the audit log.
     """
 
     __slots__ = ("address", "audited", "trace", "traceparent")
@@ -34,7 +34,7 @@ class CallContext:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Handle the call or request in the `with` block. Log entries in the block carry its id."""
+        """Make this the current context in the `with` block. Log entries in the block contain its id."""
         marks = CURRENT.set(self), TRACE.set(str(self.trace))
         try:
             yield
@@ -43,10 +43,10 @@ class CallContext:
             TRACE.reset(marks[1])
 
 
-# The context of the HTTP request or call that is being handled.
+# The context of the current HTTP request or call.
 CURRENT: Final[ContextVar[CallContext | None]] = ContextVar("hawse_call_context", default=None)
 
 
 def current() -> CallContext:
-    """Return the context of the current call or request, or a new one for the gateway itself."""
+    """Return the context of the current call or request, or a new context for the gateway itself."""
     return CURRENT.get() or CallContext("")

@@ -1,7 +1,7 @@
-"""The features of a gateway, all listed in `hawse_gateway.app.FEATURES`.
+"""Composes a gateway from features, which `hawse_gateway.app.FEATURES` lists.
 
-A feature builds its objects from the objects of earlier features, and contributes methods, routes, metrics and
-background work. Nothing runs until all features are built. They start in list order and stop in reverse.
+A feature builds objects from the objects of earlier features, and adds methods, routes, metrics and background tasks.
+All features are built before the first one starts. They start in the order of the list and stop in reverse order.
 """
 
 import asyncio
@@ -15,30 +15,29 @@ from starlette.routing import BaseRoute
 
 T = TypeVar("T")
 
-Collector = Callable[[Any], Awaitable[None]]  # adds families to a `hawse_gateway.metrics.prometheus_text.Exposition`
+Collector = Callable[[Any], Awaitable[None]]  # adds families to a `metrics.prometheus_text.Exposition`
 
 
 class Composition:
-    """The parts of one gateway, and the contributions of its features.
+    """The objects ("parts") that the features of a gateway share by type, and the lists that features extend.
 
-    The lists can be passed on while features are still being added. Code that reads them once the gateway runs sees all
-    contributions.
+    A feature can pass a list to other objects before it is complete. The lists are complete when the gateway runs.
 
     Attributes:
-        methods: Objects with handlers (`hawse.rpc.handles`, `serves`) of the gateway's own methods.
-        routes: The routes. The first match wins.
-        middleware: The middleware, outermost first.
-        metrics: Called for each scrape of `/metrics`.
-        observers: Notified of all calls (`hawse_gateway.upstream.observer.CallObserver`).
-        preparations: Awaited with the id of a running sandbox before a link to it opens.
-        running: Context managers, entered in order when the gateway starts and exited in reverse order.
+        methods: Objects with handlers (`hawse.rpc.handles`, `serves`) for the gateway's own methods.
+        routes: The HTTP and WebSocket routes. The first match wins.
+        middleware: The ASGI middleware, outermost first.
+        metrics: Collectors, which are called for each scrape of `/metrics`.
+        observers: Observers of all calls (`hawse_gateway.upstream.observer.CallObserver`).
+        preparations: Functions that are awaited with the id of a running sandbox before a link to it is opened.
+        running: Context managers, which are entered in order when the gateway starts and exited in reverse order.
     """
 
     def __init__(self, given: Mapping[type[Any], object]) -> None:
         """Create a composition without features.
 
         Args:
-            given: Parts by type, which features use instead of building their own.
+            given: Parts by type that replace the parts built by features.
         """
         self._parts: dict[type[Any], Any] = dict(given)
         self.methods: list[object] = []
@@ -67,7 +66,7 @@ class Composition:
         return part
 
     def ensure(self, kind: type[T], build: Callable[[], T]) -> T:
-        """Return the part of a type; build and add it if it is missing."""
+        """Return the part of a type. Build and add it if it is missing."""
         return self.part(kind) if kind in self._parts else self.add(build(), kind)
 
     def run(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
@@ -80,7 +79,7 @@ class Composition:
 
     @asynccontextmanager
     async def started(self) -> AsyncIterator[None]:
-        """Start all features, and stop them at the end. If a feature fails to start, the earlier ones are stopped."""
+        """Start all features, and stop them at the end. If a feature fails to start, earlier features are stopped."""
         async with AsyncExitStack() as stack:
             for each in self.running:
                 await stack.enter_async_context(each)
@@ -93,7 +92,7 @@ class Feature:
 
     Attributes:
         name: Its name, for error messages.
-        build: Adds its parts and contributions. It can use the parts of earlier features.
+        build: Adds the feature's parts and extends the lists. It can use the parts of earlier features.
     """
 
     name: str
@@ -101,7 +100,7 @@ class Feature:
 
 
 def compose(features: Iterable[Feature], given: Mapping[type[Any], object]) -> Composition:
-    """Build all features in order. Raises `LookupError` for a feature that is listed before one that it needs."""
+    """Build all features in order. Raises `LookupError` if a feature is listed before a feature that it needs."""
     composition = Composition(given)
     for feature in features:
         try:

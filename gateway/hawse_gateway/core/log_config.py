@@ -1,6 +1,7 @@
 """Logging: one line per event, with a direction mark: `<` in, `>` out, `=` state, `!` error.
 
-Payloads, tokens and tickets are never logged. uvicorn logs URLs with their tickets, so only its warnings are enabled.
+Payloads, tokens and tickets are never logged. uvicorn logs URLs, which contain tickets, so only its warnings are
+enabled.
 """
 
 import logging
@@ -9,7 +10,7 @@ from hawse.logs import Form, handler
 
 
 def configure(*, verbose: bool, form: Form = "text") -> None:
-    """Log warnings to stderr. With `verbose`, also log connections and sandboxes."""
+    """Log warnings to stderr. `verbose` enables messages about connections and sandboxes."""
     logging.basicConfig(level=logging.WARNING, handlers=[handler(form)])
     for name in ("hawse_gateway", "hawse"):
         logging.getLogger(name).setLevel(logging.INFO if verbose else logging.WARNING)

@@ -8,12 +8,12 @@ libc: Final = ctypes.CDLL(None, use_errno=True)
 
 
 def call(number: int, *arguments: Any) -> int:
-    """Make a system call by number, and return its result. Raises `OSError`."""
+    """Invoke a system call by number, and return its result. Raises `OSError`."""
     return check(libc.syscall(ctypes.c_long(number), *arguments), f"system call {number}")
 
 
 def check(result: int, what: str) -> int:
-    """Return the result of a `libc` function. If it is negative, raise `OSError` with `what` in the message."""
+    """Return the result of a `libc` function. If the result is negative, raise `OSError` with `what` in the message."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
