@@ -1,1 +1,1 @@
-"""Backups at the gateway: archive stores, backup records, and the `backup.*` methods."""
+"""Backups: archive stores, backup records, and the gateway's `backup.*` methods."""

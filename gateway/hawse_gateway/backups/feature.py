@@ -1,4 +1,4 @@
-"""Backups: `backup.*` and `sandbox.snapshot`. With mounts, backups can also be shown as overlays."""
+"""The backup feature: `backup.*` and `sandbox.snapshot`. With mounts, backups can be restored as overlays."""
 
 import asyncio
 

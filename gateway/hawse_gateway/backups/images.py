@@ -1,7 +1,7 @@
-"""Backup images for overlays: squashfs on this machine's disk, built from archives on first use.
+"""Backup images for overlays: squashfs files on this machine's disk, built from archives on first use.
 
-They are a cache of limited size. Mounted images and images in use are kept. Gateways on one machine can share the
-directory: a gateway that uses an image holds a shared lock on it, and one that deletes it an exclusive lock.
+The images are a cache of limited size. Mounted images and images in use are kept. Gateways on one machine can share the
+directory: a gateway holds a shared lock on an image while it uses it, and an exclusive lock while it deletes it.
 """
 
 import asyncio
@@ -31,30 +31,31 @@ from hawse_gateway.core.cancellation import in_thread, kill_process, start_proce
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.backups.squashfs")
-OWNER: Final = 1000  # of the files, as sandboxes number users: the user of their programs
+OWNER: Final = 1000  # owner of the files: the user id of programs inside a sandbox
 PART: Final = ".part-"  # prefix of the name of an image being built
-REPORT: Final = 4 << 20  # bytes of the archive between two reports
-PLACES: Final = 2  # images built at once: building uses the processors
-UNPACKED: Final = 4  # maximum unpacked size, in multiples of the size of all images: holes take time, too
-CPU_TIME: Final = 300  # s of processor time for an image, plus one more
-CPU_RATE: Final = 1 << 20  # for each of this many bytes of its archive
-PRINTED_MAX: Final = 16 << 10  # bytes of the process's output kept for the operator
-MODE: Final = 0o444  # another user's process serves the image, and must not change it
+REPORT: Final = 4 << 20  # bytes of the archive between two progress reports
+PLACES: Final = 2  # images built concurrently; building is CPU-bound
+UNPACKED: Final = 4  # maximum unpacked size including holes, in multiples of the limit for all images
+CPU_TIME: Final = 300  # s of CPU time for building an image, plus 1 s per CPU_RATE
+CPU_RATE: Final = 1 << 20  # bytes of the archive
+PRINTED_MAX: Final = 16 << 10  # bytes of the build process's output, for the operator
+MODE: Final = 0o444  # the image is served by a process of another user, which must not change it
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
 
 
 class BackupImages:
-    """The cache of images.
+    """A cache of backup images.
 
     Args:
-        root: Its directory, accessible only to the gateway's user: the name of an image is the id of its backup.
+        root: The directory of the images, accessible only to the gateway's user. The name of an image is the id of its
+            backup.
         read: Yields the bytes of a backup's archive.
         mounted: Returns the ids of the mounted backups.
-        size: The maximum number of bytes of all images.
+        size: The maximum total size of the images, in bytes.
         keep_free: Bytes to leave free on the disk.
-        user_of: Returns the user that the superuser switches to when building a backup's image.
+        user_of: Returns the user for building a backup's image if the gateway runs as root.
     """
 
     def __init__(
@@ -74,17 +75,17 @@ class BackupImages:
         self._keep_free = keep_free
         self._user_of = user_of
         self._turns = FairTurns(PLACES)
-        self._making: dict[str, asyncio.Event] = {}  # by backup; set when building has ended
+        self._making: dict[str, asyncio.Event] = {}  # by backup id; set when building has ended
 
     @asynccontextmanager
     async def held(self, info: BackupInfo, user: str, report: Report, moved: Moved) -> AsyncIterator[None]:
-        """Hold the image of a backup during the block. Builds the image if necessary.
+        """Build the image of a backup if necessary, and keep it while the `async with` block runs.
 
         Args:
             info: The backup.
-            user: The id of the user who needs it; users take turns.
+            user: The id of the user, for fair scheduling between users.
             report: Called with the progress.
-            moved: Called for each part of the archive.
+            moved: Called whenever a part of the archive was transferred.
 
         Raises:
             HawseError: `unavailable` without mksquashfs, `io_error` if the archive is damaged, `no_space`, and
@@ -110,7 +111,7 @@ class BackupImages:
 
     @contextmanager
     def _announced(self, id: str) -> Iterator[None]:
-        """Let others wait for an image instead of building it as well."""
+        """Register an image as being built, so that concurrent calls wait for it."""
         making = self._making[id] = asyncio.Event()
         try:
             yield
@@ -123,7 +124,7 @@ class BackupImages:
         await self._delete(backup)
 
     async def sweep(self, existing: Collection[str]) -> None:
-        """Delete leftovers of killed gateways, and images that neither a mount nor a backup needs.
+        """Delete partial images of killed gateways, and images of deleted backups that are not mounted.
 
         Args:
             existing: The ids of all backups, including those being created.
@@ -133,8 +134,7 @@ class BackupImages:
                 await self._delete(name)
 
     async def _make(self, info: BackupInfo, path: Path, report: Report, moved: Moved) -> int | None:
-        """Build an image and return a descriptor with a shared lock on it, or None if another gateway has deleted
-        it."""
+        """Build an image. Return a descriptor with a shared lock, or None if another gateway has deleted the image."""
         program = squashfs.find()
         user = self._user_of(info.id) if os.getuid() == 0 else None
         with store_errors():
@@ -153,7 +153,7 @@ class BackupImages:
             with store_errors():
                 await in_thread(lambda: _commit(fd, part, path))
             await self._make_room(path)
-            kept = _lock(fd, fcntl.LOCK_SH)  # between the two locks, it is unlocked
+            kept = _lock(fd, fcntl.LOCK_SH)  # fails if another gateway has deleted the image between the two locks
         except BaseException:
             part.unlink(missing_ok=True)
             os.close(fd)
@@ -165,7 +165,7 @@ class BackupImages:
         return fd
 
     async def _convert(self, info: BackupInfo, image: int, plan: ImagePlan, report: Report, moved: Moved) -> None:
-        """Let a process build the image from the archive, while verifying its checksum."""
+        """Send the archive to a process that builds the image, and verify its checksum."""
         process = await start_process(
             *PROGRAM,
             msgspec.json.encode(plan).decode(),
@@ -202,7 +202,7 @@ class BackupImages:
             raise HawseError("io_error", "the image of the backup could not be built", admitted="yes")
 
     async def _send(self, info: BackupInfo, pipe: asyncio.StreamWriter, report: Report, moved: Moved) -> str:
-        """Send the archive and return its SHA-256. A process that stops reading has failed."""
+        """Send the archive to the process. Return its SHA-256. The process has failed if it stops reading."""
         digest = hashlib.sha256()
         sent = reported = 0
         report(BackupProgress(phase="converting"))
@@ -225,10 +225,10 @@ class BackupImages:
         return digest.hexdigest()
 
     async def _make_room(self, new: Path) -> None:
-        """Delete the least recently used images, but no more than needed.
+        """Delete least recently used images until the limits are met.
 
         Raises:
-            HawseError: `limit_exceeded`. The new image is then deleted as well.
+            HawseError: `limit_exceeded`. The new image is deleted in this case.
         """
         found = await asyncio.to_thread(_sizes, self._root)
         total = sum(size for _, size, _ in found)
@@ -241,7 +241,7 @@ class BackupImages:
             raise self._too_large()
 
     async def _delete(self, name: str) -> bool:
-        """Delete an image, unless it is in use or mounted. Return whether it was deleted."""
+        """Delete an image unless it is in use or mounted. Return whether it was deleted."""
         path = self._root / name
         fd = _open(path, fcntl.LOCK_EX)
         if fd is None:
@@ -279,7 +279,7 @@ def _names(root: Path) -> list[str]:
 
 
 def _sizes(root: Path) -> list[tuple[float, int, str]]:
-    """Return the last use of each image, its size on disk in bytes, and its name."""
+    """Return the time of the last use, the size on disk in bytes, and the name of each image."""
     found = []
     for name in _names(root):
         with suppress(FileNotFoundError):
@@ -294,7 +294,7 @@ def _free(root: Path) -> int:
 
 
 def _create(root: Path, user: int | None) -> tuple[int, Path]:
-    """Create an image file that `user` can write; return a descriptor with an exclusive lock, and its path."""
+    """Create an image file that `user` can write. Return a descriptor with an exclusive lock, and the path."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     while True:
         part = root / f"{PART}{secrets.token_hex(8)}"
@@ -308,7 +308,7 @@ def _create(root: Path, user: int | None) -> tuple[int, Path]:
             part.unlink(missing_ok=True)
             os.close(fd)
             raise
-        os.close(fd)  # another gateway took it for a leftover of a killed gateway, and deletes it
+        os.close(fd)  # another gateway is deleting the file, because it was not locked yet
 
 
 def _commit(fd: int, part: Path, path: Path) -> None:
@@ -325,7 +325,7 @@ def _commit(fd: int, part: Path, path: Path) -> None:
 
 
 def _hold(path: Path) -> int | None:
-    """Return a descriptor with a shared lock on an image, and mark it as used, or None if it does not exist."""
+    """Lock an image for use, and update its time of last use. Return the descriptor, or None if it does not exist."""
     fd = _open(path, fcntl.LOCK_SH)
     if fd is not None:
         try:
@@ -337,7 +337,7 @@ def _hold(path: Path) -> int | None:
 
 
 def _open(path: Path, lock: int) -> int | None:
-    """Return a descriptor with a lock on a file, or None if it does not exist, or is in use or being deleted."""
+    """Open and lock a file. Return the descriptor, or None if the file does not exist or cannot be locked."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -352,7 +352,7 @@ def _open(path: Path, lock: int) -> int | None:
 
 
 def _lock(fd: int, lock: int) -> bool:
-    """Lock a file. Return whether it was locked and had not been deleted."""
+    """Lock a file. Return whether it was locked and still exists."""
     try:
         fcntl.flock(fd, lock | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""The gateway's handlers of `backup.*`, and the jobs of the slow ones."""
+"""The gateway's handlers of `backup.*`, and the background jobs of the slow methods."""
 
 import asyncio
 import logging
@@ -37,11 +37,11 @@ from hawse_gateway.limits.in_progress import in_progress
 
 log = logging.getLogger(__name__)
 
-JOBS: Final = 16  # at once: each uses the network and the disk
-JOBS_OF_EACH: Final = 4  # at once, of one user
-JOBS_KEPT: Final = 4  # of JOBS, reserved for users without a job in progress
+JOBS: Final = 16  # concurrent jobs; each uses the network and the disk
+JOBS_OF_EACH: Final = 4  # concurrent jobs per user
+JOBS_KEPT: Final = 4  # number of JOBS reserved for users without a job in progress
 RETRY_AFTER: Final = 10.0  # s
-RESUME_TIMEOUT: Final = 60.0  # s that a job with a key continues without a call, in case the call is repeated
+RESUME_TIMEOUT: Final = 60.0  # s that a job with an idempotency key continues without a call
 SWEEP_INTERVAL: Final = 60.0  # s between two deletions of expired backups
 
 Work = Callable[[Report], Awaitable[BackupInfo | BackupRestoreResult]]
@@ -52,11 +52,11 @@ class BackupMethods:
     """The methods.
 
     Args:
-        transfers: Does the work.
+        transfers: Creates, restores and deletes backups.
         records: The rows.
         tasks: The parent of the jobs.
         space: The limits of users. None uses the defaults.
-        resume_timeout: Seconds that a job with a key continues without a call.
+        resume_timeout: Seconds that a job with an idempotency key continues without a call.
     """
 
     def __init__(
@@ -74,9 +74,9 @@ class BackupMethods:
         self._space = space or BackupSpace(records)
         self._resume_timeout = resume_timeout
         self._idempotency = IdempotencyTable()
-        self._creating: Counter[str] = Counter()  # creations in progress, by user
+        self._creating: Counter[str] = Counter()  # number of creations in progress, by user
         self._jobs: set[Job] = set()
-        self._slots: Counter[str] = Counter()  # jobs in progress, by user
+        self._slots: Counter[str] = Counter()  # number of jobs in progress, by user
         self._keyed: WeakValueDictionary[str, Job] = WeakValueDictionary()
 
     async def close(self) -> None:
@@ -93,7 +93,7 @@ class BackupMethods:
             try:
                 with cancellation_kept():
                     await self._transfers.sweep()
-            except Exception as error:  # whatever the reason, the next attempt may succeed
+            except Exception as error:  # after any error, the next attempt can succeed
                 log.warning("! backups: %r", error)
             await asyncio.sleep(SWEEP_INTERVAL)
 
@@ -116,7 +116,7 @@ class BackupMethods:
         self._create(call, params, BackupCreate(sandbox=params.id, name=params.name, ttl=params.ttl))
 
     async def check(self, snapshot: str, caller: Principal) -> None:
-        """Raise `HawseError` (`not_found`) unless a backup exists and the caller is allowed to use it."""
+        """Raise `HawseError` (`not_found`) unless a backup exists and the caller may use it."""
         await self._records.get(snapshot, caller)
 
     async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
@@ -193,8 +193,7 @@ class BackupMethods:
 
     @contextmanager
     def _slot(self, caller: Principal) -> Iterator[None]:
-        """Count a job in progress. Raises `capacity_exceeded` if the caller has too many, or there are too many in
-        all."""
+        """Count a job while the `with` block runs. Raises `HawseError` (`capacity_exceeded`) if there are too many."""
         own, free = self._slots[caller.id], JOBS - self._slots.total()
         if own >= JOBS_OF_EACH:
             raise _busy(f"{caller.id!r} has reached the limit of {own} backups and restores in progress")

@@ -1,7 +1,7 @@
-"""Archives in S3-compatible object storage, with obstore. Multipart uploads are either completed or aborted.
+"""Stores archives in S3-compatible object storage, using obstore. Multipart uploads are either completed or aborted.
 
-The credentials, region and endpoint come from the usual variables (AWS_*) of the gateway's environment. The module
-needs an optional package, so it is only imported if it is used.
+The credentials, region and endpoint come from the usual environment variables (AWS_*). This module needs an optional
+package, so it is only imported when needed.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-PART: Final = 8 << 20  # bytes of one part; the maximum of 10,000 parts holds 80 GB
+PART: Final = 8 << 20  # bytes per part; an upload can have 10,000 parts, which are 80 GB
 PARTS_AT_ONCE: Final = 2
-BLOCK: Final = 1 << 20  # bytes read at a time
-RETRIES: Final = 4  # of one failed request
-RETRY_TIME: Final = 20.0  # s of retrying it
-REQUEST_TIME: Final = 60.0  # s for one request: a part over a slow line
+BLOCK: Final = 1 << 20  # bytes per read
+RETRIES: Final = 4  # retries per request
+RETRY_TIME: Final = 20.0  # total s of retries per request
+REQUEST_TIME: Final = 60.0  # s per request, enough for one part over a slow line
 ABORT_TIME: Final = 10.0  # s for the store to abort an upload
-TEXT_MAX: Final = 300  # characters of the store's error in the log
+TEXT_MAX: Final = 300  # characters of the store's error message in the log
 _REFUSED: Final = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError, exceptions.NotFoundError)
 
 
@@ -37,7 +37,7 @@ class ObjectStore:
     Args:
         url: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
         environment: Variables with the credentials. Default: this process's environment.
-        retry_time: Seconds of retrying a failed request.
+        retry_time: The total time of retries per request, in seconds.
 
     Raises:
         ValueError: The URL or a variable is invalid.
@@ -72,21 +72,21 @@ class ObjectStore:
 
     @asynccontextmanager
     async def writing(self, id: str) -> AsyncIterator["Upload"]:
-        """Write an archive, as described at `BackupStore.writing`."""
+        """Implement `BackupStore.writing`."""
         failure: BaseException | None = None
         async with asyncio.TaskGroup() as tasks:
             upload = Upload()
             tasks.create_task(upload.run(self._store, id), name=f"upload {id}")
             try:
                 yield upload
-            except BaseException as error:  # raised outside the group, which would wrap it
+            except BaseException as error:  # raised outside the task group, which would wrap it
                 failure = error
             await upload.abandon()
         if failure is not None:
             raise failure
 
     async def read(self, id: str) -> AsyncGenerator[bytes, None]:
-        """Yield an archive, as described at `BackupStore.read`."""
+        """Implement `BackupStore.read`."""
         with _errors():
             found = await obstore.get_async(self._store, id)
             blocks = aiter(found.stream(min_chunk_size=BLOCK))
@@ -98,7 +98,7 @@ class ObjectStore:
             yield bytes(block)
 
     async def delete(self, id: str) -> None:
-        """Delete an archive. A missing one is not an error."""
+        """Delete an archive. It is not an error if it does not exist."""
         with _errors():
             try:
                 await obstore.delete_async(self._store, id)
@@ -107,14 +107,14 @@ class ObjectStore:
 
 
 class _AbandonedError(Exception):
-    """The upload was abandoned. Its source raises this error to make obstore abort it."""
+    """Raised by the source of an abandoned upload to make obstore abort the upload."""
 
 
 class Upload:
-    """The `BackupWriter` of a store: passes blocks to an upload that runs in a task."""
+    """The `BackupWriter` of an object store, which passes blocks to an upload task."""
 
     def __init__(self) -> None:
-        self._block: bytes | None = None  # waiting for the upload
+        self._block: bytes | None = None  # blocks waiting for the upload
         self._complete = False
         self._abandoned = False
         self._ended = False
@@ -133,7 +133,7 @@ class Upload:
         self._check()
 
     async def abandon(self) -> None:
-        """Wait until the upload has ended. Abort it if it was not committed."""
+        """Wait until the upload has ended. Abort the upload if it was not committed."""
         await self._set(abandoned=True)
         try:
             async with asyncio.timeout(ABORT_TIME), self._changed:
@@ -185,9 +185,9 @@ class Upload:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Convert a store's error to the call's error: `io_error` if a retry cannot help.
+    """Convert an error of the store to `HawseError`, with the code `io_error` if a retry cannot succeed.
 
-    The store's text is for the operator only: it may contain host names, keys and requests.
+    The store's message is only logged for the operator, because it can contain host names, keys and requests.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Restores without copying: an image of the backup is mounted below a writable layer."""
+"""Restores backups without copying, by mounting an image of the backup below a writable layer."""
 
 import errno
 from collections.abc import Collection
@@ -11,11 +11,11 @@ from hawse.wire import HawseError, Principal
 from hawse_gateway.backups import squashfs
 from hawse_gateway.backups.images import BackupImages, Moved, Report
 
-_DAMAGED: Final = (errno.ECONNABORTED, errno.ENOTCONN, errno.EIO)  # the process that serves an image has rejected it
+_DAMAGED: Final = (errno.ECONNABORTED, errno.ENOTCONN, errno.EIO)  # error code if squashfuse rejects an image
 
 
 class Mounts(Protocol):
-    """Mounts backups in sandboxes."""
+    """The part of the mounts that mounts backups in sandboxes."""
 
     async def create_overlay(
         self, backup: str, sandbox: str, path: str, caller: Principal, image: AbstractAsyncContextManager[None]
@@ -23,11 +23,11 @@ class Mounts(Protocol):
 
 
 class BackupOverlays:
-    """Creates overlays, and the images for them.
+    """Creates overlays and their images.
 
     Args:
         images: The images.
-        mounts: Mounts them.
+        mounts: Mounts the overlays.
     """
 
     def __init__(self, images: BackupImages, mounts: Mounts) -> None:
@@ -35,18 +35,18 @@ class BackupOverlays:
         self._mounts = mounts
 
     def check(self) -> None:
-        """Raise `HawseError` `unavailable` if this machine cannot build images."""
+        """Raise `HawseError` (`unavailable`) if this machine cannot build images."""
         squashfs.find()
 
     async def prepare(self, info: BackupInfo, report: Report, moved: Moved) -> None:
-        """Build the image of a backup for its owner. Raises the same errors as `BackupImages.held`."""
+        """Build the image of a backup in advance. Raises the same errors as `BackupImages.held`."""
         async with self._images.held(info, info.owner or "", report, moved):
             pass
 
     async def restore(
         self, info: BackupInfo, sandbox: str, path: str, caller: Principal, report: Report, moved: Moved
     ) -> BackupRestoreResult:
-        """Mount a backup at an empty or missing directory.
+        """Mount a backup as an overlay at an empty or missing directory.
 
         Args:
             info: The backup.
@@ -54,10 +54,10 @@ class BackupOverlays:
             path: The directory.
             caller: The owner of the mount.
             report: Called with the progress.
-            moved: Called for each part of the archive.
+            moved: Called whenever a part of the archive was transferred.
 
         Raises:
-            HawseError: The same as `BackupImages.held` and `Mounts.create_overlay`.
+            HawseError: The errors of `BackupImages.held` and `Mounts.create_overlay`.
         """
         self.check()
         image = self._images.held(info, caller.id, report, moved)
@@ -65,7 +65,7 @@ class BackupOverlays:
             mount = await self._mounts.create_overlay(info.id, sandbox, path, caller, image)
         except HawseError as error:
             if isinstance(error.details, dict) and error.details.get("errno") in _DAMAGED:
-                await self._images.discard(info.id)  # the next restore builds another one
+                await self._images.discard(info.id)  # the next restore builds a new image
                 raise HawseError(
                     "io_error", "the image of the backup was damaged: try again", admitted="yes"
                 ) from error
@@ -77,7 +77,7 @@ class BackupOverlays:
         await self._images.discard(backup)
 
     async def sweep(self, existing: Collection[str]) -> None:
-        """Delete images that nothing needs. `existing`: the ids of all backups."""
+        """Delete unneeded images. `existing` contains the ids of all backups."""
         await self._images.sweep(existing)
 
 

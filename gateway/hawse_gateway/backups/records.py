@@ -1,4 +1,4 @@
-"""Backup records: rows of the store, which several gateways can share."""
+"""The rows of backups in the store, which several gateways can share."""
 
 import asyncio
 import logging
@@ -28,16 +28,16 @@ from hawse_gateway.store.clock import Clock, Moment
 log = logging.getLogger(__name__)
 
 TABLE: Final = "backups"
-LEASE: Final = 60.0  # s until another gateway deletes an unfinished backup of a killed gateway
+LEASE: Final = 60.0  # s before another gateway deletes an unfinished backup of a killed gateway
 
 
 class BackupRecord(msgspec.Struct, kw_only=True):
-    """A row.
+    """The row of a backup.
 
     Attributes:
         info: The backup's description.
         begun: When its creation started.
-        expires: When it is deleted. None: never.
+        expires: When it expires. None means never.
         ready: Whether its archive is complete.
         reserved: Bytes reserved for its archive while it is being written.
     """
@@ -50,22 +50,22 @@ class BackupRecord(msgspec.Struct, kw_only=True):
 
     @property
     def used(self) -> int:
-        """The bytes of the store that count for it."""
+        """The size of the backup for the limits, in bytes."""
         return self.info.size if self.ready else self.reserved
 
 
 class BackupRecords:
-    """The rows. Methods raise `HawseError` `unavailable` if the store is unavailable.
+    """Reads and writes the rows of backups. Methods raise `HawseError` (`unavailable`).
 
     Args:
         store: The store.
-        clock: Measures when backups expire. Default: this machine's clock.
-        lease: Seconds until the lease of a gateway that creates a backup expires, unless renewed.
+        clock: The clock that determines when backups expire. Default: this machine's clock.
+        lease: The duration of the lease of a gateway that creates a backup, in seconds. The gateway renews the lease.
     """
 
     def __init__(self, store: Store, clock: Clock | None = None, *, lease: float = LEASE) -> None:
         self._store = store
-        self._holder = secrets.token_hex(8)  # names this gateway in leases
+        self._holder = secrets.token_hex(8)  # the name of this gateway in leases
         self._lease = lease
         self.clock = clock or Clock()
 
@@ -74,7 +74,9 @@ class BackupRecords:
 
     @asynccontextmanager
     async def creating(self, record: BackupRecord) -> AsyncIterator[None]:
-        """Add the row of a backup that this gateway creates during the block: see `abandoned`."""
+        """Add the row of a backup, and hold its lease while the `async with` block creates the backup (see
+        `abandoned`).
+        """
         with store_errors_unavailable():
             lease = await self._store.acquire(_lease_of(record), self._holder, self._lease)
         if lease is None:
@@ -88,15 +90,16 @@ class BackupRecords:
             except BaseException as error:  # raised outside the group, which would wrap it
                 failure = error
             renewing.cancel()
-        with suppress(StoreError):  # it expires by itself
+        with suppress(StoreError):  # the lease will expire
             await self._store.release(lease)
         if failure is not None:
             raise failure
 
     async def abandoned(self, record: BackupRecord) -> bool:
-        """Return whether the gateway that was creating a backup ended before completing it.
+        """Return whether the gateway that created a backup died before completing it.
 
-        The leases of a single gateway end when it is restarted, those of several gateways when they expire.
+        In this case, the lease of the backup is free. With a single gateway, a restart drops all leases. With several
+        gateways, the lease expires.
         """
         if record.ready:
             return False
@@ -107,7 +110,7 @@ class BackupRecords:
             row = await self._store.get(TABLE, record.info.id)
             await self._store.release(lease)
         latest = None if row is None else _decoded(record.info.id, row)
-        return latest is not None and not latest.ready  # it may have become complete in the meantime
+        return latest is not None and not latest.ready  # the row may have changed before the lease was acquired
 
     async def _renew(self, lease: Lease) -> None:
         held = True
@@ -119,7 +122,7 @@ class BackupRecords:
                 log.warning("! %s: %s", lease.name, error)
 
     async def update(self, record: BackupRecord) -> None:
-        """Write a record that was added before. Raises `cancelled` if it has been deleted."""
+        """Update the row of a backup. Raises `HawseError` (`cancelled`) if the backup was deleted."""
         with store_errors_unavailable():
             row = await self._store.get(TABLE, record.info.id)
         if row is None:
@@ -130,7 +133,7 @@ class BackupRecords:
             raise HawseError("cancelled", "the backup was deleted in the meantime", admitted="yes") from None
 
     async def get(self, id: str, caller: Principal) -> BackupRecord:
-        """Return a complete backup. Raises `not_found` if the caller is not allowed to use it."""
+        """Return a complete backup. Raises `HawseError` (`not_found`) if the caller may not use it."""
         with store_errors_unavailable():
             row = await self._store.get(TABLE, id)
         record = None if row is None else _decoded(id, row)
@@ -146,17 +149,17 @@ class BackupRecords:
         return {id: record for id, record in found.items() if record is not None}
 
     async def remove(self, id: str) -> None:
-        """Delete a row. A missing one is not an error."""
+        """Delete a row. It is not an error if it does not exist."""
         with store_errors_unavailable():
             while (row := await self._store.get(TABLE, id)) is not None:
                 try:
                     await self._store.write(Delete(TABLE, id, row.version))
-                except ConflictError:  # it was written in the meantime
+                except ConflictError:  # the row has changed: try again
                     continue
                 return
 
     def expired(self, record: BackupRecord) -> bool:
-        """Return whether it has expired."""
+        """Return whether a backup has expired."""
         return record.expires is not None and self.clock.until(record.expires) <= 0
 
     async def _put(self, record: BackupRecord, version: int) -> None:
@@ -177,10 +180,10 @@ def _decoded(id: str, row: Row) -> BackupRecord | None:
 
 
 def may_use(caller: Principal, backup: BackupInfo) -> bool:
-    """Return whether a caller is allowed to read, restore and delete a backup.
+    """Return whether a caller may read, restore and delete a backup.
 
-    Its creator is, and callers who may operate its sandbox. Owning a sandbox with this id is not enough: it may be a
-    later one.
+    The backup's creator may, and so may callers with the right to operate its sandbox. Owning a sandbox with this id is
+    not sufficient, because the id can be reused.
     """
     own = backup.owner == caller.id
     return own or allows(in_sandbox(caller.rights, backup.sandbox, own=False), OPERATE)

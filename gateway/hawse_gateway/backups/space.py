@@ -1,7 +1,8 @@
-"""Limits on the bytes of backups in the store: per user, and in total.
+"""Limits the size and number of backups, per user and in total.
 
-A backup reserves space in its row while it is being written, and reads the other rows afterwards. Gateways that share a
-store therefore never exceed a limit together: of two writes, the later gateway sees both.
+While a backup is being written, its row contains a reservation. The gateway writes the reservation first and then reads
+all rows. Gateways that share a store therefore never exceed a limit together: if two reserve space at the same time,
+the later one sees both reservations.
 """
 
 from collections.abc import Iterable
@@ -13,22 +14,22 @@ from hawse.wire import Principal
 from hawse_gateway.backups.records import BackupRecord, BackupRecords
 from hawse_gateway.limits.quotas import limit_exceeded
 
-STEP_MIN: Final = 16 << 20  # bytes reserved at a time: each reservation writes a row
+STEP_MIN: Final = 16 << 20  # minimum and maximum bytes of a reservation, since each reservation writes a row
 STEP_MAX: Final = 256 << 20
-STEP_LAST: Final = 1 << 20  # when little space is left: another backup may need the rest
-OF_IMAGES: Final = 20 << 30  # bytes of overlay images, unless set with `--overlays-size`
-OF_ALL: Final = 100 << 30  # bytes, unless set with `--backups-size`
-OF_EACH_USER: Final = 10 << 30  # bytes, unless set with `--limit user:storage`
-BACKUPS_OF_EACH_USER: Final = 1000  # unless set with `--limit user:backups`
+STEP_LAST: Final = 1 << 20  # minimum when little space is left, which other backups may need
+OF_IMAGES: Final = 20 << 30  # default bytes of overlay images
+OF_ALL: Final = 100 << 30  # default bytes of all backups
+OF_EACH_USER: Final = 10 << 30  # default bytes of a user's backups
+BACKUPS_OF_EACH_USER: Final = 1000  # default number of a user's backups
 
 
 class BackupSpace:
-    """The limits. For users with every right, only the total counts.
+    """The limits on backups. Only the total applies to users with every right.
 
     Args:
         records: The rows.
-        total: The maximum number of bytes of all backups.
-        each: The maximum number of bytes of each user's backups.
+        total: The maximum size of all backups, in bytes.
+        each: The maximum size of each user's backups, in bytes.
         count: The maximum number of backups of each user.
     """
 
@@ -57,7 +58,7 @@ class BackupSpace:
         )
 
     async def check_count(self, caller: Principal, creating: int) -> None:
-        """Raise `limit_exceeded` if a user has too many backups, including the `creating` in progress."""
+        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups, including `creating` in progress."""
         if ALL in caller.rights:
             return
         records = (await self._records.all()).values()
@@ -66,7 +67,7 @@ class BackupSpace:
             raise limit_exceeded(f"the user {caller.id!r} has reached the limit of {self._count} backups: delete one")
 
     async def reserve(self, record: BackupRecord, caller: Principal, size: int) -> None:
-        """Reserve space for an archive of `size` bytes so far, and for some more if available.
+        """Reserve space for the `size` bytes of an archive so far, and for further bytes if available.
 
         Args:
             record: The row of the backup, which is updated.
@@ -85,12 +86,12 @@ class BackupSpace:
                 record.reserved = wanted
                 await self._records.update(record)
                 room, full = await self._room(record, caller)
-                if room >= wanted:  # nothing else has been reserved in the meantime
+                if room >= wanted:  # no other backup has reserved the space
                     return
         raise limit_exceeded(f"{full}: delete some")
 
     async def _room(self, record: BackupRecord, caller: Principal) -> tuple[int, str]:
-        """Return the bytes left for a backup beside all others, and the limit that more would exceed."""
+        """Return the available bytes for a backup, and the message for exceeding them."""
         others = [other for id, other in (await self._records.all()).items() if id != record.info.id]
         room = self._total - _sum(others), f"the backups of this gateway would exceed {self._total} bytes"
         if ALL in caller.rights:

@@ -1,7 +1,7 @@
-"""`python -m hawse_gateway.backups.squashfs`: build a squashfs image from the archive on standard input.
+"""`python -m hawse_gateway.backups.squashfs`: builds a squashfs image from an archive on standard input.
 
-A sandbox's programs control the contents of the archive, so this process confines itself and mksquashfs before it reads
-the first byte. All entries get one owner, since the image is for a sandbox's user.
+Programs in a sandbox control the contents of the archive, so this process confines itself and mksquashfs before it
+reads the first byte. All entries get the same owner, the user of a sandbox's programs.
 """
 
 import gzip
@@ -25,32 +25,32 @@ from hawse.wire import HawseError
 from hawse_gateway.backups.tar_sizes import TarSizes
 from hawse_gateway.core.confinement import confine, die_with
 
-IMAGE_FD: Final = 100  # the image, an empty file
+IMAGE_FD: Final = 100  # descriptor of the image, an empty file
 SYSTEM: Final = "/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin"
-BLOCK: Final = 256 << 10  # bytes of the archive read at a time
-HEAD: Final = 1 << 20  # bytes at the start of the archive that contain its first entry
-MODE: Final = 0o755  # of the top directory, unless the archive contains it
-LEVEL: Final = 3  # of zstd: mksquashfs defaults to 15, which is ten times slower and a few percent smaller
+BLOCK: Final = 256 << 10  # bytes per read of the archive
+HEAD: Final = 1 << 20  # bytes at the start of the archive that are parsed for its first entry
+MODE: Final = 0o755  # mode of the top directory if the archive does not contain it
+LEVEL: Final = 3  # zstd level; mksquashfs's default of 15 is ten times slower and saves a few percent
 MEMORY: Final = 1 << 30  # bytes of address space of each process
-QUEUES: Final = "128M"  # of it, for data that mksquashfs has read and not written yet
-PROCESSORS: Final = 2  # used by mksquashfs: each has separate buffers
-LINE_MAX: Final = 1000  # bytes of one line of mksquashfs's output
-LINES_KEPT: Final = 10  # of them: less than a pipe holds
-TOO_LARGE: Final = 3  # the exit code for an archive whose unpacked size is too large
-NICENESS: Final = 5  # a caller waits for it, but other users' calls matter more
+QUEUES: Final = "128M"  # part of MEMORY for mksquashfs's queues
+PROCESSORS: Final = 2  # threads of mksquashfs, each of which has separate buffers
+LINE_MAX: Final = 1000  # bytes of a line of mksquashfs's output
+LINES_KEPT: Final = 10  # last lines to keep, which fit into a pipe
+TOO_LARGE: Final = 3  # exit code for an archive whose unpacked size is too large
+NICENESS: Final = 5  # lower priority than other users' calls
 
 
 class ImagePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The work to do.
+    """The input of the process.
 
     Attributes:
         program: The path of mksquashfs.
         format: The format of the archive.
         owner: The user and group of all files.
         size: The maximum size of the image in bytes.
-        unpacked: The maximum unpacked size of the archive in bytes, including holes in its files.
-        cpu: The maximum seconds of processor time of each process.
-        user: The user and group that the superuser switches to. None keeps the current user.
+        unpacked: The maximum unpacked size of the archive in bytes, including holes in files.
+        cpu: The maximum CPU time of each process, in seconds.
+        user: The user and group to switch to if run as root. None keeps the current user.
     """
 
     program: str
@@ -63,10 +63,10 @@ class ImagePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find(places: Sequence[str | None] = (None, SYSTEM)) -> str:
-    """Return the path of mksquashfs in the first of `places` that has it. None stands for this process's PATH.
+    """Return the path of mksquashfs in the first of `places` that contains it. None means PATH.
 
     Raises:
-        HawseError: `unavailable`; the message states which package to install.
+        HawseError: `unavailable`, with the name of the package to install.
     """
     path = next(filter(None, (shutil.which("mksquashfs", path=place) for place in places)), None)
     if path is None:
@@ -79,7 +79,7 @@ def main() -> int:
     plan = msgspec.json.decode(sys.argv[1], type=ImagePlan)
     os.dup2(int(sys.argv[2]), IMAGE_FD)
     os.nice(NICENESS)
-    zstd.is_available()  # loads the library: afterwards nothing else can be loaded
+    zstd.is_available()  # load the library now, because it cannot be loaded after `confine`
     confine(user=plan.user, memory=MEMORY, file_size=plan.size, cpu=plan.cpu, write=[IMAGE_FD])
     try:
         return _make(plan)
@@ -88,7 +88,7 @@ def main() -> int:
 
 
 def _make(plan: ImagePlan) -> int:
-    """Build the image and return the exit code. Raises `_TooLargeError`."""
+    """Build the image. Return the exit code. Raises `_TooLargeError`."""
     blocks = _bounded(decompressed(sys.stdin.buffer, plan.format), plan.unpacked)
     head = b""
     while len(head) < HEAD and (block := next(blocks, b"")):
@@ -114,7 +114,7 @@ def _make(plan: ImagePlan) -> int:
                 for block in blocks:
                     pipe.write(block)
         except BrokenPipeError:
-            pass  # mksquashfs has printed the reason
+            pass  # mksquashfs prints the reason
         except BaseException:
             child.kill()
             raise
@@ -132,7 +132,7 @@ class _TooLargeError(Exception):
 
 
 def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
-    """Pass on an archive until its contents exceed `most` bytes. Raises `_TooLargeError`."""
+    """Yield an archive unchanged. Raises `_TooLargeError` if its contents exceed `most` bytes."""
     sizes = TarSizes()
     for block in blocks:
         sizes.feed(block)
@@ -142,14 +142,14 @@ def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
 
 
 def _read_tail(pipe: IO[bytes], tail: list[bytes]) -> None:
-    """Read all output of mksquashfs, which may have a line for each entry, and keep the end of it."""
+    """Read all output of mksquashfs, which can have a line for each entry, and keep the last lines."""
     for line in iter(lambda: pipe.readline(LINE_MAX), b""):
         tail.append(line)
         del tail[:-LINES_KEPT]
 
 
 def arguments(plan: ImagePlan, mode: int) -> list[str]:
-    """Return the command that reads a tar from standard input. `mode` is the top directory's."""
+    """Return the command that reads a tar from standard input. `mode` is the mode of the top directory."""
     owner = str(plan.owner)
     return [
         *(plan.program, "-", f"/proc/self/fd/{IMAGE_FD}", "-tar", "-noappend", "-no-recovery", "-exit-on-error"),
@@ -160,7 +160,7 @@ def arguments(plan: ImagePlan, mode: int) -> list[str]:
 
 
 def decompressed(archive: IO[bytes], format: BackupFormat) -> Iterator[bytes]:
-    """Yield the bytes of the tar. Raises `EOFError`, `OSError` or `ValueError` if the archive is damaged."""
+    """Yield the decompressed tar. Raises `EOFError`, `OSError` or `ValueError` if the archive is damaged."""
     if format == "tar.zst":
         decoder = zstd.Decompressor()
         while not decoder.eof:
@@ -176,7 +176,7 @@ def decompressed(archive: IO[bytes], format: BackupFormat) -> Iterator[bytes]:
 
 
 def top_mode(head: bytes) -> int:
-    """Return the mode of the top directory in an archive that starts with `head`: mksquashfs ignores its entry."""
+    """Return the mode of the top directory in an archive that starts with `head`. mksquashfs ignores its entry."""
     try:
         with tarfile.open(fileobj=io.BytesIO(head), mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
             first = tar.next()

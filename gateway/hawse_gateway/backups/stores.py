@@ -1,4 +1,4 @@
-"""Stores of backup archives: a directory or a bucket. Archives are visible completely or not at all."""
+"""Stores for backup archives: a directory or a bucket. Incomplete archives are never visible."""
 
 import asyncio
 import errno
@@ -12,9 +12,9 @@ from typing import BinaryIO, Final, Protocol
 from hawse.wire import HawseError
 from hawse_gateway.core.cancellation import in_thread
 
-BLOCK: Final = 1 << 20  # bytes read at a time
-KEEP_FREE: Final = 512 << 20  # bytes to leave free on the disk, which also holds the gateway's rows and logs
-PART: Final = ".part"  # suffix of the name of an archive being written
+BLOCK: Final = 1 << 20  # bytes per read
+KEEP_FREE: Final = 512 << 20  # bytes to leave free on the disk, which the gateway needs for rows and logs
+PART: Final = ".part"  # suffix of the names of incomplete archives
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -22,39 +22,39 @@ class BackupWriter(Protocol):
     """An archive being written. Methods raise `HawseError`: `no_space` or `unavailable`."""
 
     async def write(self, data: bytes) -> None:
-        """Append bytes."""
+        """Append bytes to the archive."""
 
     async def commit(self) -> None:
-        """Make it durable and visible."""
+        """Complete the archive, and make it durable and visible."""
 
 
 class BackupStore(Protocol):
-    """Archives by backup id. Methods raise `HawseError`: `no_space` or `unavailable`."""
+    """Stores archives by backup id. Methods raise `HawseError`: `no_space` or `unavailable`."""
 
     def writing(self, id: str) -> AbstractAsyncContextManager[BackupWriter]:
-        """Write an archive. It is removed when the block ends, unless it was committed."""
+        """Write an archive in the `async with` block. Unless it is committed, it is removed at the end of the block."""
         ...
 
     def read(self, id: str) -> AsyncGenerator[bytes, None]:
-        """Yield the bytes of an archive. A missing archive is an `io_error`."""
+        """Yield the bytes of an archive. Raises `HawseError` (`io_error`) if the archive does not exist."""
         ...
 
     async def delete(self, id: str) -> None:
-        """Delete an archive, and leftovers of one that was not committed. Does nothing if it is missing."""
+        """Delete a complete or incomplete archive. Has no effect if it does not exist."""
 
 
 def open_store(place: str) -> BackupStore:
-    """Return the store at a place: `s3://BUCKET/PREFIX`, or the path of a directory.
+    """Return the store at `s3://BUCKET/PREFIX` or at the path of a directory.
 
     Raises:
-        ValueError: The place is invalid.
+        ValueError: The URL is invalid.
     """
     if "://" not in place:
         return DirectoryStore(Path(place))
     try:
         object_store = import_module(
             "hawse_gateway.backups.object_store"
-        )  # imported only here: it needs an optional package
+        )  # needs an optional package
     except ModuleNotFoundError as error:
         raise ValueError(f"{place} needs {error.name}: pip install 'hawse[s3]'") from error
     found: BackupStore = object_store.ObjectStore(place)
@@ -63,7 +63,7 @@ def open_store(place: str) -> BackupStore:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Convert a store's `OSError` to the call's error."""
+    """Convert an `OSError` of a store to `HawseError`."""
     try:
         yield
     except FileNotFoundError as error:
@@ -75,7 +75,7 @@ def store_errors() -> Iterator[None]:
 
 
 class DirectoryStore:
-    """A directory with one file per archive. It is created on first use, accessible only to its owner.
+    """A directory with one file per archive. It is created on first use, with access only for its owner.
 
     Args:
         directory: Its path.

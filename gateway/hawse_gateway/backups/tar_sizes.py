@@ -1,39 +1,39 @@
-"""The unpacked size of an archive, read from its headers as it passes by.
+"""Computes the unpacked size of a tar archive from its headers, while the archive is streamed.
 
-A tar of 864 bytes can contain 50 sparse files of 1 TiB each, whose zeros all have to be read when it is unpacked. The
-module supports ustar, pax and GNU headers, and the sparse files of GNU tar and pax. It finds nothing in data that is
-not a tar; the unpacking program reports that.
+A tar of 864 bytes can contain 50 sparse files of 1 TiB each, and unpacking has to read all their zeros. This module
+supports ustar, pax and GNU headers, and sparse files of GNU tar and pax. It ignores data that is not a tar. The
+unpacking program reports such data.
 """
 
 from typing import Final
 
-RECORD: Final = 512  # bytes of a header, and the multiple that an entry's data is padded to
-PAX_MAX: Final = 1 << 20  # bytes of the pax header of one entry
+RECORD: Final = 512  # bytes of a header; the data of an entry is padded to a multiple of this size
+PAX_MAX: Final = 1 << 20  # maximum bytes of an entry's pax header
 _PAX: Final = (b"x", b"g", b"X")
-_SPARSE: Final = b"S"  # a sparse file of GNU tar
+_SPARSE: Final = b"S"  # type of GNU tar's sparse files
 _SIZE: Final = b"size"
 _REAL: Final = (b"GNU.sparse.realsize", b"GNU.sparse.size")
 
 
 class TarSizes:
-    """Counts the blocks of an archive passed to `feed`.
+    """Computes the unpacked size of the archive that is passed to `feed`.
 
     Attributes:
-        total: Bytes of the archive so far, including the holes in its files.
+        total: The size of the archive so far in bytes, including holes in files.
     """
 
     def __init__(self) -> None:
         self.total = 0
-        self._rest = b""  # start of an incomplete record or pax header
+        self._rest = b""  # the start of an incomplete record or pax header
         self._skip = 0  # bytes until the next header
-        self._pax = 0  # bytes of the following pax header with padding; 0 if a header follows
-        self._extended = False  # more of a sparse file's map follows
+        self._pax = 0  # bytes of the next pax header including padding; 0 if an entry's header is next
+        self._extended = False  # whether more of a sparse file's map follows
         self._after_map = 0  # bytes of data after the map
-        self._real: int | None = None  # from a pax header, for the next entry
+        self._real: int | None = None  # size of the next entry, from a pax header
         self._size: int | None = None
 
     def feed(self, block: bytes) -> None:
-        """Count a block of any size."""
+        """Process a block of any size."""
         self.total += len(block)
         at = 0
         if self._rest:
@@ -71,7 +71,7 @@ class TarSizes:
         elif self._real is not None:
             self.total += max(0, self._real - size)
         self._skip = data
-        if kind not in b"KL":  # a long name of the next entry
+        if kind not in b"KL":  # long name of the next entry
             self._real = self._size = None
 
     def _read_map(self, record: bytes) -> None:
@@ -97,7 +97,7 @@ class TarSizes:
 
 
 def _number(field: bytes) -> int:
-    """Return a number in a header: octal digits or, if the first bit is set, the bytes of an integer."""
+    """Return a number in a header: octal digits or, if the first bit is set, a binary integer."""
     if field[0] & 0x80:
         return int.from_bytes(bytes([field[0] & 0x7F]) + field[1:]) if field[0] == 0x80 else 0
     try:

@@ -1,4 +1,4 @@
-"""Moves archives between sandboxes and the store: the work of `backup.create` and `backup.restore`."""
+"""Transfers archives between sandboxes and the store, for `backup.create` and `backup.restore`."""
 
 import asyncio
 import hashlib
@@ -35,11 +35,11 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 log = logging.getLogger(__name__)
 
-ATTEMPTS: Final = 3  # of a transfer whose link to the sandbox is lost
+ATTEMPTS: Final = 3  # attempts of a transfer whose link to the sandbox is lost
 CLEANUP_TIMEOUT: Final = 10.0  # s to clean up after a failed transfer
-PROGRESS_BYTES: Final = 4 << 20  # bytes between two reports
-STALL_TIMEOUT: Final = 300.0  # s without a byte or an event: the longest such step removes the old tree
-WORK_TIMEOUT: Final = 12 * 3600.0  # s for a whole transfer: a sandbox could send an occasional byte forever
+PROGRESS_BYTES: Final = 4 << 20  # bytes between two progress reports
+STALL_TIMEOUT: Final = 300.0  # s without a byte or an event; removing the old tree can take long
+WORK_TIMEOUT: Final = 12 * 3600.0  # s for a whole transfer, because a sandbox could send an occasional byte forever
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class LinkTable(Protocol):
-    """Knows the links to sandboxes."""
+    """The links to the sandboxes."""
 
     def get(self, sandbox: str | None) -> SandboxLink: ...
 
@@ -59,11 +59,11 @@ class BackupTransfers:
         links: The links to sandboxes.
         store: The store of the archives.
         records: The rows.
-        owns: Returns whether a sandbox belongs to a caller.
-        space: The limits of bytes. None uses the defaults.
-        overlays: Restores without copying. None disables overlays.
-        stall_timeout: Seconds without a byte or an event until a transfer fails.
-        work_timeout: Seconds until a transfer fails in any case.
+        owns: Returns whether a caller owns a sandbox.
+        space: The limits on backups. None uses the defaults.
+        overlays: Restores backups as overlays. None disables overlays.
+        stall_timeout: Seconds without a byte or an event before a transfer fails.
+        work_timeout: The maximum duration of a transfer, in seconds.
     """
 
     def __init__(
@@ -88,11 +88,11 @@ class BackupTransfers:
         self._records = records
 
     async def create(self, params: BackupCreate, caller: Principal, report: Report) -> BackupInfo:
-        """Create a backup. If this fails or is cancelled, nothing is left behind.
+        """Create a backup. After a failure or cancellation, the partial backup is deleted.
 
         Raises:
-            HawseError: `limit_exceeded` if there are too many bytes, `deadline_exceeded` if the transfer stalls,
-                `io_error` if the sandbox violates the protocol, and errors of the sandbox and the store.
+            HawseError: `limit_exceeded` if the backup is too large, `deadline_exceeded` if the transfer stalls,
+                `io_error` if the sandbox violates the protocol, or an error of the sandbox or the store.
         """
         overlays = self._needed() if params.overlay else None
         now = self._records.clock.now()
@@ -124,11 +124,10 @@ class BackupTransfers:
     async def restore(
         self, params: BackupRestore, record: BackupRecord, caller: Principal, report: Report
     ) -> BackupRestoreResult:
-        """Restore a backup. If this fails or is cancelled, the sandbox is unchanged.
+        """Restore a backup. After a failure or cancellation, the sandbox is unchanged.
 
         Raises:
-            HawseError: `not_found` or `forbidden` if the caller may not operate the sandbox; otherwise the same as
-                `create`.
+            HawseError: `not_found` or `forbidden` if the caller may not operate the sandbox, or an error of `create`.
         """
         sandbox = params.sandbox or record.info.sandbox
         check(principal_in(caller, sandbox, own=self._owns(caller, sandbox)), OPERATE)
@@ -141,29 +140,29 @@ class BackupTransfers:
             return await _repeated(lambda: self._unpack(link, params, record.info, caller, report, moved))
 
     async def delete(self, id: str) -> None:
-        """Delete an archive, its row and, unless it is mounted, its image."""
+        """Delete a backup's archive, its row and, unless it is mounted, its image."""
         await self._store.delete(id)
         await self._records.remove(id)
         if self._overlays is not None:
             await self._overlays.discard(id)
 
     async def sweep(self) -> None:
-        """Delete everything that is no longer needed. Failures are retried next time.
+        """Delete expired backups, unfinished backups of killed gateways, and unneeded images.
 
-        This includes expired backups, parts of backups that a gateway was creating when it was killed, and images.
+        Failures are retried by the next call.
         """
         for id, record in (await self._records.all()).items():
             try:
                 if self._records.expired(record) or await self._records.abandoned(record):
                     log.info("= backup %s %s", id, "has expired" if record.ready else "was not finished")
                     await self.delete(id)
-            except Exception as error:  # the others are deleted anyway
+            except Exception as error:  # continue with the other backups
                 log.warning("! backup %s: %r", id, error)
         if self._overlays is not None:
             await self._overlays.sweep((await self._records.all()).keys())
 
     def _needed(self) -> BackupOverlays:
-        """Raises `HawseError` `unavailable`."""
+        """Return the overlays. Raises `HawseError` (`unavailable`) if they are not available."""
         if self._overlays is None:
             raise no_overlays()
         self._overlays.check()
@@ -171,7 +170,8 @@ class BackupTransfers:
 
     @asynccontextmanager
     async def _watched(self) -> AsyncIterator[Moved]:
-        """Yield a function to call for each byte and event. If it is not called for too long, the block is cancelled.
+        """Yield a function to call for each byte and event. The block is cancelled after `stall_timeout` without a
+        call.
 
         Raises:
             HawseError: `deadline_exceeded`.
@@ -191,7 +191,7 @@ class BackupTransfers:
             if not stalled.expired():
                 raise
             text = f"nothing moved for {self._stall_timeout:g} s"
-            if stalled.when() == end:  # the loop's clock may be slightly behind its timers
+            if stalled.when() == end:  # not compared with the loop's clock, which can be slightly behind its timers
                 text = f"it took more than {self._work_timeout:g} s"
             raise HawseError("deadline_exceeded", f"the backup was given up: {text}", admitted="yes") from None
 
@@ -201,7 +201,7 @@ class BackupTransfers:
         source = BackupPack(
             path=params.path, exclude=params.exclude, gitignore=params.gitignore, compression=params.compression
         )
-        report(BackupProgress(phase="packing"))  # the sandbox reports at intervals; for a small directory, never
+        report(BackupProgress(phase="packing"))  # the sandbox reports no progress for a small directory
         digest, size = hashlib.sha256(), 0
         link = self._links.get(params.sandbox)
         async with (
@@ -251,7 +251,7 @@ class BackupTransfers:
     async def _send(
         self, link: SandboxLink, archive: str, info: BackupInfo, caller: Principal, report: Report, moved: Moved
     ) -> None:
-        """Write the archive to a file in the sandbox."""
+        """Send the archive to a file in the sandbox."""
         report(BackupProgress(phase="reading"))
         sent = reported = 0
         upload = {"path": archive, "input": secrets.token_hex(8), "mode": 0o600}
@@ -260,7 +260,7 @@ class BackupTransfers:
             try:
                 async for data in content:
                     if not await call.send(data):
-                        break  # its error is raised below
+                        break  # the call's error is raised below
                     moved()
                     sent += len(data)
                     if sent - reported >= PROGRESS_BYTES:
@@ -286,7 +286,7 @@ def _answer(value: Any, kind: type[T]) -> T:
 
 @contextmanager
 def _of_sandbox() -> Iterator[None]:
-    """Raise `io_error` for invalid answers: any program in the sandbox may have sent them."""
+    """Raise `HawseError` (`io_error`) for an invalid response, which any program in the sandbox can have sent."""
     try:
         yield
     except msgspec.MsgspecError as error:
@@ -300,7 +300,7 @@ async def _perform(link: SandboxLink, method: str, params: Any, caller: Principa
 
 
 async def _repeated(attempt: Callable[[], Awaitable[T]]) -> T:
-    """Repeat a transfer whose link to the sandbox was lost: nothing of it is left."""
+    """Repeat a transfer if the link to the sandbox is lost, after which the sandbox has no partial state."""
     for _ in range(ATTEMPTS - 1):
         try:
             return await attempt()
@@ -312,7 +312,7 @@ async def _repeated(attempt: Callable[[], Awaitable[T]]) -> T:
 
 
 async def _cleaned(work: Awaitable[None]) -> None:
-    """Clean up after a transfer. A failure is only logged: the transfer's error matters more."""
+    """Clean up after a transfer. An error is only logged, because the transfer's own error is more important."""
     try:
         async with asyncio.timeout(CLEANUP_TIMEOUT):
             await work

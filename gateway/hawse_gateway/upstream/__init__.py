@@ -1,4 +1,4 @@
-"""Links to the runtimes: connecting, waiting callers and bounded input queues.
+"""Links to the runtimes: connections, waiting calls and bounded input queues.
 
-It knows nothing about clients: its callers are objects that take results and frames.
+The package knows nothing about clients. Its callers are objects that receive results and frames.
 """

@@ -1,7 +1,7 @@
-"""A call that the gateway makes on a link. The caller reads its output and sends its input as bytes.
+"""A call from gateway code on a link. The caller reads the output and sends the input as bytes.
 
-A link treats it like a client's `ChannelBridge`. At most one window of output is buffered, because credit is granted
-only for output that the caller has read.
+The call implements the same interface as a client's `ChannelBridge`. At most one window of output is buffered, because
+credit is only granted for output that the caller has read.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from hawse_gateway.limits.pace import CURRENT, Pace, Pacer
 from hawse_gateway.upstream.input_queue import InputQueue
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-WINDOW: Final = 256 << 10  # bytes: the memory cost of a slow reader
-PIECE: Final = 64 << 10  # bytes of input in one frame
-GRANT_STEP: Final = 32 << 10  # bytes read before credit is granted again: an eighth of the window
+WINDOW: Final = 256 << 10  # bytes of output that are buffered for a slow reader
+PIECE: Final = 64 << 10  # bytes of input per frame
+GRANT_STEP: Final = 32 << 10  # minimum bytes of a credit grant: an eighth of the window
 
 
 class UpstreamItem(NamedTuple):
-    """Bytes of an output stream; the first is at `offset`."""
+    """Bytes of an output stream, starting at `offset`."""
 
     kind: Kind
     offset: int
@@ -32,7 +32,7 @@ class UpstreamItem(NamedTuple):
 
 
 class UpstreamCall:
-    """Use it in `async with`; leaving cancels a call that has not ended."""
+    """A call, used as an async context manager. Leaving the context cancels the call unless it has ended."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class UpstreamCall:
         context: CallContext | None = None,
         pace: Pace | None = None,
     ) -> None:
-        """Create a call. Entering the context starts it.
+        """Create a call. Entering the context starts the call.
 
         Args:
             link: The link to the sandbox.
@@ -55,7 +55,7 @@ class UpstreamCall:
             principal: The caller.
             key: The idempotency key.
             timeout: Seconds until the call fails with `deadline_exceeded`.
-            context: The context to log it under. Default: the current one.
+            context: The context for logs and limits. Default: the current context.
             pace: Limits the bytes per second in both directions. Default: the pace of the current HTTP request.
         """
         self.call = Call(ch=1, method=method, params=to_raw(params), key=key, timeout=timeout)
@@ -66,7 +66,7 @@ class UpstreamCall:
         self._link: StreamLink | None = None
         self._items: deque[UpstreamItem | Event] = deque()
         self._input_queue = InputQueue(self._count_input, whole=False)
-        self._input_waiting = 0  # bytes waiting for the runtime's credit
+        self._input_waiting = 0  # input bytes waiting for the runtime's credit
         self._input_offset = 0
         self._result: Any = None
         self._error: Error | None = None
@@ -74,7 +74,7 @@ class UpstreamCall:
         self._changed = asyncio.Event()
         pace = pace or CURRENT.get()
         self._pacer = None if pace is None else Pacer(pace, self._grant)
-        self._taken = 0  # bytes read and not yet credited
+        self._taken = 0  # bytes that were read but not credited
         self._spend(len(self.call.params))
 
     async def __aenter__(self) -> Self:
@@ -88,30 +88,30 @@ class UpstreamCall:
 
     @property
     def buffered(self) -> int:
-        """The number of bytes received and not yet read."""
+        """The number of received bytes that are not read yet."""
         return sum(len(item.payload) for item in self._items if isinstance(item, UpstreamItem))
 
     async def result(self) -> Any:
-        """Return the call's result and drop its bytes and events. Raises `HawseError`."""
+        """Return the call's result. Drops its bytes and events. Raises `HawseError`."""
         while await self.next() is not None:
             pass
         return self._result
 
     async def begun(self) -> None:
-        """Wait for the first bytes, the first event, or the result. Raises `HawseError` if an error comes first."""
+        """Wait for the first output, event or result. Raises `HawseError` if the call fails before that."""
         while not self._items and not self._done:
             await self._change()
         if self._error is not None and not self._items:
             raise self._error.to_exception()
 
     async def data(self) -> AsyncIterator[bytes]:
-        """Yield its bytes, in order. Raises `HawseError`, possibly after some of them."""
+        """Yield the bytes of the output in order. Raises `HawseError`, possibly after some output."""
         while (item := await self.next()) is not None:
             if isinstance(item, UpstreamItem):
                 yield item.payload
 
     async def next(self) -> UpstreamItem | Event | None:
-        """Return the next bytes or event, or None at the end. Raises `HawseError`. Safe to cancel and call again."""
+        """Return the next bytes or event, or None at the end. Raises `HawseError`. Cancellation loses no data."""
         while not self._items and not self._done:
             await self._change()
         if self._items:
@@ -129,7 +129,7 @@ class UpstreamCall:
     # ---- input
 
     async def send(self, data: bytes) -> bool:
-        """Send input and wait until the link has taken it. Concurrent calls keep their order.
+        """Send input, and wait until the link has accepted it. Concurrent calls are sent in order.
 
         Returns:
             False if the call has ended.
@@ -144,7 +144,7 @@ class UpstreamCall:
         return not self._done
 
     async def keep_pace(self) -> None:
-        """Wait before reading more input from the client, as long as its limit of bytes per second requires."""
+        """Wait until the limit of bytes per second allows reading more input from the client."""
         if self._pacer is not None and (wait := self._pacer.pace.wait):
             await asyncio.sleep(wait)
 
@@ -167,7 +167,7 @@ class UpstreamCall:
         await self._changed.wait()
 
     def _grant(self) -> None:
-        """Grant credit for the bytes that were read, as soon as the pace allows it."""
+        """Grant credit for read bytes as soon as the pace allows it."""
         if self._link is None or self._done or not self._taken or (self._pacer is not None and self._pacer.blocked):
             return
         size, self._taken = self._taken, 0
@@ -199,7 +199,7 @@ class UpstreamCall:
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        if data.payload:  # an empty frame costs no credit, so it must not use memory
+        if data.payload:  # empty frames use no credit, so they must not use memory
             self._items.append(UpstreamItem(data.kind, data.offset, bytes(data.payload)))
         self._changed.set()
 

@@ -1,4 +1,4 @@
-"""Connect to a runtime over a Unix socket or TCP, and abandon a link whose runtime neither reads nor responds."""
+"""Connects to a runtime over a Unix socket or TCP, and aborts a link whose runtime is unresponsive."""
 
 import asyncio
 import math
@@ -16,22 +16,22 @@ from hawse_gateway.providers.base import Endpoint, MachineAddress, TcpAddress
 from hawse_gateway.providers.pinned import pinned_context
 
 PING_INTERVAL: Final = 10.0  # s
-SILENCE_TIMEOUT: Final = 30.0  # s without a message until a runtime counts as stuck
+SILENCE_TIMEOUT: Final = 30.0  # s without a message before a runtime is considered stuck
 
 
 class LinkOwner(Protocol):
-    """Receives the events of a link after its `welcome`."""
+    """Receives the events of a link after `welcome`."""
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None: ...
 
     def link_drained(self) -> None:
-        """The transport accepts bytes again."""
+        """Called when the transport accepts bytes again."""
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None: ...
 
 
 class MachineConnector(Protocol):
-    """Knows the machines connected to this gateway (`hawse_gateway.providers.joined.machines`)."""
+    """The machines that are connected to this gateway (`hawse_gateway.providers.joined.machines`)."""
 
     async def connect(self, unit: str, make: "Callable[[], RuntimeLink]") -> "RuntimeLink":
         """Wait until the machine of a unit can carry a link, and return the link created by `make`."""
@@ -39,13 +39,14 @@ class MachineConnector(Protocol):
 
 
 class RuntimeLink(StreamLink):
-    """The client end of a stream link.
+    """The gateway's side of a stream link to a runtime.
 
     Attributes:
-        ready: Done when the runtime has sent `welcome`. Fails with the link's error, or with the runtime's refusal.
+        ready: A future that is done when the runtime has sent `welcome`. Fails with the link's error or the runtime's
+            refusal.
         lost: Set when the link is closed.
         abilities: The abilities announced in `welcome`.
-        alone_since: When the sandbox's last other runtime had ended, by the loop's clock. Infinite if unknown.
+        alone_since: When the sandbox's previous runtime ended, by the loop's clock. Infinite if unknown.
     """
 
     def __init__(
@@ -66,12 +67,12 @@ class RuntimeLink(StreamLink):
 
     @property
     def silence(self) -> float:
-        """The seconds since the last message."""
+        """Seconds since the last message."""
         return self._clock() - self._last_received
 
     @property
     def alone(self) -> float:
-        """The seconds since another runtime was in the sandbox; below 0 if unknown."""
+        """Seconds since the sandbox's previous runtime ended. Negative if unknown."""
         return self._clock() - self.alone_since
 
     def ping(self) -> None:
@@ -82,7 +83,7 @@ class RuntimeLink(StreamLink):
         peer = credentials(transport)
         if self._uid is not None and (peer is None or peer.uid != self._uid):
             refusal = "the process that listens on the runtime's socket belongs to another user"
-            self.ready.set_exception(HawseError("unavailable", refusal))  # it receives neither `hello` nor the token
+            self.ready.set_exception(HawseError("unavailable", refusal))  # before `hello`, which contains the token
             cast(asyncio.Transport, transport).abort()
             return
         super().connection_made(transport)
@@ -95,7 +96,8 @@ class RuntimeLink(StreamLink):
             self.abilities = event.abilities
             self.ready.set_result(None)
         elif isinstance(event, Error):
-            # Not the runtime's code: `unauthenticated` would mean that the client's token is wrong.
+            # The runtime's error code is replaced, because `unauthenticated` would mean that the client's token is
+            # wrong.
             refusal = f"the runtime refused the gateway's connection: {event.code}: {event.message}"
             self.ready.set_exception(HawseError("unavailable", refusal))
 
@@ -121,16 +123,16 @@ async def dial(
     """Connect to a runtime and wait for its `welcome`.
 
     Args:
-        endpoint: The runtime's address, and the token it expects in `hello`.
+        endpoint: The runtime's address, and the token that it expects in `hello`.
         owner: Receives the link's events.
-        keystrokes: While somebody types, input is sent in small pieces.
-        machines: The machines that have joined. None if machines cannot join.
+        keystrokes: Notices typing, during which input is sent in small frames.
+        machines: The joined machines. None if machines cannot join.
 
     Raises:
         OSError: The address does not accept connections, or the runtime closed the connection.
-        RemoteProtocolError: The runtime does not speak the protocol.
-        HawseError: `unavailable` if the runtime refused the connection, for example because of a wrong token, or if the
-            server at its address is not the runtime.
+        RemoteProtocolError: The runtime violated the protocol.
+        HawseError: `unavailable` if the runtime refused the connection, for example because of a wrong token, or if
+            another program listens at its address.
     """
     loop = asyncio.get_running_loop()
 
@@ -155,7 +157,7 @@ async def dial(
 
 
 async def dial_server(accept: Callable[[], asyncio.BaseProtocol], owner: LinkOwner) -> RuntimeLink:
-    """Connect to a server in this process over a socket pair. Raises `OSError` if no descriptors are free."""
+    """Connect to a server in this process over a socket pair. Raises `OSError` without free descriptors."""
     loop = asyncio.get_running_loop()
     ours, theirs = socket.socketpair()
     await loop.connect_accepted_socket(accept, theirs)
@@ -173,12 +175,12 @@ async def _welcomed(link: RuntimeLink) -> RuntimeLink:
 
 
 async def watch(link: RuntimeLink, *, interval: float = PING_INTERVAL, silence: float = SILENCE_TIMEOUT) -> None:
-    """Return when the link is lost. Abort a link that stays silent despite pings.
+    """Wait until the link is lost. Abort the link if the runtime does not respond to pings.
 
     Args:
-        link: A link that is ready.
+        link: The link, which must be ready.
         interval: Seconds between pings.
-        silence: Seconds without a message after which the link is aborted.
+        silence: Seconds without a message before the link is aborted.
     """
     while not link.lost.is_set():
         try:

@@ -1,4 +1,4 @@
-"""A call of the gateway itself that only reports whether it succeeded."""
+"""A call from the gateway itself that only needs the outcome."""
 
 import asyncio
 from typing import Any
@@ -12,7 +12,7 @@ from hawse_gateway.core.context import CallContext
 
 
 class GatewayCall:
-    """A link treats it like a client's `ChannelBridge`. `done` is set when it has ended, or raises its error."""
+    """A call with the interface of a client's `ChannelBridge`. `done` is a future for the end or the error."""
 
     def __init__(self, params: Params[Any]) -> None:
         self.call = Call(ch=1, method=spec_of(type(params)).name, params=to_raw(params))
@@ -27,7 +27,7 @@ class GatewayCall:
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        """Ignored: the methods called here send no bytes."""
+        """Ignore output, because the methods called here have none."""
 
     def receive_message(self, message: Event | Result | Error) -> None:
         if isinstance(message, Error):
@@ -36,10 +36,10 @@ class GatewayCall:
             self.done.set_result(None)
 
     def receive_progress(self, event: Event) -> None:
-        """Ignored: it does not wait for a sandbox."""
+        """Ignore progress, because the call does not wait for a sandbox."""
 
     def receive_credit(self, credit: Credit) -> None:
-        """Ignored: nothing is sent after the call."""
+        """Ignore credit, because the call has no input."""
 
     def fail(self, error: HawseError) -> None:
         if not self.done.done():

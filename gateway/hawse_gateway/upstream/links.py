@@ -1,4 +1,4 @@
-"""The links to all sandboxes, and to the gateway's own methods, which are called in the same way."""
+"""The links to all sandboxes and to the gateway's own methods."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -18,13 +18,13 @@ from hawse_gateway.upstream.dial import MachineConnector, RuntimeLink, dial, dia
 from hawse_gateway.upstream.observer import CallObserver
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-CONNECT_TIMEOUT: Final = 10.0  # s that a call waits for its runtime
+CONNECT_TIMEOUT: Final = 10.0  # s to wait for a runtime
 
-Preparation = Callable[[str], Awaitable[None]]  # prepares a running sandbox, by its id, for calls
+Preparation = Callable[[str], Awaitable[None]]  # prepares a running sandbox for calls, given its id
 
 
 class EndpointSource(Protocol):
-    """Knows where runtimes accept links."""
+    """Starts sandboxes and returns their endpoints."""
 
     async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:
         """Return the endpoint of a sandbox's runtime.
@@ -32,23 +32,23 @@ class EndpointSource(Protocol):
         Args:
             sandbox: The id of the sandbox.
             report: Called with the progress of the start.
-            start: Whether to start a sandbox that is not running. If False, the result is None in that case.
+            start: Whether to start a sandbox that is not running. If False, None is returned for such a sandbox.
 
         Raises:
-            HawseError: There is no endpoint.
+            HawseError: The sandbox has no endpoint.
         """
         ...
 
     async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
-        """Return the configuration that the runtime is sent before any other call, if any."""
+        """Return the configuration to send to the runtime before any other call, or None."""
         ...
 
 
 class Links:
-    """The links of all sandboxes, and the link to the gateway's own methods, whose handlers `dispatcher` has.
+    """The links to all sandboxes, and the link to the gateway's own methods, which `dispatcher` handles.
 
-    The gateway serves its own methods to itself over a socket pair, so that calls of either kind are forwarded in the
-    same way: with a key, a deadline, events, bytes and credit.
+    The gateway serves its own methods over a socket pair. Calls of both kinds are therefore forwarded in the same way,
+    with idempotency keys, deadlines, events, bytes and credit.
     """
 
     def __init__(
@@ -67,16 +67,17 @@ class Links:
         """Create a table without links.
 
         Args:
-            sandboxes: Starts sandboxes and knows their endpoints.
-            tasks: The parent of all tasks of links, and of the gateway's own calls.
+            sandboxes: Starts sandboxes and returns their endpoints.
+            tasks: The parent of the tasks of links and of the gateway's own calls.
             observer: Notified of all calls.
-            owns: Returns whether a sandbox belongs to a caller.
+            owns: Returns whether a caller owns a sandbox.
             limits: Limits the calls of each user. It must also observe the calls. None disables the limits.
-            machines: The machines that have joined. None if machines cannot join.
-            alone_for: Returns the seconds since another runtime was in a sandbox, or 0 if unknown. Raises `HawseError`.
-                None if it is never known.
+            machines: The joined machines. None if machines cannot join.
+            alone_for: Returns the seconds since a sandbox's previous runtime ended, or 0 if unknown. Raises
+                `HawseError`. None if it is never known.
             shared: Whether other gateways serve the same sandboxes.
-            preparations: Awaited in order before a link to a running sandbox is opened. The list may still grow.
+            preparations: Functions that are awaited in order before a link to a running sandbox is opened. The list can
+                grow later.
         """
         self._alone_for = alone_for
         self._preparations = preparations
@@ -88,19 +89,18 @@ class Links:
         self._owns = owns
         self._sandboxes = sandboxes
         self._tasks = tasks
-        # A `SandboxLink` lives as long as its task or one of its calls: a made-up name costs nothing.
+        # A `SandboxLink` lives as long as its task or one of its calls, so calls to unknown sandboxes use no memory.
         self._links: WeakValueDictionary[str, SandboxLink] = WeakValueDictionary()
-        self._running: set[asyncio.Task[None]] = set()  # calls of the gateway's own methods
+        self._running: set[asyncio.Task[None]] = set()  # tasks for calls of the gateway's own methods
         self.dispatcher = Dispatcher(self._start, IdempotencyTable(shared=shared))
         self._server = Server(self.dispatcher, name="hawse-gateway")
         connect = partial(dial_server, self._server.accept)
         self.gateway = SandboxLink("gateway", connect, tasks, gateway=True, observer=observer, owns=owns, limits=limits)
 
     def get(self, sandbox: str | None) -> SandboxLink:
-        """Return the link of a sandbox, or the gateway's own for None.
+        """Return the link of a sandbox, or, for None, the link to the gateway's own methods.
 
-        Whether the sandbox exists is checked when a call needs the link. Raises `HawseError` (`unavailable`) after
-        `stop`.
+        A call on the link checks whether the sandbox exists. Raises `HawseError` (`unavailable`) after `stop`.
         """
         if self._stopped:
             raise HawseError("unavailable", "the gateway is shutting down")
@@ -119,11 +119,11 @@ class Links:
         return link
 
     def ready(self) -> list[SandboxLink]:
-        """Return the links to sandboxes that are connected now. Does not connect any."""
+        """Return all links that are connected now."""
         return [link for link in self._links.values() if link.ready]
 
     def retry_waiting(self) -> None:
-        """Connect where calls wait: a sandbox may have been started by something other than a call."""
+        """Connect links that calls wait for, because their sandboxes may have been started."""
         for link in list(self._links.values()):
             link.retry()
 
@@ -136,13 +136,13 @@ class Links:
             task.cancel()
 
     async def configure(self, sandbox: str) -> None:
-        """Send the sandbox's configuration to its runtime, if linked, and wait for the result."""
+        """Send the sandbox's configuration to its runtime, if it has a link, and wait for the result."""
         link = self._links.get(sandbox)
         if link is not None and (params := await self._sandboxes.configuration(sandbox)) is not None:
             await link.request(params)
 
     async def _dial(self, sandbox: str, owner: SandboxLink) -> RuntimeLink | None:
-        """Start the sandbox if a call needs it, connect, and send the configuration before any other call."""
+        """Start the sandbox if a call needs that, connect, and send the configuration before any other call."""
         endpoint = await self._sandboxes.ensure(sandbox, owner.report, start=owner.starts)
         if endpoint is None:
             return None
@@ -159,9 +159,9 @@ class Links:
             if self._alone_for is not None:
                 link.alone_since = asyncio.get_running_loop().time() - await self._alone_for(sandbox)
         except HawseError as error:
-            if error.code != "unknown_method":  # an older runtime has no configuration
+            if error.code != "unknown_method":  # an older runtime does not have this method
                 link.abort()
-                raise ConnectionRefusedError(str(error)) from error  # it is ending or going to sleep: try the next one
+                raise ConnectionRefusedError(str(error)) from error  # the runtime is ending: retry with the next one
         except BaseException:
             link.abort()
             raise

@@ -1,4 +1,4 @@
-"""Observers of the calls on links: limits, audit log, spans. They must return at once and never raise."""
+"""The interface of observers of calls (limits, audit log, spans). Their methods must not block or raise."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,7 +8,7 @@ from hawse_gateway.core.context import CallContext
 
 
 class ObservedCall(Protocol):
-    """A call, with its caller."""
+    """A call and its caller."""
 
     @property
     def call(self) -> Call: ...
@@ -21,20 +21,20 @@ class ObservedCall(Protocol):
 
 
 class CallObserver(Protocol):
-    """Notified once when a permitted call starts, and once when it ends."""
+    """Observes the start and the end of calls, and refused calls."""
 
     def began(self, call: ObservedCall, sandbox: str | None) -> None:
-        """A call has started. `sandbox` is None for a method of the gateway itself."""
+        """Called when a permitted call starts. `sandbox` is None for the gateway's own methods."""
 
     def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None:
-        """A call has ended with `ok` or an error code. May be called again for a call that has already ended."""
+        """Called when a call ends, with `ok` or an error code. Can be called more than once."""
 
     def refused(self, call: ObservedCall, sandbox: str | None, error: HawseError) -> None:
-        """The caller is not allowed to make the call."""
+        """Called when the caller is not allowed to make a call."""
 
 
 class Unobserved:
-    """The observer that ignores everything."""
+    """An observer that ignores all calls."""
 
     def began(self, call: ObservedCall, sandbox: str | None) -> None: ...
 
@@ -44,7 +44,7 @@ class Unobserved:
 
 
 class Observers:
-    """Notifies several observers, in order."""
+    """Notifies several observers in order."""
 
     def __init__(self, observers: Sequence[CallObserver]) -> None:
         self._observers = observers

@@ -1,4 +1,4 @@
-"""A connection of the gateway to a port in a sandbox: `port.connect`, read and written as bytes."""
+"""A connection from the gateway to a port in a sandbox, using `port.connect`."""
 
 import asyncio
 from typing import Final, Self
@@ -17,7 +17,7 @@ CONNECT_TIME: Final = 20.0  # s for the link (10 s) and the connection (10 s)
 
 
 class PortTunnel(UpstreamCall):
-    """Use it in `async with`: entering waits for the connection, leaving closes it.
+    """A connection, used as an async context manager. Entering waits for the connection, and leaving closes it.
 
     Entering, `read` and `write` raise `HawseError`.
     """
@@ -28,15 +28,15 @@ class PortTunnel(UpstreamCall):
         """Create a connection.
 
         Args:
-            link: The sandbox.
+            link: The link to the sandbox.
             place: The token of a preview, or a port number.
             pace: Limits the bytes per second in both directions. None disables the limit.
-            principal: The caller. A port number needs the right `operate`.
+            principal: The caller, which needs the right `operate` for a port number.
         """
         params = {"token": place} if isinstance(place, str) else {"port": place}
         super().__init__(link, "port.connect", params, principal=principal, context=CallContext(""), pace=pace)
         self.port = 0  # 0 until connected
-        self._eof = False  # the program has closed its side
+        self._eof = False  # whether the program has closed its side
 
     async def __aenter__(self) -> Self:
         await super().__aenter__()
@@ -59,7 +59,7 @@ class PortTunnel(UpstreamCall):
         raise self._closed()
 
     async def read(self) -> bytes:
-        """Return some bytes from the program, or `b""` once it has closed its side. For one task at a time."""
+        """Read some bytes. Return `b""` when the program has closed its side. Only one task may read."""
         while not self._eof:
             item = await self.next()
             if isinstance(item, UpstreamItem):
@@ -68,12 +68,12 @@ class PortTunnel(UpstreamCall):
         return b""
 
     async def write(self, *parts: bytes) -> None:
-        """Send bytes to the program and wait until the link has taken them. Concurrent calls keep their order."""
+        """Send bytes to the program, and wait until the link has accepted them. Concurrent calls are sent in order."""
         if not await self.send(b"".join(parts)):
             raise self._closed()
 
     def cut(self, error: HawseError) -> None:
-        """Break the connection. `read` and `write` raise the error."""
+        """Break the connection, so that `read` and `write` raise `error`."""
         self._sandbox.close(self)
         self.fail(error)
 

@@ -1,4 +1,4 @@
-"""Calls to runtimes that the gateway makes itself, instead of forwarding them for clients."""
+"""The gateway's own calls to runtimes, for sleep and configuration."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ ANSWER_TIMEOUT: Final = 5.0  # s for a runtime to respond
 
 
 class LinkedRuntimeCalls:
-    """Makes calls on links."""
+    """Calls runtimes through their links."""
 
     def __init__(self, links: Links) -> None:
         self._links = links
@@ -27,15 +27,15 @@ class LinkedRuntimeCalls:
     async def activity(
         self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ANSWER_TIMEOUT
     ) -> RuntimeActivityResult | None:
-        """Ask a runtime for its activity and its previews.
+        """Query a runtime's activity and previews.
 
         Args:
             sandbox: The id of the sandbox.
-            sleep_after: Seconds; a runtime that has been idle for this long refuses calls from now on.
-            timeout: Seconds to wait for the answer.
+            sleep_after: If the runtime has been idle for this number of seconds, it refuses calls from now on.
+            timeout: Seconds to wait for the response.
 
         Returns:
-            None if it did not respond.
+            The response, or None if the runtime did not respond.
         """
         try:
             async with asyncio.timeout(timeout):
@@ -44,7 +44,7 @@ class LinkedRuntimeCalls:
                 async with UpstreamCall(link, "runtime.activity", params, principal=GATEWAY) as request:
                     result = msgspec.convert(await request.result(), RuntimeActivityResult)
                 if result.asleep:
-                    link.drop()  # the next call waits for the next runtime
+                    link.drop()  # the next call waits for a new runtime
                 return result
         except (TimeoutError, HawseError, msgspec.MsgspecError) as error:
             log.info("! sandbox %s: activity: %r", sandbox, error, extra={"sandbox": sandbox})
@@ -53,15 +53,16 @@ class LinkedRuntimeCalls:
     async def configure(self, sandbox: str) -> None:
         """Send the configuration of a running sandbox to its runtime.
 
-        If there is no link, connect one: another gateway may have a link, but would not send the configuration.
+        Without a link, connect one. A link of another gateway does not help, because that gateway does not send the
+        change.
         """
         link = self._links.get(sandbox)
         if not link.ready:
-            await self._connect(link)  # a connection attempt may have started before the change
+            await self._connect(link)  # a pending connection may have been configured before the change
         await self._links.configure(sandbox)
 
     async def _connect(self, link: SandboxLink) -> None:
-        """Connect a link. If that fails, the next link starts with the configuration."""
+        """Connect a link. After a failure, the next link will send the configuration."""
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
                 async with UpstreamCall(link, "runtime.activity", RuntimeActivity(), principal=GATEWAY) as request:

@@ -1,6 +1,6 @@
-"""The link to one sandbox's runtime, connected when the first call needs it and shared by all clients.
+"""The link to a sandbox's runtime. The first call connects it, and all clients share it.
 
-When the link is lost, its calls end with `interrupted`; the next call connects a new one.
+When the link is lost, its calls fail with `interrupted`. The next call connects again.
 """
 
 import asyncio
@@ -39,19 +39,19 @@ from hawse_gateway.upstream.observer import CallObserver, Unobserved
 log = logging.getLogger(__name__)
 
 RETRY_DELAYS = (0.05, 0.2, 0.5)  # s between connection attempts while a runtime is starting or ending
-OVERDUE = 0.5  # s after its timeout until the gateway ends a call that the runtime should have ended
-CONGESTED: Final = 1 << 20  # bytes of unwritten control messages above which clients are not read from
+OVERDUE = 0.5  # s after its timeout before the gateway ends a call that the runtime has not ended
+CONGESTED: Final = 1 << 20  # bytes of unwritten control messages above which clients are not read
 
 
-REQUEST_TIMEOUT: Final = 10.0  # s for a call of the gateway itself
+REQUEST_TIMEOUT: Final = 10.0  # s for one of the gateway's own calls
 
 
-# Makes one attempt. Returns None if the sandbox is not running and no waiting call starts it.
+# Makes one attempt to connect. Returns None if the sandbox is not running and no waiting call starts it.
 Connect = Callable[["SandboxLink"], Awaitable[RuntimeLink | None]]
 
 
 class UpstreamCaller(Protocol):
-    """A call on a link: the `ChannelBridge` of a client's channel, or an `UpstreamCall` of the gateway."""
+    """A call on a link: a client's `ChannelBridge`, or an `UpstreamCall` or `GatewayCall` of the gateway."""
 
     call: Call
     principal: Principal
@@ -65,7 +65,7 @@ class UpstreamCaller(Protocol):
     def receive_message(self, message: Event | Result | Error) -> None: ...
 
     def receive_progress(self, event: Event) -> None:
-        """Handle an event of the gateway itself while the call waits for its sandbox."""
+        """Handle a progress event from the gateway while the call waits for its sandbox."""
 
     def receive_credit(self, credit: Credit) -> None: ...
 
@@ -76,7 +76,7 @@ class UpstreamCaller(Protocol):
 
 @supports_weakref
 class SandboxLink:
-    """Connects to one sandbox and passes what its link receives to the caller of the channel."""
+    """Connects to one sandbox, and dispatches received messages to the calls on the link."""
 
     def __init__(
         self,
@@ -89,15 +89,15 @@ class SandboxLink:
         owns: Owns = owns_nothing,
         limits: CallLimits | None = None,
     ) -> None:
-        """Create a link that connects when the first call needs it.
+        """Create a link, which the first call connects.
 
         Args:
             sandbox: The id of the sandbox, for the log.
             connect: Makes one attempt to connect.
             tasks: The parent of the task that connects and watches the link.
-            gateway: Whether it leads to the gateway's own methods.
+            gateway: Whether this is the link to the gateway's own methods.
             observer: Notified of the calls.
-            owns: Returns whether a sandbox belongs to a caller.
+            owns: Returns whether a caller owns a sandbox.
             limits: Limits the calls of each user. It must also observe the calls. None disables the limits.
         """
         self._limits = limits
@@ -107,22 +107,22 @@ class SandboxLink:
         self.sandbox = sandbox
         self._connect_once = connect
         self._tasks = tasks
-        self._task: asyncio.Task[None] | None = None  # connects, then watches the link; None if there is no link
-        self.link: RuntimeLink | None = None  # set while it accepts calls
-        self._callers: dict[int, UpstreamCaller] = {}  # by the link's channel
-        self._changed = False  # whether the sandbox may have been started since the last attempt to connect
-        self._waiting: dict[UpstreamCaller, float] = {}  # waiting for a link, with the time since when
-        self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # of calls with a timeout
+        self._task: asyncio.Task[None] | None = None  # connects and watches the link; None while not needed
+        self.link: RuntimeLink | None = None  # set while the link accepts calls
+        self._callers: dict[int, UpstreamCaller] = {}  # calls by channel number of the link
+        self._changed = False  # whether `retry` was called since the last attempt to connect
+        self._waiting: dict[UpstreamCaller, float] = {}  # calls waiting for a link, with the start of the wait
+        self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # timers of calls with a timeout
         self._drained: dict[Callable[[], None], None] = {}  # an ordered set
         self._log = logging.LoggerAdapter(log, {"sandbox": sandbox})
 
     # ---- for callers
 
     def open(self, caller: UpstreamCaller) -> None:
-        """Start the call, now or once there is a link.
+        """Start a call as soon as the link is connected.
 
-        A call that its principal is not allowed to make fails with `forbidden`. A call to an unknown sandbox, or one
-        where the principal has no rights, fails with `not_found`.
+        The call fails with `forbidden` if its principal is not allowed to make it. It fails with `not_found` if the
+        sandbox does not exist or the principal has no rights there.
         """
         place = None if self._own_methods else self.sandbox
         try:
@@ -147,12 +147,12 @@ class SandboxLink:
             self._task = self._tasks.create_task(self._run(), name=f"link {self.sandbox}")
 
     def close(self, caller: UpstreamCaller, *, cancel: bool = True) -> None:
-        """End the call: its client has disconnected, or its channel is closed.
+        """End a call because its client has disconnected or its channel is closed.
 
         Args:
             caller: The call.
-            cancel: Whether to cancel it in the runtime. False when the gateway shuts down: losing the link cancels it,
-                and the runtime can distinguish that from a client that has left.
+            cancel: Whether to cancel the call in the runtime. False when the gateway shuts down: the loss of the link
+                then cancels the call, which the runtime distinguishes from a client that disconnects.
         """
         self._stop_waiting(caller)
         if self._callers.get(caller.link_ch) is caller:
@@ -176,29 +176,30 @@ class SandboxLink:
         return self.link is not None and self.link.connection.pending > CONGESTED
 
     def when_drained(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once, when the link takes bytes again or is lost."""
+        """Call `callback` once, when the link accepts bytes again or is lost."""
         self._drained[callback] = None
 
     def stop(self) -> None:
-        self.link = None  # so that its loss is not reported
+        self.link = None  # cleared first, so that the loss of the link is not reported
         if self._task is not None:
             self._task.cancel()
 
     def report(self, progress: Progress) -> None:
-        """Send the progress of a start to the calls that wait for it."""
+        """Send the progress of a start to waiting calls."""
         value = SandboxStarting(phase=progress.phase, message=progress.message, progress=progress.done)
         for caller in list(self._waiting):
             caller.receive_progress(Event(ch=caller.call.ch, name=STARTING, value=to_raw(value)))
 
     async def request(self, params: Params[Any], link: RuntimeLink | None = None) -> None:
-        """Make a call of the gateway itself and wait until it succeeds.
+        """Make one of the gateway's own calls, and wait until it succeeds.
 
         Args:
             params: The method and its parameters.
-            link: A link to this sandbox that does not accept other calls yet. Default: the current one, if connected.
+            link: A new link that does not accept other calls yet. Default: the current link. Without one, nothing is
+                called.
 
         Raises:
-            HawseError: The error of the call, or `unavailable` if there was no response.
+            HawseError: The error of the call, or `unavailable` without a response.
         """
         link = link or self.link
         if link is None:
@@ -218,11 +219,11 @@ class SandboxLink:
 
     @property
     def starts(self) -> bool:
-        """Whether a waiting call would start a sleeping sandbox: one that does more than watch."""
+        """Whether a waiting call starts a sleeping sandbox, which calls that only watch do not."""
         return any(not _passive(caller.call) for caller in self._waiting)
 
     def retry(self) -> None:
-        """Connect if a call waits: another gateway or `sandbox.start` may have started the sandbox."""
+        """Connect if a call is waiting, because another gateway or `sandbox.start` may have started the sandbox."""
         if not self._waiting or self.link is not None:
             return
         self._changed = True
@@ -230,7 +231,7 @@ class SandboxLink:
             self._task = self._tasks.create_task(self._run(), name=f"link {self.sandbox}")
 
     def drop(self) -> None:
-        """Close the link: the runtime is about to be stopped. The next call connects again."""
+        """Close the link because the runtime is about to be stopped. The next call connects again."""
         if self.link is not None:
             self.link.close()
 
@@ -279,15 +280,15 @@ class SandboxLink:
     # ---- the task
 
     async def _run(self) -> None:
-        """Connect, start the waiting calls, and watch the link until it is lost; repeat while calls wait."""
+        """Connect, start the waiting calls, and watch the link until it is lost. Repeat while calls wait."""
         try:
             while self._waiting:
                 self._changed = False
                 link = await self._connect()
                 if link is None:
                     if self.starts or self._changed:
-                        continue  # that call or change came in the meantime
-                    return  # calls that only watch wait until another call starts the sandbox
+                        continue  # a call or `retry` arrived during the attempt
+                    return  # calls that only watch keep waiting for the sandbox
                 self.link = link
                 self._log.info("= link %s ready", self.sandbox)
                 try:
@@ -296,17 +297,17 @@ class SandboxLink:
                 finally:
                     link.abort()
         except HawseError as error:
-            if error.code != "not_found":  # any client can ask for a sandbox that does not exist
+            if error.code != "not_found":  # not logged, since clients can name unknown sandboxes
                 self._log.warning("! sandbox %s: %s", self.sandbox, error)
             self._refuse(error)
-        except Exception:  # a bug ends this attempt, not the gateway
+        except Exception:  # a bug must only end this attempt, not the gateway
             self._log.exception("! link %s", self.sandbox)
             self._refuse(HawseError("internal"))
         finally:
             self._task = None
 
     async def _connect(self) -> RuntimeLink | None:
-        """Return None if the sandbox sleeps and no call starts it. Raises `HawseError` after a few attempts."""
+        """Connect. Return None if the sandbox sleeps and no call starts it. Raises `HawseError` after some attempts."""
         delays = list(RETRY_DELAYS)
         while True:
             try:
@@ -324,7 +325,7 @@ class SandboxLink:
             number = caller.start(link, waited)
         except HawseError as error:
             self._fail(caller, error)
-        except LocalProtocolError:  # a bug ends this call, not everybody's link
+        except LocalProtocolError:  # a bug must only end this call, not the shared link
             self._log.exception("! link %s", self.sandbox)
             self._fail(caller, HawseError("internal"))
         else:
@@ -346,7 +347,7 @@ class SandboxLink:
         self._fail(caller, HawseError("deadline_exceeded", "the sandbox did not start in time"))
 
     def _abandon_overdue(self, caller: UpstreamCaller) -> None:
-        """End a call that the runtime neither answered nor ended by its deadline, because it may be stuck."""
+        """End a call that the runtime has not ended by its deadline, because the runtime can be stuck."""
         self._timers.pop(caller)
         if self.link is not None and self._callers.pop(caller.link_ch, None) is not None:
             self.link.connection.cancel(caller.link_ch)
@@ -373,6 +374,6 @@ class SandboxLink:
 
 
 def _passive(call: Call) -> bool:
-    """Return whether a call only watches a stream, which is silent while the sandbox sleeps."""
+    """Return whether a call only watches a stream, which has no events while the sandbox sleeps."""
     spec = METHODS.get(call.method)
     return spec is not None and spec.passive and spec.stream
