@@ -52,9 +52,7 @@ def open_store(place: str) -> BackupStore:
     if "://" not in place:
         return DirectoryStore(Path(place))
     try:
-        object_store = import_module(
-            "hawse_gateway.backups.object_store"
-        )  # needs an optional package
+        object_store = import_module("hawse_gateway.backups.object_store")  # needs an optional package
     except ModuleNotFoundError as error:
         raise ValueError(f"{place} needs {error.name}: pip install 'hawse[s3]'") from error
     found: BackupStore = object_store.ObjectStore(place)

@@ -74,7 +74,7 @@ class MountMethods:
     Args:
         store: The rows.
         sandboxes: The sandboxes.
-        reconciler: Creates the mounts.
+        reconciler: Creates and deletes the mounts.
         settings: The operator's settings.
         limit: The maximum number of mounts of a user without every right, in all sandboxes. None means unlimited.
     """
@@ -166,7 +166,7 @@ class MountMethods:
         if record is None or record.info.sandbox != params.sandbox:
             raise HawseError("not_found", f"sandbox {params.sandbox!r} has no mount {params.mount!r}")
         if record.info.backup is not None:
-            await self._sandboxes.ensure(params.sandbox)  # the changes are among its files
+            await self._sandboxes.ensure(params.sandbox)  # the changes are stored in the sandbox's files
         await self._reconciler.delete(record, force=params.force, discard=params.discard)
         await self._reconciler.wait_until_removed(params.mount, params.timeout)
         return Nothing()
