@@ -1,4 +1,4 @@
-"""Desktops: an X server with a window manager, its viewers, and input and screenshots for agents: `desktop.*`.
+"""Desktops: the `desktop.*` methods. A desktop is an X server with a window manager, viewers, and input by agents.
 
-The X server is part of the sandbox's user code, so its messages are checked like any untrusted input.
+The X server is part of the user's code, so its messages are checked like any untrusted input.
 """

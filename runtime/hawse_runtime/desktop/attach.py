@@ -1,7 +1,7 @@
-"""Serves `desktop.attach`: a viewer's RFB connection to the X server, with its messages checked.
+"""Serves `desktop.attach`: a viewer's RFB connection to the X server, whose messages are checked.
 
-Each viewer has its own connection, which is read only as fast as the viewer consumes it. A slow viewer does not delay
-others, because the X server skips frames for it.
+Each viewer has a separate connection, which is read only as fast as the viewer consumes it. A slow viewer does not
+delay other viewers, because the X server skips frames for it.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ CONNECT_TIMEOUT: Final = 10.0  # seconds
 
 
 class DesktopViewer(ConnectionStream):
-    """A `Stream`: one viewer."""
+    """A `Stream` for one viewer."""
 
     def __init__(
         self,
@@ -34,14 +34,14 @@ class DesktopViewer(ConnectionStream):
         tasks: Tasks,
         on_detach: Callable[["DesktopViewer"], object],
     ) -> None:
-        """Join the participants and start to connect.
+        """Add the viewer to the participants, and start to connect.
 
         Args:
             call: The call to serve.
-            params: Its parameters.
-            desktop: The running desktop.
-            tasks: Owns the work of connecting.
-            on_detach: Called once when the channel is closed.
+            params: The parameters of the call.
+            desktop: The desktop to attach to, which must be running.
+            tasks: Owns the task that connects.
+            on_detach: Called once, when the channel is closed.
 
         Raises:
             HawseError: `limit_exceeded` if the desktop has too many participants.
@@ -94,10 +94,10 @@ class DesktopViewer(ConnectionStream):
         return self._messages.receive(data)
 
     def _end_input(self, transport: asyncio.Transport) -> None:
-        transport.close()  # RFB has no half-closed connections
+        transport.close()  # RFB connections cannot be half-closed
 
     def _result(self) -> DesktopAttachResult:
-        if not self._desktop.ended.is_set():  # a desktop that ends resets its connections
+        if not self._desktop.ended.is_set():  # when a desktop ends, it resets its connections
             self._raise_failure()
         return DesktopAttachResult(received=self._received, sent=self._sent)
 

@@ -1,6 +1,6 @@
-"""A desktop: the X server `Xvnc` with a window manager, and the runtime's connection to it.
+"""A desktop: the X server `Xvnc`, a window manager, and the runtime's connection to the X server.
 
-All its processes have a mark in their environment (`HAWSE_DESKTOP`), which is used to end them.
+All processes of a desktop have its mark in their environment (`HAWSE_DESKTOP`), which is used to end them.
 """
 
 import asyncio
@@ -31,16 +31,16 @@ from hawse_runtime.process.process import Process
 log = logging.getLogger(__name__)
 
 XVNC: Final = "Xvnc"
-START_TIMEOUT: Final = 20.0  # seconds until the X server and the window manager are ready
+START_TIMEOUT: Final = 20.0  # seconds for the X server and the window manager to become ready
 READY_STEP: Final = 0.01  # seconds between checks whether they are ready
-END_GRACE: Final = 1.0  # seconds from TERM to KILL
-REPORTED: Final = 2000  # bytes of an X server's output in the error if it does not start
+END_GRACE: Final = 1.0  # seconds from SIGTERM to SIGKILL
+REPORTED: Final = 2000  # bytes of an X server's output to include in the error if it does not start
 DISPLAYS: Final = range(1, 100)
-RESTARTS: Final = 5  # of the window manager in `RESTART_WINDOW`; after that, the desktop runs without it
+RESTARTS: Final = 5  # restarts of the window manager within `RESTART_WINDOW`; after that, the desktop runs without one
 RESTART_WINDOW: Final = 60.0  # seconds
-ACTIVE: Final = "already active"  # reported by an X server whose display is in use
-INSTALL: Final = "install them in the sandbox, on Debian: apt-get install tigervnc-standalone-server openbox"
-# Start-up parameters of Xvnc: docs/decisions/0245.
+ACTIVE: Final = "already active"  # the message of an X server whose display is in use
+INSTALL: Final = "install them in the sandbox (on Debian: apt-get install tigervnc-standalone-server openbox)"
+# The start-up parameters of Xvnc (docs/decisions/0245).
 PARAMETERS: Final = (
     *("-rfbport", "-1", "-rfbunixmode", "0600", "-SecurityTypes", "None", "-AlwaysShared"),
     *("-nolisten", "tcp", "-nolisten", "local", "-noreset", "-depth", "24", "-SendPrimary=0", "-UseBlacklist=0"),
@@ -48,10 +48,10 @@ PARAMETERS: Final = (
 
 
 class Wakeable(Protocol):
-    """A stream attached to a desktop."""
+    """A stream that is attached to a desktop."""
 
     def wake(self) -> None:
-        """Check for a new event, or for the end of the desktop."""
+        """Check for a new event or for the end of the desktop."""
         ...
 
 
@@ -59,11 +59,11 @@ class Desktop:
     """One desktop, from start to end."""
 
     def __init__(self, params: DesktopStart, launcher: Launcher) -> None:
-        """Prepare a desktop; `start` starts it.
+        """Create a desktop without starting it.
 
         Raises:
-            HawseError: `invalid_params` if it is too large, `unavailable` if a program is missing.
-            OSError: Its directory cannot be created.
+            HawseError: `invalid_params` if the desktop is too large, `unavailable` if a program is missing.
+            OSError: The desktop's directory cannot be created.
         """
         check_size(ScreenSize(params.width, params.height))
         self._launcher = launcher
@@ -72,16 +72,16 @@ class Desktop:
         self.dpi = params.dpi
         self.started = time.time()
         self.cookie = secrets.token_bytes(16)
-        self.display: int | None = None  # its number, when it is ready
-        self.ended = asyncio.Event()  # set when its X server has ended or is about to be ended
+        self.display: int | None = None  # the display number; set when the desktop is ready
+        self.ended = asyncio.Event()  # set when the X server has ended or is being ended
         self.participants = Participants(self._size_in_cells, lambda cols, rows: None, self._wake, self._wake)
         self.viewers: dict[Wakeable, None] = {}
         self._geometry = f"{params.width}x{params.height}"
         self._client: RfbClient | None = None
-        self._server: Process | None = None  # when it is ready
-        self._manager: Process | None = None  # the window manager; set once it has been ready
+        self._server: Process | None = None  # set when the X server is ready
+        self._manager: Process | None = None  # the window manager; set when it has been ready once
         self._managed = False  # whether the window manager is ready
-        self._restarts: deque[float] = deque(maxlen=RESTARTS)  # times of the latest restarts
+        self._restarts: deque[float] = deque(maxlen=RESTARTS)  # times of the latest restarts of the window manager
         self._closing = asyncio.Lock()
         self._closed = False
         self._folder = PrivateTempDir()
@@ -89,7 +89,7 @@ class Desktop:
     # ---- life
 
     async def start(self) -> None:
-        """Start the programs. After an error, `close` ends the programs that were started.
+        """Start the programs. If this raises an error, call `close` to end programs that were started.
 
         Raises:
             HawseError: `unavailable` if the X server does not start, `spawn_failed`, `limit_exceeded`, `io_error`.
@@ -117,30 +117,30 @@ class Desktop:
         self._managed = manager.exit is None
 
     async def _start_server(self, argv: list[str]) -> int:
-        """Start the X server on the first free display and return its number.
+        """Start the X server on the first free display, and return the display number.
 
-        Its own search (`-displayfd`) uses no lock and can take a display that is in use.
+        The search by Xvnc itself (`-displayfd`) uses no lock and can take a display that is in use.
         """
         for display in DISPLAYS:
             server = self._spawn([argv[0], f":{display}", *argv[1:]])
-            # The only sign that it is ready.
+            # Accepting connections is the only sign that the server is ready.
             while server.exit is None and not accepts_connections(self.socket):  # noqa: ASYNC110
                 await asyncio.sleep(READY_STEP)
             if server.exit is None:
                 self._server, self.display = server, display
                 return display
-            if ACTIVE not in _errors(server):  # otherwise another server took the display in the meantime
+            if ACTIVE not in _errors(server):  # otherwise, another server has taken the display in the meantime
                 raise _failed(server)
-        raise HawseError("limit_exceeded", f"the displays :{DISPLAYS[0]} to :{DISPLAYS[-1]} are in use")
+        raise HawseError("limit_exceeded", f"all displays from :{DISPLAYS[0]} to :{DISPLAYS[-1]} are in use")
 
     async def run(self) -> None:
-        """Read the X server's messages to the runtime until either of them ends."""
+        """Read the X server's messages to the runtime until the desktop or the connection ends."""
         if self._client is not None:
             await self._client.run()
         self._gone()
 
     async def close(self) -> None:
-        """End all programs of the desktop. Concurrent calls wait for the first one.
+        """End all programs of the desktop. Concurrent calls wait for the first call.
 
         Raises:
             HawseError: `permission_denied` if a program survives SIGKILL.
@@ -164,9 +164,9 @@ class Desktop:
 
     @property
     def client(self) -> RfbClient:
-        """The runtime's connection. Raises `HawseError` (`io_error`) if it has ended."""
+        """The runtime's connection to the X server. Raises `HawseError` (`io_error`) if it has ended."""
         if self._client is None or self.ended.is_set():
-            raise HawseError("io_error", f"the desktop {self.id} has ended")
+            raise HawseError("io_error", f"desktop {self.id} has ended")
         return self._client
 
     @property
@@ -175,7 +175,7 @@ class Desktop:
 
     @property
     def socket(self) -> Path:
-        """The Unix socket for viewers."""
+        """The Unix socket that viewers connect to."""
         return self._folder.path / "rfb"
 
     @property
@@ -183,12 +183,12 @@ class Desktop:
         return str(self._folder.path / "authority")
 
     def variables(self) -> dict[str, str]:
-        """Return the environment variables of a program started on this desktop."""
+        """Return the environment variables for programs started on this desktop."""
         variables = {"XAUTHORITY": self.xauthority, DESKTOP_MARK: self.instance}
         return variables if self.display is None else {**variables, "DISPLAY": f":{self.display}"}
 
     def describe(self) -> DesktopInfo:
-        """Describe it. Raises `HawseError` (`io_error`) if it has ended."""
+        """Describe the desktop. Raises `HawseError` (`io_error`) if it has ended."""
         size = self.client.size
         return DesktopInfo(
             id=self.id,
@@ -204,7 +204,7 @@ class Desktop:
         )
 
     def check_may_write(self, viewer: str | None) -> None:
-        """Raise `lease_held` unless the viewer with that key, or the caller itself, is allowed to send input."""
+        """Raise `lease_held` unless the viewer with a key (None for the caller itself) is allowed to send input."""
         participant = None if viewer is None else self.participants.find(viewer)
         if participant is not None and participant.read_only:
             raise HawseError("forbidden", "this viewer is read-only")
@@ -221,25 +221,25 @@ class Desktop:
             self._gone()
         elif process is self._manager and not self.ended.is_set():
             self._managed = False
-            log.warning("! the window manager of the desktop %s has ended: %s", self.id, process.exit)
+            log.warning("! the window manager of desktop %s has ended: %s", self.id, process.exit)
             self._restart_manager()
 
     def _restart_manager(self) -> None:
-        """Restart the window manager, unless it has ended too often. Programs keep their windows without it."""
+        """Restart the window manager unless it has ended too often. Without one, programs keep their windows."""
         now = time.monotonic()
         if len(self._restarts) == RESTARTS and now - self._restarts[0] < RESTART_WINDOW:
-            log.error("! the window manager of the desktop %s keeps ending: it is not restarted", self.id)
+            log.error("! the window manager of desktop %s keeps ending; not restarting it", self.id)
             return
         self._restarts.append(now)
         try:
             self._manager = self._spawn(self._manager_argv())
         except (HawseError, OSError) as error:
-            log.error("! the window manager of the desktop %s cannot be started again: %s", self.id, error)
+            log.error("! cannot restart the window manager of desktop %s: %s", self.id, error)
         else:
             self._launcher.context.tasks.start(self._await_manager(self._manager))
 
     async def _await_manager(self, manager: Process) -> None:
-        """Query a restarted window manager until it answers, because it may keep windows waiting until then."""
+        """Query a restarted window manager until it answers, because it may not show windows before that."""
         assert self.display is not None
         try:
             async with asyncio.timeout(START_TIMEOUT):
@@ -247,7 +247,7 @@ class Desktop:
                     if self._manager is not manager or manager.exit is not None or self.ended.is_set():
                         return
         except TimeoutError:
-            log.warning("! the window manager of the desktop %s does not answer", self.id)
+            log.warning("! the window manager of desktop %s does not answer", self.id)
             return
         if self._manager is manager and manager.exit is None:
             self._managed = True
@@ -255,12 +255,13 @@ class Desktop:
     async def _answers(self, display: int) -> bool:
         try:
             return await window_manager_answers(display, self.cookie)
-        except HawseError:  # the X server is busy, or has ended
+        except HawseError:  # the X server is busy or has ended
             await asyncio.sleep(READY_STEP)
             return False
 
     def _manager_argv(self) -> list[str]:
-        # --replace: the X server may not have noticed the end of the previous one, and openbox would then exit.
+        # Use --replace, because openbox would exit if the X server has not noticed the end of the previous window
+        # manager.
         return [OPENBOX, "--replace", "--sm-disable", "--config-file", str(self._folder.path / "openbox.xml")]
 
     def _gone(self) -> None:
@@ -285,13 +286,13 @@ class Desktop:
 
 
 def check_size(size: ScreenSize) -> None:
-    """Raise `HawseError` (`invalid_params`) for a size with too many pixels."""
+    """Raise `HawseError` (`invalid_params`) if a size has too many pixels."""
     if size.width * size.height > PIXELS_MAX:
         raise HawseError("invalid_params", f"{size.width} × {size.height} pixels; at most {PIXELS_MAX} are allowed")
 
 
 def check_programs(path: str) -> None:
-    """Raise `HawseError` (`unavailable`) if a program is missing.
+    """Raise `HawseError` (`unavailable`) if a required program is missing.
 
     Args:
         path: The directories to search, separated by colons.
@@ -305,8 +306,8 @@ def check_programs(path: str) -> None:
 
 
 def _failed(process: Process) -> HawseError:
-    """Return the error for an ended program, with the end of its output."""
-    message = f"{process.argv[0]} has not started: {_errors(process).strip()}"
+    """Return the error for a program that has ended, including the end of its output."""
+    message = f"{process.argv[0]} failed to start: {_errors(process).strip()}"
     return HawseError("unavailable", message, admitted="yes")
 
 

@@ -1,4 +1,4 @@
-"""Images of a desktop: PNG with zlib alone, JPEG and WebP with Pillow where it is installed."""
+"""Encodes images of a desktop: PNG with zlib only, JPEG and WebP with Pillow, if installed."""
 
 import struct
 import zlib
@@ -8,19 +8,19 @@ from typing import Final
 from hawse.api.desktops import ImageFormat
 from hawse.wire import HawseError
 
-LEVEL: Final = 3  # of zlib: sufficient for screens, which have large areas of one colour
-ROWS: Final = 64  # compressed at once
+LEVEL: Final = 3  # zlib's level; sufficient for screens, which have large areas of one colour
+ROWS: Final = 64  # rows compressed at a time
 
 
 def encode_image(pixels: bytearray, width: int, height: int, format: ImageFormat, quality: int) -> bytes:
-    """Encode an image. Takes milliseconds, so call it in a thread.
+    """Encode an image. Takes several milliseconds: call it in a thread.
 
     Args:
-        pixels: Four bytes for each pixel: red, green, blue, and an unused one.
-        width: Pixels.
-        height: Pixels.
-        format: Its format.
-        quality: 1 to 100, for `jpeg` and `webp`.
+        pixels: Four bytes per pixel: red, green, blue, and an unused byte.
+        width: The width in pixels.
+        height: The height in pixels.
+        format: The format of the image.
+        quality: From 1 to 100, for `jpeg` and `webp`.
 
     Raises:
         HawseError: `unavailable` for JPEG and WebP if Pillow is not installed.
@@ -32,7 +32,7 @@ def encode_image(pixels: bytearray, width: int, height: int, format: ImageFormat
     except ImportError:
         raise HawseError(
             "unavailable",
-            f"{format} images require the Python package Pillow: pip install 'hawse[desktop]'; use png",
+            f"{format} images require the Python package Pillow; use png, or run `pip install 'hawse[desktop]'`",
             admitted="yes",
         ) from None
     out = BytesIO()
@@ -41,11 +41,11 @@ def encode_image(pixels: bytearray, width: int, height: int, format: ImageFormat
 
 
 def _png(pixels: bytearray, width: int, height: int) -> bytes:
-    """Encode with 8 bits for each of three colours (PNG specification, third edition)."""
+    """Encode a PNG with three colours of 8 bits each (PNG specification, third edition)."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     compressor = zlib.compressobj(LEVEL)
     parts = []
-    stride = 3 * width + 1  # each row starts with its filter number; 0 means none
+    stride = 3 * width + 1  # each row starts with a filter type; 0 is no filter
     for top in range(0, height, ROWS):
         rows = min(ROWS, height - top)
         rgb = bytearray(3 * width * rows)

@@ -1,13 +1,13 @@
-"""Names of keys and characters as X11 key symbols (keysyms)."""
+"""Converts names of keys and characters to X11 key symbols (keysyms)."""
 
 import unicodedata
 from typing import Final
 
 from hawse.wire import HawseError
 
-KEYS_MAX: Final = 8  # at once
+KEYS_MAX: Final = 8  # maximum keys in a combination
 
-# keysymdef.h of X11, and the names that browsers and people use
+# From keysymdef.h of X11, with the names that browsers and users use.
 _NAMED: Final = {
     "backspace": 0xFF08,
     "tab": 0xFF09,
@@ -74,7 +74,7 @@ def keysym_of(character: str) -> int:
     """Return the keysym that types a character.
 
     Raises:
-        HawseError: `invalid_params` for a control character other than tab and line feed, and for a lone surrogate.
+        HawseError: `invalid_params` for a control character (except tab and line feed) or a lone surrogate.
     """
     if character in "\n\t":
         return _NAMED["return" if character == "\n" else "tab"]
@@ -85,10 +85,10 @@ def keysym_of(character: str) -> int:
 
 
 def parse_keys(names: str) -> list[int]:
-    """Return the keysyms of a key combination such as `ctrl+shift+t`, in that order.
+    """Return the keysyms of a key combination such as `ctrl+shift+t`, in the same order.
 
     Raises:
-        HawseError: `invalid_params` for an unknown name, and for more than KEYS_MAX keys.
+        HawseError: `invalid_params` if a name is unknown or the combination has more than KEYS_MAX keys.
     """
     parts = names.split("+")
     if len(parts) > KEYS_MAX:
@@ -102,4 +102,4 @@ def _key(name: str, names: str) -> int:
         return known
     if len(name) == 1:
         return keysym_of(name)
-    raise HawseError("invalid_params", f"{name!r} in {names!r} is not the name of a key", details={"path": "$.keys"})
+    raise HawseError("invalid_params", f"{name!r} in {names!r} is not a valid key name", details={"path": "$.keys"})

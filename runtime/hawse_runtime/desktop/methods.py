@@ -1,4 +1,4 @@
-"""The desktops of a sandbox, and the `desktop.*` methods."""
+"""The desktops of a sandbox and the `desktop.*` methods."""
 
 import logging
 from typing import Final
@@ -54,22 +54,22 @@ from hawse_runtime.process.methods import ProcessMethods
 log = logging.getLogger(__name__)
 
 RUNNING_LIMIT: Final = 4
-VIEWERS_LIMIT: Final = 64  # of a desktop: each has a connection and buffers of 128 KiB, and costs the X server time
-SCREENSHOTS_LIMIT: Final = 16  # of a desktop, in progress: each can hold an image until its client has read it
+VIEWERS_LIMIT: Final = 64  # viewers per desktop; each has a connection and 128 KiB of buffers, and uses X server time
+SCREENSHOTS_LIMIT: Final = 16  # screenshots in progress per desktop; each holds an image until its client has read it
 
 
 class DesktopMethods:
-    """The desktops, by id."""
+    """The desktops by id."""
 
     def __init__(
         self, environment: Environment, launcher: Launcher, processes: ProcessMethods, encoders: ThreadPool
     ) -> None:
-        """Start without desktops.
+        """Create the methods, without any desktops.
 
         Args:
-            environment: The variables and directories that programs start with.
+            environment: The environment variables and directories that programs start with.
             launcher: Starts the X servers and window managers.
-            processes: Starts the programs that `desktop.launch` names.
+            processes: Starts the programs of `desktop.launch`.
             encoders: The threads that encode images.
         """
         self._environment = environment
@@ -78,7 +78,7 @@ class DesktopMethods:
         self._encoders = encoders
         self._tasks = launcher.context.tasks
         self.registry: Registry[Desktop] = Registry("desktop", limit=RUNNING_LIMIT, retention=Retention(0))
-        self._screenshots: dict[str, int] = {}  # in progress, by the instance of their desktops
+        self._screenshots: dict[str, int] = {}  # number of screenshots in progress, by the desktop's instance
 
     def __len__(self) -> int:
         return len(self.registry)
@@ -91,7 +91,7 @@ class DesktopMethods:
 
     @handles(DesktopStart)
     async def _start(self, params: DesktopStart) -> DesktopStartResult:
-        """Start a desktop, or return the running one. While one is starting, other calls raise `conflict`."""
+        """Start a desktop, or return the running one. While it is starting, other calls fail with `conflict`."""
         running = self.registry.find(params.id)
         created = running is None
         if running is None:
@@ -112,7 +112,7 @@ class DesktopMethods:
         return desktop
 
     async def _run(self, desktop: Desktop) -> None:
-        """Wait for a desktop's end, then end the programs started on it."""
+        """Wait until a desktop has ended. Then end the programs started on it."""
         await desktop.run()
         if self.registry.find(desktop.id) is desktop:
             log.info("= the desktop %s has ended", desktop.id)
@@ -133,7 +133,7 @@ class DesktopMethods:
         return DesktopListResult(desktops=desktops, problem=self._problem())
 
     def _problem(self) -> str | None:
-        """Return why desktops are unavailable; None if they are available."""
+        """Return the reason why desktops are unavailable, or None if they are available."""
         try:
             check_programs(self._path())
         except HawseError as error:
@@ -146,7 +146,7 @@ class DesktopMethods:
     def _attach(self, call: ServerCall, params: DesktopAttach) -> None:
         desktop = self.registry.get(params.id, params.instance)
         if len(desktop.viewers) >= VIEWERS_LIMIT:
-            raise HawseError("limit_exceeded", f"viewer limit reached: {VIEWERS_LIMIT} are attached")
+            raise HawseError("limit_exceeded", f"viewer limit reached: {VIEWERS_LIMIT} viewers are attached")
         viewer = DesktopViewer(call, params, desktop, self._tasks, desktop.viewers.pop)
         desktop.viewers[viewer] = None
         call.serve(viewer)
@@ -233,7 +233,7 @@ class DesktopMethods:
             return DesktopClipboardResult(text=await client.clipboard())
         size = len(params.text.replace("\n", "\r\n").encode(errors="replace"))
         if size >= CLIPBOARD_MAX:
-            raise HawseError("invalid_params", f"{size} bytes of text; less than {CLIPBOARD_MAX} are allowed")
+            raise HawseError("invalid_params", f"the text has {size} bytes; it must have less than {CLIPBOARD_MAX}")
         client.set_clipboard(params.text)
         await client.drain()
         return DesktopClipboardResult(text=params.text)
@@ -241,7 +241,7 @@ class DesktopMethods:
     # ---- inside
 
     def _path(self) -> str:
-        """The search path of programs: directories separated by colons."""
+        """The directories to search for programs, separated by colons."""
         return self._environment.build(None, cwd="/")["PATH"]
 
     def _writable(self, params: Input) -> RfbClient:
@@ -252,7 +252,7 @@ class DesktopMethods:
 
 
 def _described(desktop: Desktop) -> DesktopInfo | None:
-    """Describe a desktop; None if it has just ended."""
+    """Describe a desktop. Returns None if it has just ended."""
     try:
         return desktop.describe()
     except HawseError:

@@ -1,6 +1,6 @@
-"""The RFB messages that this package sends (RFC 6143, and extensions at https://github.com/rfbproto/rfbproto).
+"""Encodes the RFB messages that this package sends (RFC 6143, and extensions at https://github.com/rfbproto/rfbproto).
 
-Does no I/O.
+Sans-I/O.
 """
 
 import struct
@@ -30,18 +30,18 @@ PEEK: Final = 1 << 26
 NOTIFY: Final = 1 << 27
 PROVIDE: Final = 1 << 28
 
-CLIPBOARD_MAX: Final = 256 << 10  # bytes of a clipboard's text, like TigerVNC's limit
-CUT_TEXT_MAX: Final = 1 << 20  # bytes of a cut-text message
-PIXELS_MAX: Final = 3840 * 2160  # of a desktop
+CLIPBOARD_MAX: Final = 256 << 10  # maximum bytes of the clipboard's text, the same as in TigerVNC
+CUT_TEXT_MAX: Final = 1 << 20  # maximum bytes of a cut-text message
+PIXELS_MAX: Final = 3840 * 2160  # maximum pixels of a desktop
 
 
 class ScreenSize(NamedTuple):
-    width: int  # pixels
+    width: int  # in pixels
     height: int
 
 
 class Rect(NamedTuple):
-    """A rectangle of a screen, in pixels."""
+    """A rectangle on a screen, in pixels."""
 
     x: int
     y: int
@@ -49,7 +49,7 @@ class Rect(NamedTuple):
     height: int
 
     def within(self, size: ScreenSize) -> "Rect | None":
-        """Return the part inside a screen of that size; None if there is none."""
+        """Return the part of the rectangle that is on a screen of the given size, or None if it is outside."""
         width, height = min(self.width, size.width - self.x), min(self.height, size.height - self.y)
         return Rect(self.x, self.y, width, height) if width > 0 and height > 0 else None
 
@@ -63,7 +63,7 @@ class Rect(NamedTuple):
 
 
 def set_pixel_format() -> bytes:
-    """Request four bytes for each pixel: red, green, blue and an unused one."""
+    """Encode a request for four bytes per pixel: red, green, blue and an unused byte."""
     return struct.pack(">B3xBBBBHHHBBB3x", 0, 32, 24, 0, 1, 255, 255, 255, 0, 8, 16)
 
 
@@ -81,7 +81,7 @@ def key_event(keysym: int, *, down: bool) -> bytes:
 
 
 def pointer_event(x: int, y: int, buttons: int) -> bytes:
-    """`buttons`: a mask of the pressed buttons. The wheel is the buttons 8 (up), 16, 32 and 64."""
+    """Encode a pointer event. `buttons` is a mask of pressed buttons; 8, 16, 32 and 64 are the wheel (8 is up)."""
     return struct.pack(">BBHH", 5, buttons, x, y)
 
 
@@ -90,29 +90,29 @@ def set_desktop_size(size: ScreenSize) -> bytes:
 
 
 def clipboard_message(flags: int, data: bytes = b"") -> bytes:
-    """A message of the extended clipboard: a cut text with a negative length."""
+    """Encode a message of the extended clipboard, a cut text whose length is negative."""
     return struct.pack(">B3xiI", 6, -(4 + len(data)), flags) + data
 
 
 def clipboard_caps() -> bytes:
-    """Ask for the clipboard's text only on request: 0 bytes without one."""
+    """Encode the clipboard capabilities: 0 bytes of text may be sent without a request."""
     return clipboard_message(CAPS | REQUEST | PEEK | NOTIFY | PROVIDE | TEXT, bytes(4))
 
 
 def provide_text(text: str) -> bytes:
-    """Provide the contents of the clipboard, with lines ending in CR LF."""
+    """Encode the contents of the clipboard, with CR LF at line ends."""
     data = text.replace("\r\n", "\n").replace("\n", "\r\n").encode(errors="replace") + b"\0"
     return clipboard_message(PROVIDE | TEXT, zlib.compress(struct.pack(">I", len(data)) + data))
 
 
 def provided_text(data: bytes) -> str:
-    """Decode the clipboard's text that follows the flags of a message. Raises `ValueError`."""
+    """Decode the clipboard's text, which follows the flags of a message. Raises `ValueError`."""
     unpacker = zlib.decompressobj()
     try:
         plain = unpacker.decompress(data, 4 + CLIPBOARD_MAX)
     except zlib.error as error:
-        raise ValueError(f"the clipboard is not compressed correctly: {error}") from None
+        raise ValueError(f"the clipboard's compressed data is invalid: {error}") from None
     if len(plain) < 4 or (size := int.from_bytes(plain[:4], "big")) > len(plain) - 4:
-        raise ValueError("the clipboard is incomplete, or too long")
+        raise ValueError("the clipboard's text is incomplete or too long")
     text = plain[4 : 4 + size].decode(errors="replace")
     return text.removesuffix("\0").replace("\r\n", "\n")

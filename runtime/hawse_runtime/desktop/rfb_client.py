@@ -1,6 +1,6 @@
-"""The runtime's own connection to a desktop's X server, which lets agents see and drive it.
+"""The runtime's connection to a desktop's X server. It is used for screenshots and for input by agents.
 
-The X server is user code: each size it sends is checked against the request, and each answer has a deadline.
+The X server is user code: every size that it sends is checked against the request, and every answer has a deadline.
 """
 
 import asyncio
@@ -18,47 +18,47 @@ from hawse_runtime.desktop.server_socket import connected
 log = logging.getLogger(__name__)
 
 TIMEOUT: Final = 10.0  # seconds for the handshake and for each answer
-CLIPBOARD_TIMEOUT: Final = 2.0  # seconds for the clipboard's text, whose owner may not answer
-READ_AHEAD: Final = 512 << 10  # bytes to read ahead
-CHUNK: Final = 256 << 10  # bytes of pixels to copy at once
-NAME_MAX: Final = 4096  # bytes of the name of a desktop
+CLIPBOARD_TIMEOUT: Final = 2.0  # seconds to wait for the clipboard's text; the program that owns it may not answer
+READ_AHEAD: Final = 512 << 10  # bytes of data to buffer
+CHUNK: Final = 256 << 10  # bytes of pixels to copy at a time
+NAME_MAX: Final = 4096  # maximum bytes of a desktop's name
 RECTS_MAX: Final = 65535
 ENCODINGS: Final = (rfb.RAW, rfb.DESKTOP_SIZE, rfb.EXTENDED_DESKTOP_SIZE, rfb.EXTENDED_CLIPBOARD)
 
 
 class Capture:
-    """A screenshot being received: four bytes for each pixel (red, green, blue, unused)."""
+    """A screenshot that is being received, with four bytes per pixel (red, green, blue, unused)."""
 
     def __init__(self, region: Rect) -> None:
         self.region = region
         self.pixels = bytearray(4 * region.width * region.height)
-        self.left = region.width * region.height  # pixels not yet received
-        self.resized = False  # the desktop's size has changed, so the rest may not arrive
+        self.left = region.width * region.height  # number of pixels that have not been received
+        self.resized = False  # whether the desktop's size has changed, so that the missing pixels may not arrive
 
 
 class RfbClient:
-    """One connection. `run` reads until it ends."""
+    """A connection to the X server. `run` reads from it until it ends."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, size: ScreenSize) -> None:
         self.size = size
         self._reader = reader
         self._writer = writer
         self._capture: Capture | None = None
-        self._patches: list[tuple[Rect, bytes]] | None = None  # the changes being received
-        self._room = 0  # pixels that these can still have
-        self._updates = 0  # updates received
-        self._turn = asyncio.Lock()  # of captures and size changes
+        self._patches: list[tuple[Rect, bytes]] | None = None  # the changes that are being received
+        self._room = 0  # number of pixels that `_patches` can still receive
+        self._updates = 0  # number of updates received
+        self._turn = asyncio.Lock()  # serializes captures and size changes
         self._changes: set[Callable[[], None]] = set()
-        self._offered: str | None = None  # the clipboard's text set here, until another program sets it
-        self._answers = 0  # answers with the clipboard's text
-        self._clipboard = ""  # the latest clipboard text
-        self._available = False  # another program owns a text in the clipboard
-        self._clipboard_caps = False  # the server supports the extended clipboard
-        self._failure: HawseError | None = None  # why the connection has ended
+        self._offered: str | None = None  # the clipboard's text set by this client, until another program sets it
+        self._answers = 0  # number of clipboard texts received
+        self._clipboard = ""  # the clipboard's text received last
+        self._available = False  # whether another program offers text in the clipboard
+        self._clipboard_caps = False  # whether the server supports the extended clipboard
+        self._failure: HawseError | None = None  # the reason why the connection has ended
 
     @classmethod
     async def connect(cls, path: str) -> "RfbClient":
-        """Connect to the Unix socket `path`. Raises `HawseError` (`io_error`)."""
+        """Connect to the Unix socket at `path`. Raises `HawseError` (`io_error`)."""
         try:
             async with asyncio.timeout(TIMEOUT):
                 reader, writer = await connected(lambda: asyncio.open_unix_connection(path, limit=READ_AHEAD))
@@ -67,12 +67,12 @@ class RfbClient:
                 except BaseException:
                     writer.close()
                     raise
-        except (OSError, EOFError, ValueError) as error:  # TimeoutError is an OSError
+        except (OSError, EOFError, ValueError) as error:  # TimeoutError is a subclass of OSError
             raise HawseError("io_error", f"the desktop does not answer: {error}") from None
         return cls(reader, writer, size)
 
     async def run(self) -> None:
-        """Handle the server's messages until the connection ends. Raises nothing."""
+        """Handle the server's messages until the connection ends. Never raises."""
         try:
             while True:
                 await self._receive()
@@ -100,7 +100,7 @@ class RfbClient:
         self._writer.write(rfb.pointer_event(x, y, buttons))
 
     async def drain(self) -> None:
-        """Wait until this process's send buffer is empty. Raises `HawseError` (`io_error`)."""
+        """Wait until the send buffer is empty. Raises `HawseError` (`io_error`)."""
         self._check()
         try:
             async with asyncio.timeout(TIMEOUT):
@@ -109,23 +109,23 @@ class RfbClient:
             raise HawseError("io_error", f"the desktop does not read its input: {error}", admitted="yes") from None
 
     async def capture(self, region: Rect | None) -> tuple[Rect, bytearray]:
-        """Return the pixels of a region, or of all.
+        """Return the pixels of a region, or of the whole screen.
 
         Returns:
-            The part of the region on the screen, and four bytes for each of its pixels: red, green, blue, and an
-            unused one.
+            The part of the region that is on the screen, and its pixels with four bytes each: red, green, blue, and an
+                unused byte.
 
         Raises:
-            HawseError: `invalid_params` if the region is not on the screen, `io_error`.
+            HawseError: `invalid_params` if the region is not on the screen, or `io_error`.
         """
         async with self._turn:
             while True:
-                self._check()  # an ended connection cannot be written to
+                self._check()  # the connection must be open for writing
                 whole = Rect(0, 0, *self.size)
                 part = whole if region is None else region.within(self.size)
                 if part is None:
                     size = f"{self.size.width} × {self.size.height}"
-                    raise HawseError("invalid_params", f"the region is not on the desktop, which has {size} pixels")
+                    raise HawseError("invalid_params", f"the region is outside the desktop, which has {size} pixels")
                 capture = self._capture = Capture(part)
                 try:
                     self._writer.write(rfb.update_request(part, incremental=False))
@@ -139,8 +139,8 @@ class RfbClient:
         """Wait until the screen or its size has changed, without a time limit.
 
         Returns:
-            The changed rectangles, each a few rows high, with four bytes for each pixel as in `capture`. Empty only if
-            the size has changed: changes are then lost, and the whole screen must be captured.
+            The changed rectangles, each a few rows high, with four bytes per pixel as in `capture`. Empty only if the
+            size has changed. In that case, changes are lost, and the whole screen must be captured.
 
         Raises:
             HawseError: `io_error` if the connection ends.
@@ -149,7 +149,7 @@ class RfbClient:
             size = self.size
             patches: list[tuple[Rect, bytes]] = []
             self._patches = patches
-            self._room = 2 * size.width * size.height  # a server sends each pixel once, and a few twice
+            self._room = 2 * size.width * size.height  # a server sends each pixel once, a few of them twice
             try:
                 while not patches:
                     self._check()
@@ -163,7 +163,7 @@ class RfbClient:
                 self._patches = None
 
     async def resize(self, size: ScreenSize) -> ScreenSize:
-        """Change the size of the desktop, and return its actual size. Raises `HawseError` (`io_error`)."""
+        """Change the size of the desktop, and return the resulting size. Raises `HawseError` (`io_error`)."""
         async with self._turn:
             if self.size != size:
                 self._writer.write(rfb.set_desktop_size(size))
@@ -172,7 +172,7 @@ class RfbClient:
             return self.size
 
     def set_clipboard(self, text: str) -> None:
-        """Offer `text` to the desktop's programs, which request it when it is pasted."""
+        """Offer `text` to the desktop's programs. They request it when it is pasted."""
         self._offered = text
         self._writer.write(rfb.clipboard_message(rfb.NOTIFY | rfb.TEXT))
 
@@ -185,20 +185,20 @@ class RfbClient:
         return self._clipboard if self._offered is None else self._offered
 
     def _asks(self) -> bool:
-        """Whether another program owns the text of the clipboard."""
+        """Return whether another program owns the clipboard's text."""
         return self._offered is None and self._available
 
     # ---- inside
 
     async def _until(self, done: Callable[[], bool], timeout: float | None = TIMEOUT) -> None:
-        """Wait until `done`.
+        """Wait until `done` returns True.
 
         Args:
             done: The condition to wait for.
-            timeout: Seconds; None: no limit.
+            timeout: The time limit in seconds; None for no limit.
 
         Raises:
-            HawseError: `io_error` if the connection ends first, or after `timeout`.
+            HawseError: `io_error` if the connection ends first, or after `timeout` seconds.
         """
         with self._following() as changed:
             try:
@@ -228,7 +228,7 @@ class RfbClient:
             change()
 
     async def _receive(self) -> None:
-        """Handle one message. Raises `ValueError` if it is invalid."""
+        """Handle one message. Raises `ValueError` if the message is invalid."""
         kind = (await self._reader.readexactly(1))[0]
         if kind == rfb.FRAMEBUFFER_UPDATE:
             (count,) = struct.unpack(">xH", await self._reader.readexactly(3))
@@ -238,12 +238,12 @@ class RfbClient:
             self._updates += 1
             capture = self._capture
             if capture is not None and capture.left == before:
-                # TigerVNC answers a request with only the desktop's size, and the next one with the pixels.
+                # TigerVNC answers the first request with the desktop's size only, and the next one with the pixels.
                 self._writer.write(rfb.update_request(capture.region, incremental=True))
         elif kind == rfb.SERVER_CUT_TEXT:
             (length,) = struct.unpack(">3xi", await self._reader.readexactly(7))
             if abs(length) > rfb.CUT_TEXT_MAX:
-                raise ValueError(f"{abs(length)} bytes of a clipboard")
+                raise ValueError(f"a clipboard message of {abs(length)} bytes")
             data = await self._reader.readexactly(abs(length))
             if length < -3:
                 self._receive_clipboard(int.from_bytes(data[:4], "big"), data[4:])
@@ -267,13 +267,13 @@ class RfbClient:
                 if self._capture is not None:
                     self._capture.resized = True
         else:
-            raise ValueError(f"a rectangle with the encoding {encoding}")
+            raise ValueError(f"a rectangle with encoding {encoding}")
 
     async def _receive_pixels(self, rect: Rect) -> None:
-        """Copy the pixels of a rectangle, a few rows at a time, into the capture that requested them."""
+        """Copy the pixels of a rectangle, a few rows at a time, to the capture that requested them."""
         capture = self._capture
         if capture is not None and not capture.region.contains(rect):
-            capture = None  # requested by an earlier capture, which has failed
+            capture = None  # requested by an earlier capture that has failed
         if rect.x + rect.width > self.size.width or rect.y + rect.height > self.size.height:
             raise ValueError(f"a rectangle of {rect.width} × {rect.height} pixels at {rect.x},{rect.y}")
         if self._patches is not None:
@@ -322,16 +322,16 @@ def _copy(data: bytes, rect: Rect, capture: Capture) -> None:
 
 
 async def _handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> ScreenSize:
-    """Negotiate RFB 3.8 without security, and the pixel format; return the size of the desktop."""
+    """Negotiate RFB 3.8 without security, and the pixel format. Return the size of the desktop."""
     if await reader.readexactly(len(rfb.VERSION)) != rfb.VERSION:
-        raise ValueError("not the version of RFB that is expected")
+        raise ValueError("the server does not support RFB 3.8")
     writer.write(rfb.VERSION)
     kinds = await reader.readexactly((await reader.readexactly(1))[0])
     if rfb.NO_SECURITY not in kinds:
-        raise ValueError("it asks for a password")
+        raise ValueError("the server requires a password")
     writer.write(bytes((rfb.NO_SECURITY,)))
     if await reader.readexactly(4) != bytes(4):
-        raise ValueError("it has refused the connection")
+        raise ValueError("the server refused the connection")
     writer.write(b"\x01")  # shared
     head = struct.unpack(">HH16xI", await reader.readexactly(24))
     if head[2] > NAME_MAX:
@@ -342,7 +342,7 @@ async def _handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
 
 
 def _allowed(width: int, height: int) -> ScreenSize:
-    """Return a size sent by the server. Raises `ValueError` if the screen is too large for the runtime."""
+    """Return a size sent by the server. Raises `ValueError` if the runtime does not support such a large screen."""
     if not 0 < width * height <= rfb.PIXELS_MAX:
         raise ValueError(f"a desktop of {width} × {height} pixels")
     return ScreenSize(width, height)

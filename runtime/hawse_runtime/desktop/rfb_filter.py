@@ -1,7 +1,7 @@
 """Checks a viewer's messages to the X server: RFB client messages (RFC 6143, sections 7.1, 7.3 and 7.5).
 
-A viewer may be hostile. Each message is read completely, with a size limit, before any of it is forwarded. Input of a
-viewer without permission is dropped, and features that change the format of later messages are filtered out.
+A viewer may be hostile. Each message is read completely, up to a size limit, before any of it is forwarded. Input from
+viewers without permission is dropped, and features that change the format of later messages are filtered out.
 """
 
 import struct
@@ -11,10 +11,10 @@ from typing import Final
 from hawse.wire import HawseError
 from hawse_runtime.desktop.rfb import CUT_TEXT_MAX, EXTENDED_CLIPBOARD, NO_SECURITY, VERSION
 
-ENCODINGS_MAX: Final = 128  # in one message
+ENCODINGS_MAX: Final = 128  # maximum encodings in one message
 SCREENS_MAX: Final = 16
-FENCE_MAX: Final = 64  # bytes of data of a fence
-SHARED: Final = b"\x01"  # the answer to ClientInit: other viewers stay connected
+FENCE_MAX: Final = 64  # maximum bytes of data in a fence
+SHARED: Final = b"\x01"  # the answer to ClientInit that keeps other viewers connected
 
 # The encodings that a viewer can request: pixel encodings, and pseudo-encodings that add no client messages except the
 # ones below. Extended mouse buttons (-316), for example, are excluded because they change the format of pointer events.
@@ -23,37 +23,37 @@ _LEVELS: Final = (*range(-32, -22), *range(-256, -246), *range(-512, -411), *ran
 _PSEUDO: Final = (-223, -224, -232, -239, -258, -261, -307, -308, -312, -313, -314, 0x574D5664, EXTENDED_CLIPBOARD)
 ENCODINGS: Final = frozenset((*_PIXELS, *_LEVELS, *_PSEUDO))
 
-_FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # bytes of messages of fixed size, by their type
-_HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # bytes of the other messages that contain their size
+_FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # bytes of fixed-size messages, by type
+_HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # bytes of the head of other messages, which contains their size, by type
 _KEYS: Final = (4, 255)  # key events
 _POINTER: Final = 5
 _OTHER_INPUT: Final = (6, 251)  # the clipboard and the size
-QEMU_KEY: Final = 0  # the message of type 255 that is a key event
-PRESSED_MAX: Final = 128  # keys that a viewer can hold at once
+QEMU_KEY: Final = 0  # the submessage of type 255 for key events
+PRESSED_MAX: Final = 128  # maximum keys that a viewer can hold at once
 
 
 class ViewerMessages:
-    """The bytes of one viewer, message by message."""
+    """Splits the bytes from one viewer into messages and checks them."""
 
     def __init__(self, may_write: Callable[[], bool], on_input: Callable[[], object]) -> None:
-        """Start before the handshake.
+        """Start with the handshake.
 
         Args:
-            may_write: Returns whether the viewer is allowed to send input now.
-            on_input: Called for each forwarded key or pointer message.
+            may_write: Returns whether the viewer is currently allowed to send input.
+            on_input: Called for each key or pointer message that is forwarded.
         """
         self._may_write = may_write
         self._on_input = on_input
         self._buffer = bytearray()
-        self._pressed: set[bytes] = set()  # keysyms of the keys it holds
-        self._pointer = bytes(6)  # its latest forwarded pointer event
+        self._pressed: set[bytes] = set()  # keysyms of the keys that the viewer holds
+        self._pointer = bytes(6)  # the latest forwarded pointer event
         self._handshake = [self._version, self._security, self._init]
 
     def receive(self, data: bytes | memoryview) -> bytes:
-        """Take bytes from the viewer, and return the bytes to send to the X server.
+        """Process bytes from the viewer. Return the bytes to send to the X server.
 
         Raises:
-            HawseError: `protocol_error` for a forbidden message. Do not call `receive` again afterwards.
+            HawseError: `protocol_error` for a forbidden message. `receive` must not be called after that.
         """
         self._buffer += data
         out = bytearray()
@@ -65,13 +65,13 @@ class ViewerMessages:
 
     @property
     def held(self) -> int:
-        """The bytes of an incomplete message."""
+        """The number of buffered bytes of an incomplete message."""
         return len(self._buffer)
 
     # ---- sizes
 
     def _size(self) -> int:
-        """The size of the first message in the buffer, or of its head if that is incomplete; 0 if unknown."""
+        """The size of the first message in the buffer, or of its head if the head is incomplete; 0 if unknown."""
         buffer = self._buffer
         if self._handshake:
             return len(VERSION) if len(self._handshake) == 3 else 1
@@ -86,18 +86,18 @@ class ViewerMessages:
         return head if len(buffer) < head else head + self._rest(kind)
 
     def _rest(self, kind: int) -> int:
-        """The number of bytes that follow the complete head of a message."""
+        """The number of bytes that follow the head of a message."""
         buffer = self._buffer
         if kind == 2:
             return 4 * _bounded(int.from_bytes(buffer[2:4], "big"), ENCODINGS_MAX, "encodings")
         if kind == 248:
-            return _bounded(buffer[8], FENCE_MAX, "bytes of a fence")
+            return _bounded(buffer[8], FENCE_MAX, "bytes in a fence")
         if kind == 251:
             return 16 * _bounded(buffer[6], SCREENS_MAX, "screens")
         (length,) = struct.unpack_from(">i", buffer, 4)
         if length < 0 and -length < 4:
             raise _refused("an extended clipboard message without flags")
-        return _bounded(abs(length), CUT_TEXT_MAX, "bytes of a clipboard")
+        return _bounded(abs(length), CUT_TEXT_MAX, "bytes in a clipboard message")
 
     # ---- messages
 
@@ -129,7 +129,7 @@ class ViewerMessages:
         return message if kind not in _OTHER_INPUT or self._may_write() else b""
 
     def _key(self, message: bytes) -> bytes:
-        """Forward a key event; without write permission, only the release of a key pressed while allowed."""
+        """Forward a key event; without permission, only the release of a key pressed with permission."""
         keysym = message[4:8]
         down = any(message[1:2] if message[0] == 4 else message[2:4])
         if not down and keysym in self._pressed:
@@ -143,7 +143,7 @@ class ViewerMessages:
         return message
 
     def _move(self, message: bytes) -> bytes:
-        """Forward a pointer event; without write permission, only the release of buttons pressed while allowed."""
+        """Forward a pointer event; without permission, only the release of buttons pressed with permission."""
         if self._may_write():
             self._pointer = message
             self._on_input()

@@ -1,4 +1,4 @@
-"""Serves `desktop.screenshot`: takes an image, encodes it in a thread and sends its bytes."""
+"""Serves `desktop.screenshot`: captures an image, encodes it in a thread, and sends its bytes."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +16,7 @@ from hawse_runtime.desktop.rfb import Rect
 
 
 class ScreenshotStream(OutputOnlyStream):
-    """One screenshot."""
+    """Serves one screenshot."""
 
     def __init__(
         self,
@@ -31,11 +31,11 @@ class ScreenshotStream(OutputOnlyStream):
 
         Args:
             call: The call to serve.
-            params: Its parameters.
-            desktop: The desktop.
-            tasks: Owns the work.
-            threads: Encode the image.
-            on_detach: Called once when the channel is closed.
+            params: The parameters of the call.
+            desktop: The desktop to capture.
+            tasks: Owns the task that takes the screenshot.
+            threads: The threads that encode the image.
+            on_detach: Called once, when the channel is closed.
         """
         super().__init__(call)
         self._params = params

@@ -1,7 +1,7 @@
-"""Reads the windows of a desktop from its X server, with a few requests of the X11 protocol.
+"""Reads the windows of a desktop from its X server, using a few requests of the X11 protocol.
 
-The properties are defined by the Extended Window Manager Hints. The X server is user code: every answer has a size
-limit, and all answers together have a deadline. Why not python-xlib: docs/decisions/0246.
+The window properties are defined by the Extended Window Manager Hints. The X server is user code: the size of every
+answer is limited, and all answers together have a deadline. docs/decisions/0246 explains why not python-xlib.
 """
 
 import asyncio
@@ -17,15 +17,15 @@ from hawse.wire import HawseError
 T = TypeVar("T")
 
 COOKIE_NAME: Final = b"MIT-MAGIC-COOKIE-1"
-FAMILY_WILD: Final = 0xFFFF  # the secret is for any address
+FAMILY_WILD: Final = 0xFFFF  # the secret applies to any address
 TIMEOUT: Final = 5.0  # seconds for the whole list
 ANSWER_STEP: Final = 0.01  # seconds between checks for the window manager's answer
 ANSWER_LOOKS: Final = 5
 WINDOWS_MAX: Final = 200
-PROPERTY_MAX: Final = 4096  # bytes of a property to read
-REPLY_MAX: Final = 64 << 10  # bytes
+PROPERTY_MAX: Final = 4096  # bytes to read of a property
+REPLY_MAX: Final = 64 << 10  # maximum bytes of a reply
 SETUP_MAX: Final = 256 << 10
-TITLE_MAX: Final = 256  # characters
+TITLE_MAX: Final = 256  # maximum characters of a title
 MANAGES: Final = 0x180000  # the masks SubstructureRedirect and SubstructureNotify
 CLIENT_MESSAGE: Final = 33
 ATOMS: Final = (
@@ -41,16 +41,16 @@ ATOMS: Final = (
 
 
 def authority(cookie: bytes) -> bytes:
-    """Return the content of an Xauthority file with one secret for any display of any host."""
+    """Return the contents of an Xauthority file that has one secret for all displays of all hosts."""
     return struct.pack(">HHHH", FAMILY_WILD, 0, 0, len(COOKIE_NAME)) + COOKIE_NAME + struct.pack(">H", 16) + cookie
 
 
 async def list_windows(display: int, cookie: bytes) -> list[DesktopWindow]:
-    """Return the window manager's visible windows, from bottom to top.
+    """Return the visible windows of the window manager, from bottom to top.
 
     Args:
         display: The number of the display.
-        cookie: Its secret, 16 bytes.
+        cookie: The secret of the display, 16 bytes.
 
     Raises:
         HawseError: `io_error` if the X server does not answer correctly.
@@ -59,16 +59,17 @@ async def list_windows(display: int, cookie: bytes) -> list[DesktopWindow]:
 
 
 async def window_manager_answers(display: int, cookie: bytes) -> bool:
-    """Query the window manager, and return whether it answers within 50 ms.
+    """Query the window manager. Return whether it answers within 50 ms.
 
-    A starting window manager announces itself early (`_NET_SUPPORTING_WM_CHECK`). openbox then keeps windows waiting
-    until the next event, which this request provides. Arguments and errors are the same as in `list_windows`.
+    A window manager that is starting announces itself too early (`_NET_SUPPORTING_WM_CHECK`). openbox then does not
+    show windows until the next event, which this request provides. Arguments and errors are the same as for
+    `list_windows`.
     """
     return await _asked(display, cookie, _answers)
 
 
 async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, _Screen], Awaitable[T]]") -> T:
-    """Connect, and return the result of `ask`."""
+    """Connect to the X server, and return the result of `ask`."""
     try:
         async with asyncio.timeout(TIMEOUT):
             reader, writer = await asyncio.open_unix_connection(Path(f"/tmp/.X11-unix/X{display}"))
@@ -76,7 +77,7 @@ async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, _Screen
                 return await ask(_Requests(reader, writer), await _setup(reader, writer, cookie))
             finally:
                 writer.close()
-    except (OSError, EOFError, ValueError, struct.error) as error:  # TimeoutError is an OSError
+    except (OSError, EOFError, ValueError, struct.error) as error:  # TimeoutError is a subclass of OSError
         raise HawseError("io_error", f"the X server does not answer: {error}") from None
 
 
@@ -87,19 +88,19 @@ class _Screen:
 
 
 class _Requests:
-    """Sends requests, all of a batch at once, and reads their replies."""
+    """Sends requests in batches, and reads the replies."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
     async def send(self, requests: Sequence[bytes]) -> list[bytes | None]:
-        """Return the reply to each request; None for an error, such as a closed window."""
+        """Return the reply to each request, or None for a failed one, for example because a window was closed."""
         self.write(*requests)
         return [await self._reply() for _ in requests]
 
     def write(self, *requests: bytes) -> None:
-        """Send requests without replies. Their errors would count as replies to later requests."""
+        """Send requests that have no replies. Their errors would be taken for replies to later requests."""
         for request in requests:
             self._writer.write(request)
 
@@ -109,7 +110,7 @@ class _Requests:
             kind = head[0] & 0x7F
             (more,) = struct.unpack_from("<I", head, 4)
             rest = b""
-            if kind in (1, 35):  # a reply, or a generic event
+            if kind in (1, 35):  # a reply or a generic event
                 if 4 * more > REPLY_MAX:
                     raise ValueError(f"a reply of {4 * more} bytes")
                 rest = await self._reader.readexactly(4 * more)
@@ -118,13 +119,13 @@ class _Requests:
 
 
 async def _setup(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cookie: bytes) -> _Screen:
-    """Log in."""
+    """Authenticate with the X server."""
     writer.write(struct.pack("<cxHHHHxx", b"l", 11, 0, len(COOKIE_NAME), len(cookie)))
     writer.write(COOKIE_NAME + bytes(-len(COOKIE_NAME) % 4) + cookie + bytes(-len(cookie) % 4))
     status, size = struct.unpack("<B5xH", await reader.readexactly(8))
     body = await reader.readexactly(min(4 * size, SETUP_MAX))
     if status != 1:
-        raise ValueError("it has refused the connection")
+        raise ValueError("the server refused the connection")
     vendor, formats = struct.unpack_from("<H", body, 16)[0], body[21]
     (root,) = struct.unpack_from("<I", body, 32 + vendor + -vendor % 4 + 8 * formats)
     return _Screen(root=root, first_id=struct.unpack_from("<I", body, 4)[0])
@@ -159,7 +160,7 @@ async def _windows(requests: _Requests, screen: _Screen) -> list[DesktopWindow]:
 async def _window(
     requests: _Requests, root: int, window: int, atoms: dict[str, int], active: Iterable[int]
 ) -> DesktopWindow | None:
-    """Return a window; None if it has been closed."""
+    """Return a window, or None if it has been closed."""
     wanted = ("_NET_WM_NAME", "WM_NAME", "WM_CLASS", "_NET_WM_PID", "_NET_WM_STATE")
     properties = [_get_property(window, atoms[name]) for name in wanted]
     place = [struct.pack("<BxHI", 14, 2, window), struct.pack("<BxHIIhh", 40, 4, window, root, 0, 0)]
@@ -191,12 +192,12 @@ def _intern_atom(name: str) -> bytes:
 
 
 def _create_window(window: int, parent: int) -> bytes:
-    """Create a window of one pixel that otherwise resembles its parent."""
+    """Create a window of one pixel that otherwise has the properties of its parent."""
     return struct.pack("<BBHIIhhHHHHII", 1, 0, 8, window, parent, 0, 0, 1, 1, 0, 1, 0, 0)
 
 
 def _ask_window_manager(window: int, root: int, kind: int) -> bytes:
-    """A message about a window, for the window manager of the root window. `kind`: an atom."""
+    """Encode a message about a window to the window manager of the root window. `kind` is an atom."""
     message = struct.pack("<BBHII20x", CLIENT_MESSAGE, 32, 0, window, kind)
     return struct.pack("<BBHII", 25, 0, 11, root, MANAGES) + message
 
@@ -210,7 +211,7 @@ def _u32(reply: bytes | None, at: int) -> int:
 
 
 def _value(reply: bytes | None, width: int) -> bytes:
-    """Return the bytes of a property whose items have `width` bits; empty for any other."""
+    """Return the bytes of a property if its items have `width` bits, and b"" otherwise."""
     if reply is None or reply[1] != width:
         return b""
     return reply[32 : 32 + _u32(reply, 16) * width // 8]

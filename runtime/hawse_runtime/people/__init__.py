@@ -1,4 +1,4 @@
-"""Participants of a terminal: presence, the writer lease and the size policy.
+"""The participants of a terminal: presence, the writer lease and the size policy.
 
-It is independent of PTYs, journals and connections; a participant is an object with a key.
+This package knows neither PTYs nor journals nor connections. A participant is an object with a key.
 """

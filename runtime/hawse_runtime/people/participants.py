@@ -1,6 +1,6 @@
-"""Tracks the participants of a terminal, and decides who can write and which window size applies.
+"""Tracks the participants of a terminal. Decides which of them can write, and whose window determines the size.
 
-Handles `terminal.presence` and `terminal.lease`. Independent of channels and bytes.
+Handles `terminal.presence` and `terminal.lease`. Knows neither channels nor bytes of output.
 """
 
 import re
@@ -27,8 +27,8 @@ from hawse_runtime.people.presence import Presence, PresenceCursor, ViewerPresen
 from hawse_runtime.people.size_policy import Size, SizePolicy
 from hawse_runtime.people.writer_lease import WriterLeaseState
 
-# Automatic input of a terminal emulator: reports of cursor, attributes, modes and focus, and control strings. It does
-# not count as typing.
+# Automatic input by a terminal emulator: reports of the cursor, attributes, modes and focus, and control strings. Such
+# input does not count as typing.
 _ESC: Final = 0x1B
 _REPORTS = re.compile(
     rb"(?:\x1b\[[?>=]?[\d;:]*(?:[Rcnt]|\$y)|\x1b\[\?[\d;]*u|\x1b\[[IO]|\x1b[P\]_][^\x1b\x07]*(?:\x1b\\|\x07))+"
@@ -36,15 +36,15 @@ _REPORTS = re.compile(
 
 
 class ParticipantsCursor(PresenceCursor):
-    """The state of participants and writer lease last sent to one viewer."""
+    """The state of the participants and the writer lease that was last sent to a viewer."""
 
-    epoch = 0  # of the lease
+    epoch = 0  # the epoch of the lease
 
 
 class ParticipantsState(NamedTuple):
-    """The part of the `opened` event that describes the participants."""
+    """The fields of the `opened` event that describe the participants."""
 
-    viewer: str  # the public id of the attaching participant
+    viewer: str  # the public id of the participant that attaches
     presence: list[Participant]
     lease: WriterLease
 
@@ -60,18 +60,18 @@ class Participants:
         wake: Callable[[], None],
         writers_changed: Callable[[], None],
     ) -> None:
-        """Start without participants.
+        """Create an empty set of participants.
 
         Args:
             current: Returns the size of the terminal as (columns, rows).
-            resize: Sets it.
-            wake: Called when `next_event` has something new for the viewers.
-            writers_changed: Called when the set of permitted writers has changed.
+            resize: Sets the size of the terminal.
+            wake: Called when `next_event` has a new event for the viewers.
+            writers_changed: Called when the set of participants that can write has changed.
         """
         self._writers_changed = writers_changed
         self._presence = Presence(wake, WeakCallback(self._removed), WeakCallback(self._unanswered))
         self._lease = WriterLeaseState()
-        self._asking = frozenset[ViewerPresence]()  # participants shown as requesting the lease
+        self._asking = frozenset[ViewerPresence]()  # participants that are shown as requesting the lease
         self._sizing = SizePolicy(current, resize)
 
     def __len__(self) -> int:
@@ -94,14 +94,14 @@ class Participants:
         """Attach a viewer.
 
         Args:
-            viewer: Identifies it; pass the same object to `leave`.
-            profile: How it introduces itself; its key decides which participant it belongs to.
-            read_only: Whether it cannot type.
-            fit: The terminal size that fits its window, in cells; None without a window.
-            caller: The attaching principal; None: the terminal's owner.
+            viewer: An object that identifies the viewer. Pass the same object to `leave`.
+            profile: How the viewer introduces itself. Its key determines the participant.
+            read_only: Whether the viewer cannot send input.
+            fit: The terminal size in cells that fits the viewer's window; None without a window.
+            caller: The principal that attaches; None for the terminal's owner.
 
         Returns:
-            The participant that the viewer belongs to.
+            The viewer's participant.
 
         Raises:
             HawseError: `limit_exceeded` if the terminal has too many participants.
@@ -124,7 +124,7 @@ class Participants:
         return participant
 
     def leave(self, participant: ViewerPresence, viewer: object, *, link_lost: bool = False) -> None:
-        """Detach `viewer` from `participant`; `link_lost` is as for `Presence.leave`."""
+        """Detach `viewer` from `participant`. `link_lost` has the same meaning as in `Presence.leave`."""
         self._presence.leave(participant, viewer, link_lost=link_lost)
 
     def close(self) -> None:
@@ -139,7 +139,7 @@ class Participants:
     def check_may_write(self, participant: ViewerPresence | None, applied: int) -> None:
         """Raise `lease_held` if another participant holds the writer lease.
 
-        `applied` (bytes of the input stream) becomes part of the error's details.
+        `applied`, the number of applied bytes of the input stream, is included in the error's details.
         """
         if not self._lease.may_write(participant):
             raise HawseError(
@@ -149,21 +149,21 @@ class Participants:
             )
 
     def record_input(self, participant: ViewerPresence, data: bytes | memoryview) -> None:
-        """Show `participant` as typing and let it decide the size, unless `data` consists of an emulator's reports.
+        """Show `participant` as typing, and let it determine the size, unless `data` consists of emulator reports.
 
-        `data` is not empty.
+        `data` must not be empty.
         """
         if data[0] != _ESC or not _REPORTS.fullmatch(data):
             self._presence.mark_typing(participant)
             self._sizing.mark_active(participant)
 
     def set_fit(self, participant: ViewerPresence, size: Size, *, claim: bool = False) -> None:
-        """Set the terminal size that fits `participant`; ignored if it is read-only.
+        """Set the terminal size that fits `participant`. Ignored if the participant is read-only.
 
         Args:
-            participant: The owner of the window.
-            size: Columns and rows.
-            claim: Whether to make `participant` the decider of the size.
+            participant: The participant whose window has changed.
+            size: The columns and rows.
+            claim: Whether `participant` becomes the decider of the size.
         """
         if not participant.read_only:
             self._sizing.set_fit(participant, size)
@@ -171,13 +171,13 @@ class Participants:
                 self._sizing.mark_active(participant)
 
     def find(self, key: str) -> ViewerPresence:
-        """Return the participant with that key. Raises `not_found`."""
+        """Return the participant with a key. Raises `not_found`."""
         return self._presence.find(key)
 
     # ---- calls
 
     def set_presence(self, params: TerminalPresence) -> ParticipantEvent:
-        """Serve `terminal.presence`. Raises `not_found`."""
+        """Handle `terminal.presence`. Raises `not_found`."""
         participant = self.find(params.viewer)
         if params.name is not None or params.color is not None:
             self._presence.rename(participant, params.name, params.color)
@@ -191,7 +191,7 @@ class Participants:
         return ParticipantEvent(viewer=participant.describe())
 
     def set_lease(self, params: TerminalLease) -> WriterLease:
-        """Serve `terminal.lease`. Raises `not_found`, and the errors of `WriterLeaseState.change`."""
+        """Handle `terminal.lease`. Raises `not_found`, and the same errors as `WriterLeaseState.change`."""
         participant = None if params.viewer is None else self.find(params.viewer)
         to = None if params.to is None else self._presence.get(params.to)
         before = self._lease.epoch
@@ -205,17 +205,17 @@ class Participants:
     # ---- events
 
     def describe(self, participant: ViewerPresence, cursor: ParticipantsCursor) -> ParticipantsState:
-        """Return the current state for the `opened` event of `participant`, and move `cursor` to it."""
+        """Return the current state for the `opened` event of `participant`, and advance `cursor` to that state."""
         cursor.epoch = self._lease.epoch
         return ParticipantsState(participant.id, self._presence.describe(cursor), self._lease.describe())
 
     def next_event(
         self, cursor: ParticipantsCursor, applied: int
     ) -> tuple[str, WriterLeaseEvent | ParticipantEvent | ParticipantLeft] | None:
-        """Return the name and value of the next event after `cursor`, and move it; None if it is up to date.
+        """Return the name and value of the next event after `cursor` and advance it; None if it is up to date.
 
-        A holder is announced with `joined` before a `lease` event names it. `applied`: the applied bytes of the
-        viewer's own input stream.
+        A new holder is announced with `joined` before a `lease` event refers to it. `applied` is the number of applied
+        bytes of the viewer's input stream.
         """
         holder = self._lease.holder
         if cursor.epoch != self._lease.epoch and (holder is None or holder.id in cursor.versions):
@@ -232,7 +232,7 @@ class Participants:
         self._asking = frozenset(self._lease.asking)
 
     def _unanswered(self, participant: ViewerPresence) -> None:
-        """End the request of `participant`, which was not answered in time."""
+        """End a participant's request for the lease, because it was not answered in time."""
         self._lease.asking.discard(participant)
         self._show_requests()
 

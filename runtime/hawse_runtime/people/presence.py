@@ -1,8 +1,8 @@
 """The participants of a terminal and their state: name, colour, focus, typing, pointer.
 
 A *participant* (a person or an agent) has a secret key, which identifies it across reconnects. Other participants see
-its public id. For each viewer, one version number per participant records the last state sent. There is no queue: when
-a stalled viewer reads again, it receives the latest state in at most one event per participant.
+its public id. Each viewer stores one version number per participant, for the state that was last sent. There is no
+queue: when a stalled viewer reads again, it receives the latest state in at most one event per participant.
 """
 
 import asyncio
@@ -13,17 +13,17 @@ from typing import Final
 from hawse.api.people import Participant, ParticipantEvent, ParticipantKind, ParticipantLeft, PointerPosition
 from hawse.wire import HawseError, Principal
 
-PARTICIPANTS_LIMIT: Final = 1024  # at one terminal
-READ_ONLY_LIMIT: Final = 768  # read-only participants, which leaves room for writers
+PARTICIPANTS_LIMIT: Final = 1024  # participants per terminal
+READ_ONLY_LIMIT: Final = 768  # read-only participants per terminal; leaves room for writers
 NAME_MAX: Final = 40  # characters
-REJOIN_TIMEOUT = 3.0  # seconds that a participant stays after its last viewer has detached: most reconnect sooner
-RESTART_TIMEOUT = 30.0  # the same after losing the link to the gateway, which may have to restart
+REJOIN_TIMEOUT = 3.0  # seconds from detaching the last viewer to removing its participant; most reconnect sooner
+RESTART_TIMEOUT = 30.0  # the same if the link to the gateway is lost; the gateway may have to restart
 ASK_TIMEOUT = 60.0  # seconds until an unanswered request for the writer lease ends
-TYPING_TIMEOUT = 2.0  # seconds from the last key until a participant no longer counts as typing
-NOTIFY_INTERVAL = 0.05  # seconds between notifications: changes in between are combined
-GUEST: Final = "guest"  # the kind of principals from share links
-OWNER: Final = "owner"  # the kind of principals that share the gateway's token, which have no individual names
-PALETTE: Final = (  # dark text is readable on each colour
+TYPING_TIMEOUT = 2.0  # seconds since the last key until a participant no longer counts as typing
+NOTIFY_INTERVAL = 0.05  # minimum seconds between notifications; changes in the meantime are combined
+GUEST: Final = "guest"  # the kind of principals that use share links
+OWNER: Final = "owner"  # the kind of principals that use the gateway's token; they have no individual names
+PALETTE: Final = (  # dark text is readable on all of these colours
     "#5ad1c8",
     "#e8c26a",
     "#f2777a",
@@ -38,43 +38,43 @@ PALETTE: Final = (  # dark text is readable on each colour
 
 
 def identity_name(caller: Principal | None) -> str:
-    """Return the fixed name of a caller; empty if it can choose one."""
+    """Return the fixed name of a caller, or "" if the caller can choose a name."""
     if caller is None or caller.kind == OWNER:
         return ""
     return caller.name if caller.kind == GUEST else caller.name or caller.id
 
 
 class ViewerPresence:
-    """One participant, with any number of attached viewers, or none while it reconnects."""
+    """One participant, with any number of attached viewers. It has no viewers while it reconnects."""
 
     def __init__(self, id: str, key: str | None, name: str, color: str, kind: ParticipantKind) -> None:
         self.id = id
         self.key = key
-        self.named = False  # its name is fixed by its token, account or link
-        self.guest = False  # it uses a share link
+        self.named = False  # whether a token, an account or a link determines the name
+        self.guest = False  # whether it uses a share link
         self.name = name
         self.color = color
         self.kind: ParticipantKind = kind
-        self.viewers: dict[object, bool] = {}  # attached viewers, and whether each is read-only
-        self.read_only = False  # all its viewers are read-only, or were when the last one detached
+        self.viewers: dict[object, bool] = {}  # the attached viewers; the value states whether the viewer is read-only
+        self.read_only = False  # whether all its viewers are read-only, or were when the last one detached
         self.typing = False
         self.focus = False
-        self.at: PointerPosition | None = None  # None: the pointer is hidden
-        self.asks = False  # it is requesting the writer lease
-        self.unanswered = False  # its last request ended after `ASK_TIMEOUT`
-        self.scroll = 0  # rows
+        self.at: PointerPosition | None = None  # None while the pointer is hidden
+        self.asks = False  # whether it is requesting the writer lease
+        self.unanswered = False  # whether its last request ended unanswered after `ASK_TIMEOUT`
+        self.scroll = 0  # rows that its user has scrolled back
         self.view = ""  # its user's current view, in the client's notation
-        self.version = 0  # increases with every change of the attributes above
-        self.typed_at = 0.0  # loop time of the last key
-        self.timer: asyncio.TimerHandle | None = None  # ends its typing state
-        self.asking: asyncio.TimerHandle | None = None  # ends its request
-        self.leaving: asyncio.TimerHandle | None = None  # removes it; set while no viewer is attached
+        self.version = 0  # incremented with every change of the attributes above
+        self.typed_at = 0.0  # loop time of its last key
+        self.timer: asyncio.TimerHandle | None = None  # ends the typing state
+        self.asking: asyncio.TimerHandle | None = None  # ends the request
+        self.leaving: asyncio.TimerHandle | None = None  # removes the participant; set while no viewer is attached
 
     def describe(self, *, whole: bool = True) -> Participant:
-        """Return the public state, without the key.
+        """Return the public state, which excludes the key.
 
         Args:
-            whole: Whether the receiver has access to the whole sandbox, including the participant's view.
+            whole: Whether the receiver can access the whole sandbox, and therefore see the participant's view.
         """
         return Participant(
             id=self.id,
@@ -94,10 +94,10 @@ class ViewerPresence:
 
 
 class PresenceCursor:
-    """The state last sent to one viewer: the overall revision, and each participant's version."""
+    """The state last sent to a viewer: the overall revision and the version of each participant."""
 
     def __init__(self, *, whole: bool = True) -> None:
-        """Start with nothing sent; `whole` is as for `ViewerPresence.describe`."""
+        """Create a cursor before anything was sent. `whole` has the same meaning as in `ViewerPresence.describe`."""
         self.whole = whole
         self.revision = 0
         self.versions: dict[str, int] = {}  # by participant id
@@ -112,13 +112,13 @@ class Presence:
         on_removed: Callable[[ViewerPresence], None],
         on_unanswered: Callable[[ViewerPresence], None] | None = None,
     ) -> None:
-        """Start without participants.
+        """Create an empty set of participants.
 
         Args:
-            notify: Called when `next_event` has something new, at most once per `NOTIFY_INTERVAL`.
-            on_removed: Called with a participant that has left permanently.
+            notify: Called when `next_event` has a new event, at most once per `NOTIFY_INTERVAL`.
+            on_removed: Called with a participant that has been removed.
             on_unanswered: Called with a participant whose request for the writer lease was not answered within
-            `ASK_TIMEOUT` seconds.
+                `ASK_TIMEOUT` seconds.
         """
         self._notify = notify
         self._on_removed = on_removed
@@ -126,8 +126,8 @@ class Presence:
         self._participants: dict[str, ViewerPresence] = {}  # by id
         self._keys: dict[str, ViewerPresence] = {}
         self._count = 0
-        self._revision = 0  # increases with each notification
-        self._notified_at = 0.0  # loop time
+        self._revision = 0  # incremented with each notification
+        self._notified_at = 0.0  # loop time of the latest notification
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -137,13 +137,13 @@ class Presence:
         return iter(self._participants.values())
 
     def get(self, id: str) -> ViewerPresence:
-        """Return the participant with that public id. Raises `not_found`."""
+        """Return the participant with a public id. Raises `not_found`."""
         if id not in self._participants:
             raise HawseError("not_found", f"viewer {id!r} is not present")
         return self._participants[id]
 
     def find(self, key: str) -> ViewerPresence:
-        """Return the participant with that key. Raises `not_found`."""
+        """Return the participant with a key. Raises `not_found`."""
         if key not in self._keys:
             raise HawseError("not_found", "no viewer with this key is attached")
         return self._keys[key]
@@ -162,13 +162,13 @@ class Presence:
         """Attach a viewer to the participant with its key, or to a new participant.
 
         Args:
-            viewer: Identifies the attached viewer; pass the same object to `leave`.
-            key: The secret that identifies the participant across reconnects; None creates a new participant.
-            name: The requested name; see `rename`.
-            color: The requested colour; see `rename`.
-            kind: The kind; None keeps it, or sets `person` for a new participant.
-            read_only: Whether this viewer cannot type.
-            caller: The attaching principal; None: the terminal's owner.
+            viewer: An object that identifies the viewer. Pass the same object to `leave`.
+            key: The secret that identifies a participant across reconnects; None creates a new participant.
+            name: The requested name (see `rename`).
+            color: The requested colour (see `rename`).
+            kind: The kind of the participant. None keeps it, or sets `person` for a new participant.
+            read_only: Whether the viewer cannot send input.
+            caller: The principal that attaches; None for the terminal's owner.
 
         Raises:
             HawseError: `limit_exceeded` if the terminal has too many participants.
@@ -193,10 +193,10 @@ class Presence:
         """Detach `viewer`. A participant without viewers is removed unless it reconnects in time.
 
         Args:
-            participant: The participant that the viewer belongs to.
+            participant: The viewer's participant.
             viewer: The object passed to `join`.
-            link_lost: Whether the link to its gateway was lost, together with all the gateway's viewers. The time is
-            then `RESTART_TIMEOUT`, otherwise `REJOIN_TIMEOUT`.
+            link_lost: Whether the link to the gateway was lost, together with all its viewers. The participant then has
+                `RESTART_TIMEOUT` seconds to reconnect, otherwise `REJOIN_TIMEOUT`.
         """
         participant.viewers.pop(viewer, None)
         if participant.viewers:
@@ -207,7 +207,7 @@ class Presence:
             participant.leaving = asyncio.get_running_loop().call_later(timeout, self._remove, participant)
 
     def rename(self, participant: ViewerPresence, name: str | None, color: str | None) -> None:
-        """Set the name if it is not fixed and not empty, and the colour if it is in the palette and unused."""
+        """Set the name unless it is fixed or empty, and the colour if it is in the palette and unused."""
         if name is not None and not participant.named:
             participant.name = clean(name) or participant.name
         if color in PALETTE and color not in self._colors():
@@ -220,13 +220,13 @@ class Presence:
             self._changed(participant)
 
     def set_pointer(self, participant: ViewerPresence, at: PointerPosition | None) -> None:
-        """Move the pointer; None hides it."""
+        """Move the pointer. None hides it."""
         if at != participant.at:
             participant.at = at
             self._changed(participant)
 
     def set_asks(self, participant: ViewerPresence, asks: bool) -> None:
-        """Show or clear the request of `participant` for the writer lease, which expires after `ASK_TIMEOUT`."""
+        """Show or clear a participant's request for the writer lease, which expires after `ASK_TIMEOUT` seconds."""
         if participant.asks is asks:
             return
         participant.asks = asks
@@ -240,14 +240,14 @@ class Presence:
         self._changed(participant)
 
     def clear_unanswered(self) -> None:
-        """Forget unanswered requests, because the lease has changed."""
+        """Clear unanswered requests. Called when the lease has changed."""
         for participant in self._participants.values():
             if participant.unanswered:
                 participant.unanswered = False
                 self._changed(participant)
 
     def set_view(self, participant: ViewerPresence, scroll: int | None, view: str | None) -> None:
-        """Set how many rows its user has scrolled back, and its view. None: unchanged."""
+        """Set how many rows the participant has scrolled back, and its current view. None leaves a value unchanged."""
         before = (participant.scroll, participant.view)
         participant.scroll = participant.scroll if scroll is None else scroll
         participant.view = participant.view if view is None else view
@@ -264,13 +264,13 @@ class Presence:
             self._changed(participant)
 
     def describe(self, cursor: PresenceCursor) -> list[Participant]:
-        """Return all participants and move `cursor` to this state."""
+        """Return all participants, and advance `cursor` to their current state."""
         cursor.revision = self._revision
         cursor.versions = {participant.id: participant.version for participant in self._participants.values()}
         return [participant.describe(whole=cursor.whole) for participant in self._participants.values()]
 
     def next_event(self, cursor: PresenceCursor) -> tuple[str, ParticipantEvent | ParticipantLeft] | None:
-        """Return the name and value of the next event after `cursor`, and move it; None if it is up to date."""
+        """Return the name and value of the next event after `cursor` and advance it; None if it is up to date."""
         if cursor.revision == self._revision:
             return None
         for left in cursor.versions:
@@ -287,7 +287,7 @@ class Presence:
         return None
 
     def close(self) -> None:
-        """Cancel all timers. `notify` and `on_removed` are no longer called."""
+        """Cancel all timers. `notify` and `on_removed` are not called afterwards."""
         timers = [
             self._timer,
             *(timer for participant in self._participants.values() for timer in _timers(participant)),
@@ -312,7 +312,7 @@ class Presence:
         return participant
 
     def _make_room(self, *, read_only: bool) -> None:
-        """Remove a participant without viewers if the limit is reached. Raises `limit_exceeded`."""
+        """At the limit, remove a participant that has no viewers. Raises `limit_exceeded` if there is none."""
         counted = [participant for participant in self._participants.values() if participant.read_only or not read_only]
         limit = READ_ONLY_LIMIT if read_only else PARTICIPANTS_LIMIT
         if len(counted) < limit:
@@ -320,7 +320,7 @@ class Presence:
         leaving = next((participant for participant in counted if participant.leaving is not None), None)
         if leaving is None:
             kind = "read-only viewers" if read_only else "viewers"
-            raise HawseError("limit_exceeded", f"limit reached: {limit} {kind} are attached to this terminal")
+            raise HawseError("limit_exceeded", f"participant limit reached: {limit} {kind} are attached")
         self._remove(leaving)
 
     def _colors(self) -> list[str]:
@@ -351,7 +351,7 @@ class Presence:
         self._on_removed(participant)
 
     def _changed(self, participant: ViewerPresence) -> None:
-        """Notify now, or once `NOTIFY_INTERVAL` seconds have passed since the last notification."""
+        """Notify immediately, or when `NOTIFY_INTERVAL` seconds have passed since the last notification."""
         participant.version += 1
         loop = asyncio.get_running_loop()
         due = self._notified_at + NOTIFY_INTERVAL

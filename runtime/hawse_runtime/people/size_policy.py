@@ -1,7 +1,7 @@
-"""Chooses the size of a terminal: the size that fits the *decider*, which last typed, got focus or claimed the size.
+"""Chooses a terminal's size: the size that fits the *decider*, the last to type, get focus or claim the size.
 
-Changes are rate-limited: by the same decider to one every `SETTLE` seconds (its window is being dragged), and by
-another decider to one every `SWITCH` seconds (two people type in turns). Later requests do not extend the delay, and
+Changes are rate-limited: changes by the same decider to one every `SETTLE` seconds (a window is being dragged), changes
+by another decider to one every `SWITCH` seconds (two people type in turns). Later requests do not extend the delay, and
 the last request is always applied.
 """
 
@@ -11,25 +11,25 @@ from typing import Final
 
 from hawse_runtime.people.presence import ViewerPresence
 
-SETTLE: Final = 0.1  # s
-SWITCH: Final = 1.0  # s
+SETTLE: Final = 0.1  # seconds
+SWITCH: Final = 1.0  # seconds
 
 Size = tuple[int, int]
 
 
 class SizePolicy:
-    """The size policy of one terminal. Read-only viewers are not passed to it."""
+    """The size policy of one terminal. Its methods are not called for read-only viewers."""
 
     def __init__(self, current: Callable[[], Size], apply: Callable[[int, int], None]) -> None:
-        """Start without a decider.
+        """Create the policy. There is no decider yet.
 
         Args:
             current: Returns the size of the terminal as (columns, rows).
-            apply: Sets it.
+            apply: Sets the size of the terminal.
         """
         self._current = current
         self._apply = apply
-        self._fits: dict[ViewerPresence, Size] = {}  # ordered by last use, the decider last
+        self._fits: dict[ViewerPresence, Size] = {}  # by last activity; the decider is last
         self._changed_at = float("-inf")
         self._changed_by: ViewerPresence | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -39,7 +39,7 @@ class SizePolicy:
         return next(reversed(self._fits), None)
 
     def set_fit(self, participant: ViewerPresence, size: Size) -> None:
-        """Set the size that fits `participant`. An inactive participant is the decider only if it is alone."""
+        """Set the size that fits `participant`. Unless it was active, it becomes the decider only if it is alone."""
         if participant in self._fits:
             self._fits[participant] = size
         else:
@@ -47,14 +47,14 @@ class SizePolicy:
         self._apply_when_due()
 
     def mark_active(self, participant: ViewerPresence) -> None:
-        """Make `participant` the decider, if it has a size, after it typed, got focus or claimed the size."""
+        """Make `participant` the decider, if it has a size. Called when it has typed, got focus or claimed the size."""
         size = self._fits.pop(participant, None)
         if size is not None:
             self._fits[participant] = size
             self._apply_when_due()
 
     def remove(self, participant: ViewerPresence) -> None:
-        """Remove `participant`. If it was the decider, the previously active one takes over."""
+        """Remove `participant`. If it was the decider, the participant that was active before it takes over."""
         if self._fits.pop(participant, None) is not None:
             self._apply_when_due()
 

@@ -1,7 +1,7 @@
-"""The writer lease of a terminal: either every participant can write, or only one at a time.
+"""The writer lease of a terminal: either all participants can write, or only the holder of the lease.
 
-The epoch increases with every change. An action can state its client's epoch and is refused if that is outdated, so
-that a message in transit cannot undo a take-over. Participants can ask the holder to hand over the lease.
+The epoch is incremented with every change. An action can state the epoch that the client knows, and is refused if that
+epoch is outdated, so that a message in transit cannot undo a take-over. Participants can ask the holder for the lease.
 """
 
 import msgspec
@@ -12,14 +12,14 @@ from hawse_runtime.people.presence import ViewerPresence
 
 
 class WriterLeaseState:
-    """The lease of one terminal. Without a holder, every participant can write."""
+    """The lease of one terminal. Without a holder, all participants can write."""
 
     def __init__(self) -> None:
         self.holder: ViewerPresence | None = None
         self.epoch = 0
         self.asking: set[ViewerPresence] = (
             set()
-        )  # participants requesting the lease from the holder; empty without a holder
+        )  # participants that ask the holder for the lease; empty without a holder
 
     def describe(self) -> WriterLease:
         if self.holder is None:
@@ -36,20 +36,20 @@ class WriterLeaseState:
         epoch: int | None = None,
         to: ViewerPresence | None = None,
     ) -> None:
-        """Give, release or request the lease.
+        """Change the lease: grant, release or request it.
 
         Args:
-            action: `take` and `exclusive` give the lease to `participant`, `exclusive` only if no other participant
-            holds it. `release` ends the lease of `participant`, `free` the lease of any holder. `ask` and
-            `withdraw` start and end a request of `participant`, `keep` refuses the request of `to`, or all
-            requests. `give` hands the lease from `participant` to `to`.
-            participant: The acting participant; None if unknown, which only `free` and `release` allow.
-            epoch: The client's epoch; None skips the check.
-            to: The other participant for `give`, which requires it, and `keep`.
+            action: `take` and `exclusive` grant the lease to `participant`; `exclusive` fails if another participant
+                holds it. `release` ends the lease of `participant`, `free` the lease of any holder. `ask` and
+                `withdraw` start and end a request by `participant`. `keep` refuses the request by `to`, or all
+                requests. `give` passes the lease from `participant` to `to`.
+            participant: The participant that acts. None if unknown, which only `free` and `release` allow.
+            epoch: The epoch that the client knows; None skips the check.
+            to: The other participant, required for `give` and optional for `keep`.
 
         Raises:
-            HawseError: `forbidden` if `participant` or the next holder is read-only; `conflict` if `epoch` is outdated
-            or another participant holds the lease; `invalid_params` if a required argument is None.
+            HawseError: `forbidden` if `participant` or the new holder is read-only; `conflict` if `epoch` is outdated
+                or another participant holds the lease; `invalid_params` if a required argument is None.
         """
         if participant is not None and participant.read_only:
             raise HawseError("forbidden", "a read-only viewer cannot request, hold or release the writer lease")
@@ -67,20 +67,20 @@ class WriterLeaseState:
             if action == "release" and not self.may_write(participant):
                 raise HawseError(
                     "conflict",
-                    f"{self.holder_name} holds the lease: only its holder can release it",
+                    f"{self.holder_name} holds the lease; only the holder can release it",
                     details=self._details(),
                 )
             self._set_holder(None)
 
     def remove(self, participant: ViewerPresence) -> None:
-        """End the request of `participant`, which has left, and its lease if it holds one."""
+        """End the request or the lease of `participant`, which has left."""
         self.asking.discard(participant)
         if self.holder is participant:
             self._set_holder(None)
 
     @property
     def holder_name(self) -> str:
-        """The display name of the holder; empty without a holder."""
+        """The display name of the holder, or "" without a holder."""
         return "" if self.holder is None else self.holder.name
 
     def _act(self, action: LeaseAction, participant: ViewerPresence, to: ViewerPresence | None) -> None:
@@ -99,11 +99,11 @@ class WriterLeaseState:
             self._answer(action, participant, to)
 
     def _answer(self, action: LeaseAction, participant: ViewerPresence, to: ViewerPresence | None) -> None:
-        """Serve `give` and `keep`, which are reserved to the holder."""
+        """Handle `give` and `keep`, which only the holder can use."""
         if self.holder is not participant:
             raise HawseError(
                 "conflict",
-                f"{participant.name} does not hold the lease: only its holder can {action} it",
+                f"{participant.name} does not hold the lease; only the holder can {action} it",
                 details=self._details(),
             )
         if action == "keep":
@@ -116,11 +116,11 @@ class WriterLeaseState:
         self._set_holder(to)
 
     def _details(self) -> dict[str, object]:
-        """The state for the details of an error."""
+        """The lease's state, for the details of an error."""
         return dict(msgspec.to_builtins(self.describe()))
 
     def _set_holder(self, participant: ViewerPresence | None) -> None:
         if participant is not self.holder:
             self.holder = participant
             self.epoch += 1
-            self.asking.clear()  # the requests were for the previous holder
+            self.asking.clear()  # the requests were addressed to the previous holder

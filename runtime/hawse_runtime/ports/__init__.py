@@ -1,4 +1,4 @@
-"""Listening TCP ports of the sandbox's programs, previews and tunnels: `port.*`.
+"""The TCP ports where the sandbox's programs listen, previews and tunnels: the `port.*` methods.
 
-HTTP is unknown here: a tunnel carries bytes.
+This package does not know HTTP: a tunnel carries bytes.
 """

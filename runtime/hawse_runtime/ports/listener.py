@@ -1,4 +1,4 @@
-"""Serves `port.listen`: a port in the sandbox whose connections the caller accepts one by one with `port.accept`."""
+"""Serves `port.listen`: a port in the sandbox. The caller accepts its connections one by one with `port.accept`."""
 
 import asyncio
 import errno
@@ -17,13 +17,13 @@ from hawse_runtime.core.tasks import Tasks
 from hawse_runtime.ports.tunnel import Dial, TunnelStream
 
 ADDRESS: Final = "127.0.0.1"
-LOWEST: Final = 1024  # the runtime may be permitted to listen below, unlike the sandbox's programs
-WAITING: Final = 64  # connections waiting for `port.accept`; further ones wait in the kernel
-ACCEPT_TIMEOUT: Final = 30.0  # s
+LOWEST: Final = 1024  # the lowest allowed port: the runtime may be permitted to use lower ones, but programs are not
+WAITING: Final = 64  # connections that wait for `port.accept`; further ones wait in the kernel
+ACCEPT_TIMEOUT: Final = 30.0  # seconds
 
 
 class WaitingConnection:
-    """A program's connection that the caller has not accepted yet."""
+    """A connection by a program that the caller has not accepted yet."""
 
     def __init__(self, raw: socket.socket, address: str, port: int, timer: asyncio.TimerHandle) -> None:
         self.raw = raw
@@ -32,7 +32,7 @@ class WaitingConnection:
         self._timer = timer
 
     def take(self) -> Dial:
-        """Return the function that attaches the connection to a stream."""
+        """Return a function that attaches the connection to a stream."""
         self._timer.cancel()
 
         async def dial(stream: TunnelStream) -> None:
@@ -51,30 +51,30 @@ class WaitingConnection:
 
 
 class PortListener(OutputOnlyStream):
-    """One port, open from its creation until the call ends.
+    """A listening port, open until its call ends.
 
     Attributes:
-        port: Its number.
-        principal: The id of its caller.
+        port: The number of the port.
+        principal: The id of the caller.
     """
 
     def __init__(
         self, call: ServerCall, port: int, tasks: Tasks, on_detach: Callable[["PortListener"], object]
     ) -> None:
-        """Listen.
+        """Start listening.
 
         Args:
             call: The call to serve.
-            port: The port; 0 chooses a free one.
+            port: The port number; 0 chooses a free port.
             tasks: The parent of the task that accepts connections.
             on_detach: Called when the call has ended.
 
         Raises:
-            HawseError: `invalid_params`, `conflict`, `unavailable`.
+            HawseError: `invalid_params`, `conflict` or `unavailable`.
         """
         super().__init__(call)
         if 0 < port < LOWEST:
-            raise HawseError("invalid_params", f"port {port} is below {LOWEST}", details={"path": "$.port"})
+            raise HawseError("invalid_params", f"port {port} must be at least {LOWEST}", details={"path": "$.port"})
         try:
             self._socket = socket.create_server((ADDRESS, port), backlog=WAITING)
         except OSError as error:
@@ -88,17 +88,17 @@ class PortListener(OutputOnlyStream):
         self._waiting: dict[str, WaitingConnection] = {}
         self._room = asyncio.Event()
         self._announced = False
-        self._events: deque[PortIncoming] = deque()  # unsent events of `_waiting`
+        self._events: deque[PortIncoming] = deque()  # unsent events about connections in `_waiting`
         self._task = tasks.start(self._accept())
 
     def take(self, connection: str) -> WaitingConnection | None:
-        """Remove and return a waiting connection; None for an unknown id."""
+        """Remove and return a waiting connection, or None if the id is unknown."""
         found = self._waiting.pop(connection, None)
         self._room.set()
         return found
 
     def cut(self, error: HawseError) -> None:
-        """End the call with `error`, which frees the port."""
+        """End the call with `error` and close the port."""
         self._call.error(error)
 
     # ---- Stream
@@ -110,7 +110,7 @@ class PortListener(OutputOnlyStream):
                 connection.send_event(ch, "listening", PortListening(port=self.port, address=ADDRESS))
             elif self._events:
                 event = self._events.popleft()
-                if event.connection in self._waiting:  # otherwise it has waited too long
+                if event.connection in self._waiting:  # otherwise, the connection has waited too long
                     connection.send_event(ch, "connection", event)
             else:
                 break
@@ -140,7 +140,7 @@ class PortListener(OutputOnlyStream):
                 self._waiting[id] = WaitingConnection(raw, address, self.port, timer)
                 self._events.append(PortIncoming(connection=id, address=address))
                 self.wake()
-        except Exception as error:  # such as no free descriptors
+        except Exception as error:  # for example, no descriptor is free
             self._call.error(typed(error))
 
     def _give_up(self, id: str) -> None:

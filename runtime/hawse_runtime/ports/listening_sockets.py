@@ -1,8 +1,8 @@
-"""The programs that listen on TCP ports, from /proc/net/tcp and the descriptors of the sandbox's programs (proc(5)).
+"""Finds the programs that listen on TCP ports, from /proc/net/tcp and the descriptors of programs (proc(5)).
 
-A sandbox may share its network with the machine (docs/decisions/0002), so a port counts as the sandbox's only if one
-of its programs holds the socket. Programs are identified by their descent from the runtime or, after their parents
-have ended, by the mark in their environment. All functions read /proc: call them in a thread.
+A sandbox may share its network with the machine (docs/decisions/0002), so a port belongs to the sandbox only if one of
+its programs holds the socket. A program belongs to the sandbox if it descends from the runtime or, after its parents
+have ended, if its environment contains the runtime's mark. All functions read /proc: call them in a thread.
 """
 
 import ipaddress
@@ -15,16 +15,16 @@ from hawse_runtime.core.private_tempdir import PREFIX
 from hawse_runtime.posix.proc import list_proc, open_proc, read_link, read_proc
 from hawse_runtime.posix.process_table import RUNTIME_MARK, ProcessTable
 
-TABLES = ("net/tcp", "net/tcp6")  # below /proc
+TABLES = ("net/tcp", "net/tcp6")  # relative to /proc
 LISTEN = "0A"
 EPHEMERAL = 32768  # the first ephemeral port (ip(7), ip_local_port_range)
 OWN_DIRECTORY = f"/{PREFIX}".encode()
 ANY = ("0.0.0.0", "::")
-LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address for a socket that listens on all addresses
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address to connect to if a socket listens on all addresses
 
 
 class ListeningSocket(NamedTuple):
-    """A listening socket."""
+    """A socket that listens on a TCP port."""
 
     port: int
     address: str
@@ -32,7 +32,7 @@ class ListeningSocket(NamedTuple):
 
 
 class SocketOwner(NamedTuple):
-    """The program that holds a socket. `executor`: whether it is an executor, in a code context or in reserve."""
+    """The program that holds a socket. `executor` states whether it is an executor of a code context or of the pool."""
 
     pid: int
     name: str
@@ -40,12 +40,12 @@ class SocketOwner(NamedTuple):
 
 
 def sockets() -> frozenset[ListeningSocket]:
-    """Return all listening sockets of this network namespace, including other programs' sockets."""
+    """Return all listening sockets in this network namespace, including sockets of other programs."""
     return frozenset(socket for table in TABLES for socket in _table(table))
 
 
 def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
-    """Return the owner of each socket held by programs of `runtime` (an id), by inode."""
+    """Return the owners of the sockets held by programs of the runtime with the id `runtime`, by inode."""
     found: dict[int, SocketOwner] = {}
     descendants = {member.pid for member in table.members(os.getpid())}
     for pid in sorted(descendants | table.marked(f"{RUNTIME_MARK}={runtime}")):
@@ -58,25 +58,25 @@ def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
 
 
 def is_internal(socket: ListeningSocket, owner: SocketOwner) -> bool:
-    """Return whether an executor needs this socket itself: ipykernel for the output of forks, Deno for its messages.
+    """Return whether an executor uses the socket internally. ipykernel and Deno do that for output and messages.
 
-    Such sockets are indistinguishable from sockets opened by the code, so all similar ones count.
+    Such a socket cannot be distinguished from a socket opened by the code, so all similar sockets count as internal.
     """
     return owner.executor and socket.address == "127.0.0.1" and socket.port >= EPHEMERAL
 
 
 def reachable(port: int, listening: frozenset[ListeningSocket], ours: dict[int, SocketOwner]) -> list[str]:
-    """Return the addresses where only programs of this runtime accept connections to `port`."""
+    """Return the addresses where connections to `port` reach only programs of this runtime."""
     own = [socket for socket in listening if socket.port == port and socket.inode in ours]
     foreign = {socket.address for socket in listening if socket.port == port and socket.inode not in ours}
     places = [LOOPBACK.get(socket.address, socket.address) for socket in own]
     if any(socket.address == "::" for socket in own) and not foreign:
-        places.append("127.0.0.1")  # it may also accept IPv4, which works on a machine without ::1
+        places.append("127.0.0.1")  # a socket on `::` may also accept IPv4, which works on a machine without ::1
     return [place for place in sorted(dict.fromkeys(places), key=_nearest) if place not in foreign]
 
 
 def _nearest(address: str) -> tuple[bool, bool, str]:
-    """Sort key: IPv4's loopback first, then IPv6's, then other addresses."""
+    """Return a sort key: the IPv4 loopback address first, then the IPv6 one, then other addresses."""
     return not ipaddress.ip_address(address).is_loopback, ":" in address, address
 
 
@@ -87,15 +87,15 @@ def _table(path: str) -> Iterator[ListeningSocket]:
             for line in table:
                 _, local, _, state, *rest = line.split()
                 if state != LISTEN:
-                    return  # the kernel lists listening sockets first, and there may be very many others
+                    return  # the kernel lists listening sockets first, and a large number of others can follow
                 address, _, port = local.partition(":")
                 yield ListeningSocket(int(port, 16), _address(address), int(rest[5]))
-    except (FileNotFoundError, StopIteration):  # a kernel without IPv6
+    except (FileNotFoundError, StopIteration):  # the kernel has no IPv6
         return
 
 
 def _address(text: str) -> str:
-    """Decode 32-bit numbers in host byte order; an IPv4-mapped IPv6 address becomes IPv4."""
+    """Decode 32-bit numbers in host byte order. An IPv4-mapped IPv6 address becomes an IPv4 address."""
     packed = b"".join(struct.pack("=I", int(text[at : at + 8], 16)) for at in range(0, len(text), 8))
     address = ipaddress.ip_address(packed)
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
@@ -110,7 +110,7 @@ def _name(pid: int) -> str:
 
 
 def _is_executor(pid: int) -> bool:
-    """Return whether a program was started with a connection file in a directory of the kernel host."""
+    """Return whether a program was started with a connection file in the kernel host's directory."""
     try:
         return OWN_DIRECTORY in read_proc(f"{pid}/cmdline")
     except OSError:

@@ -1,6 +1,6 @@
-"""`port.*`: open ports, their previews, and connections to them.
+"""The `port.*` methods: open ports, previews of ports, and connections to ports.
 
-The table of previews is kept here, so that it survives a restart of the gateway.
+The runtime stores the previews, so that they survive a restart of the gateway.
 """
 
 from collections import defaultdict
@@ -36,19 +36,19 @@ from hawse_runtime.ports.watch import PortPoller
 from hawse_runtime.posix.proc import own_pid
 from hawse_runtime.posix.process_table import ProcessReader
 
-LISTENERS_LIMIT = 64  # ports kept open by `port.listen`
-TUNNELS_LIMIT = 1024  # concurrent connections: each can hold a few buffers of 64 KiB
-LISTED_LIMIT = 1000  # ports in a list, which must fit into a message
+LISTENERS_LIMIT = 64  # maximum number of ports opened by `port.listen`
+TUNNELS_LIMIT = 1024  # concurrent connections; each can hold several buffers of 64 KiB
+LISTED_LIMIT = 1000  # maximum ports in a list, which must fit into a message
 
 
 class Seen(NamedTuple):
     listening: frozenset[ListeningSocket]
-    ours: dict[int, SocketOwner]  # by inode
-    settled: bool  # two consecutive scans had the same result
+    ours: dict[int, SocketOwner]  # socket owners by inode
+    settled: bool  # whether two consecutive scans had the same result
 
 
 class PortMethods:
-    """The methods. `runtime`: the id of this runtime, which is in the environment of all its programs."""
+    """The methods. `runtime` is the id of this runtime, which all its programs have in their environment."""
 
     def __init__(self, runtime: str, tasks: Tasks, proc: ThreadPool, previews: PreviewTable) -> None:
         self._runtime = runtime
@@ -56,7 +56,7 @@ class PortMethods:
         self._proc = proc  # the threads that read /proc
         self._processes = ProcessReader()
         self._previews = previews
-        self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # with the preview that each uses
+        self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # the preview used by each connection, if any
         self._listeners: list[PortListener] = []
         self._poller = PortPoller(self._look, tasks)
         self._seen = Seen(frozenset(), {}, False)
@@ -95,13 +95,13 @@ class PortMethods:
         )
 
     def _scan(self, *, anew: bool = False) -> Seen:
-        """Return all listening sockets, and the sockets of the sandbox's programs. Blocks, so call it in a thread.
+        """Return all listening sockets, and the owners of the sandbox's sockets. Blocks: call it in a thread.
 
-        The owners are read again if the listening sockets have changed since the last scan, and once more in the next
-        scan: /proc is not a snapshot, so a program whose parent ended during a scan can be missing.
+        The owners are read again if the listening sockets have changed since the last scan, and once more in the scan
+        after that: /proc is not a snapshot, so a program whose parent ends during a scan can be missed.
 
         Args:
-            anew: Whether to read the owners unconditionally.
+            anew: Whether to read the owners even if the listening sockets have not changed.
         """
         listening = sockets()
         if anew or listening != self._seen.listening or not self._seen.settled:
@@ -113,7 +113,7 @@ class PortMethods:
 
     @handles(PortExpose)
     async def _expose(self, params: PortExpose) -> ExposedPort:
-        """Expose a port, even without a listener. Raises `forbidden` if only other programs listen there."""
+        """Expose a port. No program needs to listen yet. Raises `forbidden` if only programs outside the sandbox do."""
         await self._proc.run(self._places, params.port)
         exposed = self._previews.expose(params.port, name=params.name, token=params.token)
         self._poller.poll_now()
@@ -129,7 +129,7 @@ class PortMethods:
         return {}
 
     def configure(self, ports: Iterable[SandboxPort]) -> None:
-        """Create the sandbox's configured previews, unless they were revoked."""
+        """Create the sandbox's configured previews, except previews that were revoked."""
         self._previews.configure(ports)
         self._poller.poll_now()
 
@@ -138,11 +138,11 @@ class PortMethods:
     @serves(PortConnect)
     def _connect(self, call: ServerCall, params: PortConnect) -> None:
         if (params.port is None) == (params.token is None):
-            raise HawseError("invalid_params", "either `port` or `token` is required, and not both")
+            raise HawseError("invalid_params", "specify either `port` or `token`, not both")
         if params.port is not None and not allows(call.principal.rights, OPERATE):
             raise HawseError(
                 "forbidden",
-                "connecting to a port by its number requires the right `operate`; use the token of a preview",
+                "connecting to a port by number requires the right `operate`; use a preview's token instead",
             )
         exposed = self._previews.by_token(params.token) if params.token is not None else None
         port = exposed.port if exposed is not None else params.port
@@ -155,15 +155,15 @@ class PortMethods:
 
     def _check_tunnels(self) -> None:
         if len(self._tunnels) >= TUNNELS_LIMIT:
-            raise HawseError("limit_exceeded", f"connection limit reached: {TUNNELS_LIMIT} are open")
+            raise HawseError("limit_exceeded", f"connection limit reached: {TUNNELS_LIMIT} connections are open")
 
     @serves(PortListen)
     def _listen(self, call: ServerCall, params: PortListen) -> None:
         same = next((one for one in self._listeners if params.port and one.port == params.port), None)
-        if same is not None and same.principal == call.principal.id:  # its connection was lost but is not closed yet
-            same.cut(HawseError("conflict", "a later call of the same user listens on the port", admitted="yes"))
+        if same is not None and same.principal == call.principal.id:  # the old call has lost its connection
+            same.cut(HawseError("conflict", "a later call of the same user is listening on the port", admitted="yes"))
         if len(self._listeners) >= LISTENERS_LIMIT:
-            raise HawseError("limit_exceeded", f"port limit reached: {LISTENERS_LIMIT} are open")
+            raise HawseError("limit_exceeded", f"port limit reached: {LISTENERS_LIMIT} ports are open")
         listener = PortListener(call, params.port, self._tasks, self._listeners.remove)
         self._listeners.append(listener)
         call.serve(listener)
@@ -187,17 +187,18 @@ class PortMethods:
         return places
 
     def _places(self, port: int) -> list[str]:
-        """Return the addresses where the sandbox's programs accept connections to `port`.
+        """Return the addresses where programs of the sandbox accept connections to `port`.
 
         Raises:
-            HawseError: `forbidden` if only other programs listen there, such as the gateway or this runtime.
+            HawseError: `forbidden` if only programs outside the sandbox listen there, such as the gateway or this
+                runtime.
         """
         seen = Seen(sockets(), self._seen.ours, True)
         there = [socket for socket in seen.listening if socket.port == port]
-        if not all(socket.inode in seen.ours for socket in there):  # otherwise the owners are known
+        if not all(socket.inode in seen.ours for socket in there):  # otherwise, all owners are known
             seen = self._scan(anew=True)
             there = [socket for socket in seen.listening if socket.port == port]
         places = reachable(port, seen.listening, seen.ours)
         if there and not places:
-            raise HawseError("forbidden", f"port {port} belongs to a program outside of the sandbox")
+            raise HawseError("forbidden", f"port {port} belongs to a program outside the sandbox")
         return places

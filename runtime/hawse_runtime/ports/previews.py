@@ -1,6 +1,7 @@
-"""The previews of a sandbox: exposed ports and their tokens. They survive a restart of the runtime.
+"""Stores the previews of a sandbox: exposed ports and their tokens. They survive a restart of the runtime.
 
 Tokens are compared by hash, so that the duration of a look-up reveals nothing. The file is written before a preview is
+confirmed.
 confirmed.
 """
 
@@ -21,15 +22,15 @@ log = logging.getLogger(__name__)
 
 FILE = "previews.json"
 SECRET = 16  # bytes of a random token
-LIMIT = 256  # previews of a sandbox
+LIMIT = 256  # maximum previews per sandbox
 
 
 class _File(msgspec.Struct):
-    """The content of the file.
+    """The contents of the file.
 
     Attributes:
         exposed: The previews.
-        revoked: Configured ports whose preview was revoked and must not be created again.
+        revoked: Configured ports whose previews were revoked and must not be created again.
     """
 
     exposed: list[ExposedPort] = []
@@ -37,10 +38,10 @@ class _File(msgspec.Struct):
 
 
 class PreviewTable:
-    """The previews, by port and by token.
+    """The previews by port and by token.
 
     Args:
-        folder: The directory of the file; None keeps previews in memory only.
+        folder: The directory of the file. None keeps the previews in memory only.
     """
 
     def __init__(self, folder: Folder | None) -> None:
@@ -63,37 +64,37 @@ class PreviewTable:
 
     @property
     def digests(self) -> list[str]:
-        """The digests of the tokens, which the gateway uses while this runtime is not running."""
+        """The digests of the tokens. The gateway uses them while this runtime is not running."""
         return [preview_digest(exposed.token) for exposed in self._exposed.values()]
 
     def by_token(self, token: str) -> ExposedPort:
-        """Return the preview of a token. Raises `HawseError` `not_found`."""
+        """Return the preview with a token. Raises `HawseError` (`not_found`)."""
         exposed = self._tokens.get(_hash(token))
         if exposed is None:
             raise HawseError("not_found", "no such preview")
         return exposed
 
     def expose(self, port: int, *, name: str | None = None, token: str | None = None) -> ExposedPort:
-        """Create a preview of a port, or return the existing one.
+        """Create a preview for a port, or return the existing one.
 
         Args:
-            port: The port.
-            name: The name of a new preview.
-            token: The token of a new preview; None: random.
+            port: The port to expose.
+            name: The name for a new preview.
+            token: The token for a new preview; None for a random token.
 
         Raises:
-            HawseError: `limit_exceeded`; `conflict` if the port has another token, or the token another port.
-            OSError: The file cannot be written. No preview is created.
+            HawseError: `limit_exceeded`, or `conflict` if the port has another token or another port has the token.
+            OSError: The file cannot be written. The preview is not created.
         """
         known = self._exposed.get(port)
         if known is not None and token in (None, known.token):
             return known
         if known is not None:
-            raise HawseError("conflict", f"port {port} has a preview with another token: unexpose it first")
+            raise HawseError("conflict", f"port {port} has a preview with another token; remove that preview first")
         if token is not None and _hash(token) in self._tokens:
             raise HawseError("conflict", "another port has a preview with this token")
         if len(self._exposed) >= LIMIT:
-            raise HawseError("limit_exceeded", f"{LIMIT} ports are exposed")
+            raise HawseError("limit_exceeded", f"preview limit reached: {LIMIT} ports are exposed")
         exposed = ExposedPort(port=port, token=token or new_token(), name=name)
         self._add(exposed)
         was_revoked = port in self._revoked
@@ -108,7 +109,7 @@ class PreviewTable:
         return exposed
 
     def revoke(self, port: int) -> ExposedPort | None:
-        """Remove and return the preview of a port, if any. Raises `OSError`, but removes it in any case."""
+        """Remove and return the preview of a port, if any. Removes the preview even if it raises `OSError`."""
         exposed = self._exposed.get(port)
         if exposed is not None:
             self._remove(exposed)
@@ -117,14 +118,14 @@ class PreviewTable:
         return exposed
 
     def configure(self, ports: Iterable[SandboxPort]) -> None:
-        """Create the sandbox's configured previews, unless they exist or were revoked."""
+        """Create the sandbox's configured previews, except ones that exist or were revoked."""
         for wanted in ports:
             if wanted.port in self._exposed or wanted.port in self._revoked:
                 continue
             try:
                 self.expose(wanted.port, name=wanted.name, token=wanted.token)
             except (HawseError, OSError) as error:
-                log.warning("! preview of port %d: %s", wanted.port, error)
+                log.warning("! cannot create the preview of port %d: %s", wanted.port, error)
 
     def _add(self, exposed: ExposedPort) -> None:
         self._exposed[exposed.port] = exposed
@@ -142,7 +143,7 @@ class PreviewTable:
         except FileNotFoundError:
             return []
         except (OSError, msgspec.MsgspecError) as error:
-            log.error("! %s/%s: previews are lost: %s", self._folder, FILE, error)
+            log.error("! cannot read %s/%s, so all previews are lost: %s", self._folder, FILE, error)
             return []
         self._revoked = set(kept.revoked)
         return kept.exposed

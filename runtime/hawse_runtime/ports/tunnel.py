@@ -1,4 +1,4 @@
-"""Serves `port.connect` and `port.accept`: joins a TCP connection and a channel, each direction at its own pace."""
+"""Serves `port.connect` and `port.accept`: connects a TCP connection to a channel. Each direction has its own pace."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,14 +9,14 @@ from hawse.wire import Connection, HawseError
 from hawse_runtime.core.tasks import Tasks
 from hawse_runtime.rpc.connection_stream import ConnectionStream
 
-CONNECT_TIMEOUT = 10.0  # seconds for a program whose queue of new connections is full
+CONNECT_TIMEOUT = 10.0  # seconds; applies if a program's queue of new connections is full
 
-# Sets `address`, then opens the connection with the stream as its protocol. Raises `OSError`, `HawseError`.
+# Sets `address`, then opens the connection with the stream as its protocol. Raises `OSError` and `HawseError`.
 Dial = Callable[["TunnelStream"], Awaitable[None]]
 
 
 def dial_first(find: Callable[[], Awaitable[Sequence[str]]]) -> Dial:
-    """Return a function that connects to the first of the addresses from `find` that answers."""
+    """Return a function that connects to the addresses returned by `find`, in order, until one of them answers."""
 
     async def dial(stream: "TunnelStream") -> None:
         addresses = await find()
@@ -35,7 +35,7 @@ def dial_first(find: Callable[[], Awaitable[Sequence[str]]]) -> Dial:
 
 
 class TunnelStream(ConnectionStream):
-    """A `Stream`. `address` is the address of the other end. Each direction ends separately."""
+    """A `Stream` for one TCP connection. `address` is the peer's address. Each direction ends separately."""
 
     def __init__(
         self,
@@ -50,8 +50,8 @@ class TunnelStream(ConnectionStream):
         self.address = ""
         self._make = dial
         self._on_detach = on_detach
-        self._eof = False  # the program sends no more
-        self._end_sent = False  # the event `end` was sent
+        self._eof = False  # whether the program has ended its direction
+        self._end_sent = False  # whether the `end` event was sent
         tasks.start(self.connect())
 
     def cut(self, error: HawseError) -> None:
@@ -65,7 +65,7 @@ class TunnelStream(ConnectionStream):
     def eof_received(self) -> bool:
         self._eof = True
         self._call.wake()
-        return True  # the program may still be reading
+        return True  # keep the connection open, because the program may still be reading
 
     async def _dial(self) -> None:
         await self._make(self)
@@ -89,7 +89,7 @@ class TunnelStream(ConnectionStream):
         self._close_if_ended()
 
     def _close_if_ended(self) -> None:
-        """Close the connection after both directions have ended. `connection_lost` reports the outcome."""
+        """Close the connection once both directions have ended. `connection_lost` then reports the outcome."""
         if self._end_sent and self._ended and self._transport is not None:
             self._transport.close()
 

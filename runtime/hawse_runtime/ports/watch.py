@@ -1,6 +1,6 @@
 """Serves `port.watch` by polling, because the kernel does not report new listening sockets.
 
-One task polls for all streams. The interval is short after a change, and grows while nothing changes.
+One task polls for all streams. The interval is short after a change and grows while nothing changes.
 """
 
 import asyncio
@@ -13,20 +13,20 @@ from hawse.rpc.call import ServerCall
 from hawse.rpc.output_stream import LatestValueStream
 from hawse_runtime.core.tasks import Tasks
 
-SHORTEST = 0.2  # seconds between two polls
+SHORTEST = 0.2  # seconds between polls
 LONGEST = 2.0
 GROWTH = 1.5
 
 
 class PortPoller:
-    """The streams of `port.watch`, and the task that polls for them until the last one ends."""
+    """The streams of `port.watch` calls, and the task that polls for them until the last stream ends."""
 
     def __init__(self, read: Callable[[], Awaitable[PortListResult]], tasks: Tasks) -> None:
-        """`read` returns the currently open ports."""
+        """Create the poller. `read` returns the ports that are currently open."""
         self._read = read
         self._tasks = tasks
         self._streams: dict[LatestValueStream, ServerCall] = {}
-        self._latest: PortListResult | None = None  # None until the first poll, and without streams
+        self._latest: PortListResult | None = None  # None before the first poll, and while there are no streams
         self._running = False
         self._poll_now = asyncio.Event()
 
@@ -41,7 +41,7 @@ class PortPoller:
             self._tasks.start(self._run())
 
     def poll_now(self) -> None:
-        """Poll immediately, because something is known to have changed."""
+        """Poll immediately. Called when something has changed."""
         self._poll_now.set()
 
     def _detached(self, stream: LatestValueStream) -> None:

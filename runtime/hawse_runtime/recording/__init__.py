@@ -1,4 +1,4 @@
-"""Recordings of terminals as asciicast v3, with snapshots for seeking.
+"""Recordings of terminals (asciicast v3) and desktops, with keyframes for seeking.
 
-Viewers are unknown here; a recording never affects a terminal's output.
+This package does not know viewers. A recording never affects a terminal's output.
 """

@@ -1,7 +1,7 @@
-"""Encodes asciicast v3 (docs.asciinema.org/manual/asciicast/v3): a terminal session as lines of JSON. Does no I/O.
+"""Encodes asciicast v3 (docs.asciinema.org/manual/asciicast/v3): a terminal session as lines of JSON. Sans-I/O.
 
-The first line is a header; each other line is an event `[seconds since the previous event, code, data]`. The codes are
-`o` for output, `i` input, `r` a new size, `m` a marker, and `x` the exit status.
+The first line is a header. Each further line is an event `[seconds since the previous event, code, data]`. The codes
+are `o` for output, `i` for input, `r` for a new size, `m` for a marker and `x` for the exit status.
 """
 
 import codecs
@@ -16,15 +16,15 @@ MEDIA_TYPE = "application/x-asciicast"
 
 
 def header(cols: int, rows: int, *, timestamp: float, term: str, title: str | None, env: dict[str, str]) -> bytes:
-    """Encode the first line.
+    """Encode the header line.
 
     Args:
-        cols: The columns of the terminal at the start.
-        rows: The rows of the terminal at the start.
-        timestamp: The start, in seconds since 1970.
-        term: The value of TERM.
+        cols: The columns of the terminal when the recording starts.
+        rows: The rows of the terminal when the recording starts.
+        timestamp: The start of the recording in seconds since 1970.
+        term: The value of TERM in the terminal.
         title: The title of the recording, if any.
-        env: Environment variables for players to show.
+        env: The environment variables that players can show.
     """
     value: dict[str, Any] = {
         "version": 3,
@@ -37,28 +37,28 @@ def header(cols: int, rows: int, *, timestamp: float, term: str, title: str | No
 
 
 class CastText:
-    """Incremental UTF-8 decoder. Invalid bytes become U+FFFD; characters can be split between calls."""
+    """An incremental UTF-8 decoder. Invalid bytes become U+FFFD. Characters can be split between calls."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, data: bytes) -> str:
-        """Return all complete characters."""
+        """Return all characters that are complete."""
         return self._decoder.decode(data)
 
     def end(self) -> str:
-        """End the stream: return U+FFFD if its last character is incomplete, otherwise an empty string."""
+        """Finish decoding. Return U+FFFD if the last character is incomplete, and "" otherwise."""
         return self._decoder.decode(b"", True)
 
 
 class CastClock:
-    """Converts times to intervals in whole milliseconds. Rounding errors do not accumulate."""
+    """Converts times to intervals in whole milliseconds, without accumulating rounding errors."""
 
     def __init__(self) -> None:
-        self.elapsed = 0  # milliseconds: the time of the latest event, which is the sum of all intervals
+        self.elapsed = 0  # milliseconds from the start to the latest event, the sum of all intervals
 
     def interval(self, at: float) -> int:
-        """Return the milliseconds from the previous event to `at` (seconds since the start); 0 if `at` is earlier."""
+        """Return the milliseconds from the previous event to `at` (seconds since the start). Never negative."""
         elapsed = max(self.elapsed, round(at * 1000))
         interval, self.elapsed = elapsed - self.elapsed, elapsed
         return interval
@@ -69,17 +69,17 @@ def event(interval: int, code: str, data: str) -> bytes:
 
     Args:
         interval: Milliseconds since the previous event.
-        code: One of `o`, `i`, `r`, `m`, `x`.
-        data: Its text.
+        code: The code of the event: `o`, `i`, `r`, `m` or `x`.
+        data: The text of the event.
     """
     return b'[%d.%03d,"%b",%b]\n' % (interval // 1000, interval % 1000, code.encode(), msgspec.json.encode(data))
 
 
 def exit_status(result: Exit) -> str:
-    """Return the exit status as a shell reports it: the exit code, or 128 + the number of the signal."""
+    """Return the exit status in the form of a shell: the exit code, or 128 plus the signal number."""
     if result.code is not None:
         return str(result.code)
     try:
         return str(128 + signals.Signals[result.signal or ""].value)
-    except KeyError:  # a signal without a name, such as a real-time signal
+    except KeyError:  # signals without names, such as real-time signals
         return "128"

@@ -1,8 +1,8 @@
-"""Writes the files of one recording: the cast, keyframes for seeking, and an index.
+"""Writes the files of one recording: the cast, the keyframes for seeking, and an index.
 
     ID.cast      asciicast v3, for any player
-    ID.screens   the keyframes, concatenated: VT bytes that paint the screen at an offset of the cast
-    ID.index     a line of JSON for each keyframe and each marker
+    ID.screens   the keyframes, one after another: VT bytes that paint the screen at an offset of the cast
+    ID.index     a JSON line per keyframe and per marker
 
 All methods block on disk I/O: call them in a thread, one at a time. Only whole lines are written, so after a crash, a
 file is valid up to its last complete line.
@@ -19,12 +19,12 @@ from hawse_runtime.core.folder import Folder
 from hawse_runtime.recording.asciicast import CastClock, CastText, event
 
 PARTS = ("cast", "screens", "index")
-KEYFRAME = "k"  # the internal code of the event that marks the position of a keyframe
-LAST_LINE = 256  # bytes reserved for the last line, which states why a recording is truncated
+KEYFRAME = "k"  # internal code of the event that marks a keyframe's position
+LAST_LINE = 256  # bytes reserved for the last line, which states why the recording is truncated
 
 
 class CastEvent(NamedTuple):
-    """An event `at` seconds after the start, with an asciicast code. `data`: bytes for `o` and `i`, otherwise text."""
+    """An event `at` seconds after the start, with an asciicast code. `data` is bytes for `o` and `i`, else text."""
 
     at: float
     code: str
@@ -32,33 +32,33 @@ class CastEvent(NamedTuple):
 
 
 class KeyframePlace(NamedTuple):
-    """The position in the cast of a keyframe whose screen is not available yet."""
+    """The position of a keyframe in the cast. The keyframe's screen is not available yet."""
 
-    at: int  # bytes of the cast before it
+    at: int  # bytes of the cast before the keyframe
     seconds: float
     cols: int
     rows: int
 
 
 class QuotaError(Exception):
-    """The size limit of the recording or the sandbox is reached. All earlier events are in the file."""
+    """Raised when the size limit of the recording or the sandbox is reached. All earlier events are in the file."""
 
 
 class CastWriter:
     """Appends to the files of one recording."""
 
     def __init__(self, folder: Folder, name: str, *, limit: int, reserve: Callable[[int], bool]) -> None:
-        """Prepare to write; `open` creates the files.
+        """Create a writer. The files are created by `open`.
 
         Args:
             folder: The directory of the files.
-            name: The id of the recording, which is the file name without suffix.
-            limit: Maximum bytes of all files together.
-            reserve: Reserves a number of bytes of the sandbox's quota; returns False if they are not available.
+            name: The id of the recording, which is the name of the files without their suffix.
+            limit: The maximum bytes of all files of the recording.
+            reserve: Reserves bytes of the sandbox's quota. Returns False if they are not available.
         """
         self.limit = limit
-        self.sizes = dict.fromkeys(PARTS, 0)  # readable bytes, in whole lines
-        self.reserved = 0  # bytes granted by `reserve`; more than `sizes` after a failed write
+        self.sizes = dict.fromkeys(PARTS, 0)  # readable bytes, which are whole lines
+        self.reserved = 0  # bytes granted by `reserve`; exceeds `sizes` after a failed write
         self.keyframes = 0
         self.markers = 0
         self._folder = folder
@@ -67,7 +67,7 @@ class CastWriter:
         self._reserve = reserve
         self._clock = CastClock()
         self._output, self._input = CastText(), CastText()
-        self._cols = self._rows = 0  # at the end of the cast
+        self._cols = self._rows = 0  # the terminal size at the end of the cast
         self._place: KeyframePlace | None = None
 
     @property
@@ -81,20 +81,20 @@ class CastWriter:
 
     @property
     def awaits_keyframe(self) -> bool:
-        """Whether the position of a keyframe was written, but not its screen."""
+        """Whether a keyframe's position was written, but its screen was not."""
         return self._place is not None
 
     def open(self, header: bytes, cols: int, rows: int) -> None:
-        """Create the files and write the first line of the cast.
+        """Create the files and write the header line of the cast.
 
         Args:
-            header: The first line.
-            cols: The columns of the terminal at the start.
-            rows: Its rows.
+            header: The header line.
+            cols: The columns of the terminal when the recording starts.
+            rows: The rows of the terminal when the recording starts.
 
         Raises:
             OSError: A file cannot be created, for example because it exists.
-            QuotaError: The header does not fit.
+            QuotaError: The header exceeds the limit.
         """
         self._folder.make()
         for part in PARTS:
@@ -104,7 +104,7 @@ class CastWriter:
         self._cols, self._rows = cols, rows
 
     def write(self, entries: Sequence[CastEvent]) -> None:
-        """Append events. Raises `OSError` and `QuotaError`; the file then ends with the last whole line that fit."""
+        """Append events. Raises `OSError` and `QuotaError`; the file then ends after the last line that fit."""
         lines: list[bytes] = []
         for entry in entries:
             if entry.code == KEYFRAME:
@@ -116,11 +116,11 @@ class CastWriter:
         self._append("cast", b"".join(lines))
 
     def write_keyframe(self, data: bytes) -> None:
-        """Append the keyframe at the written position: `data` paints the screen there. Empty `data` drops it.
+        """Write the keyframe's screen at the recorded position. If `data` is empty, drop the keyframe.
 
         Raises:
-            OSError: It cannot be written.
-            QuotaError: It does not fit.
+            OSError: The keyframe cannot be written.
+            QuotaError: The keyframe exceeds the limit.
         """
         place, self._place = self._place, None
         if place is None or not data:
@@ -132,18 +132,18 @@ class CastWriter:
         self.keyframes += 1
 
     def write_start(self) -> None:
-        """Note in the index that a player can start at the current end of the cast, because a whole screen follows.
+        """Record in the index that a player can start at the end of the cast, because a whole screen follows.
 
         Raises:
-            OSError: It cannot be written.
-            QuotaError: It does not fit.
+            OSError: The index cannot be written.
+            QuotaError: The entry exceeds the limit.
         """
         entry = {"t": self.duration, "at": self.sizes["cast"], "screen": 0, "size": 0}
         self._append("index", _index(entry | {"cols": self._cols, "rows": self._rows}))
         self.keyframes += 1
 
     def end(self, entry: CastEvent | None) -> None:
-        """Flush incomplete characters and append `entry` as the last event, using the bytes reserved for it."""
+        """Flush incomplete characters, and append `entry` as the last event, in the bytes reserved for it."""
         incomplete = [
             CastEvent(self.duration, code, text.end()) for code, text in (("o", self._output), ("i", self._input))
         ]
@@ -156,7 +156,7 @@ class CastWriter:
         self._fds.clear()
 
     def _line(self, entry: CastEvent) -> bytes:
-        """Encode `entry` as a line of the cast; empty if it is only an incomplete character."""
+        """Encode `entry` as a line of the cast. Returns b"" if it contains only an incomplete character."""
         at, code, data = entry
         if isinstance(data, bytes):
             data = (self._output if code == "o" else self._input).feed(data)
@@ -174,7 +174,7 @@ class CastWriter:
     # ---- bytes
 
     def _append(self, part: str, data: bytes) -> None:
-        """Append `data`. If it does not fit, append the whole lines that fit, and raise `QuotaError`."""
+        """Append `data`. If it exceeds the limit, append the lines that fit and raise `QuotaError`."""
         room = self.limit - LAST_LINE - self.size
         if len(data) > room or not self._take(len(data)):
             if part == "cast":
@@ -188,7 +188,7 @@ class CastWriter:
             self._put("cast", lines)
 
     def _take(self, size: int) -> bool:
-        """Reserve `size` bytes of the quota, and return whether they were available."""
+        """Reserve `size` bytes of the quota. Return whether they were available."""
         granted = self._reserve(size)
         self.reserved += size * granted
         return granted
@@ -206,7 +206,7 @@ class CastWriter:
 
 
 def part_name(name: str, part: str) -> str:
-    """Return the file name of one part of the recording `name`."""
+    """Return the file name of a part of the recording `name`."""
     return f"{name}.{part}"
 
 

@@ -1,7 +1,8 @@
-"""Records one desktop through a separate viewer, and writes changed rectangles to disk several times per second.
+"""Records a desktop through a separate viewer. Writes the changed rectangles to disk several times per second.
 
-It requests changes only after writing the previous ones, so a slow disk costs frames instead of memory. Frames are also
-dropped if the screen changes like a film, so that the size limit is not reached before the time limit.
+The recorder requests changes only after it has written the previous ones, so a slow disk costs frames instead of
+memory. It also drops frames if the screen changes like a film, so that the size limit is not reached before the time
+limit.
 """
 
 import asyncio
@@ -23,18 +24,18 @@ from hawse_runtime.recording.rectangles import Patch, bands, encode
 
 log = logging.getLogger(__name__)
 
-INTERVAL: Final = 0.2  # seconds between two frames
-LONGEST: Final = 4 * 3600.0  # seconds of one recording
-EVERY: Final = 4 << 20  # bytes of changes between two whole screens, which a player reads to seek
-SHARE: Final = 4  # a whole screen is at most 1/4 the size of the changes since the previous one
-SLOW: Final = 1.0  # seconds between frames: beyond it, the recording is incomplete
-SLOWED: Final = "frames are missing: the screen changed faster than a recording may grow"
-END_TIMEOUT: Final = 5.0  # seconds to wait for the end of the desktop, if that ended the connection
-LAST_TIMEOUT: Final = 5.0  # seconds from a stop to the last frame: the X server is user code and may not answer
+INTERVAL: Final = 0.2  # minimum seconds between frames
+LONGEST: Final = 4 * 3600.0  # maximum seconds of a recording
+EVERY: Final = 4 << 20  # bytes of changes between whole screens; a player reads them to seek
+SHARE: Final = 4  # a whole screen is written when it is at most 1/4 of the changes since the previous one
+SLOW: Final = 1.0  # seconds between frames; if the interval is longer, the recording counts as incomplete
+SLOWED: Final = "frames are missing, because the screen changed faster than a recording can grow"
+END_TIMEOUT: Final = 5.0  # seconds to wait for the desktop to end when its connection has ended
+LAST_TIMEOUT: Final = 5.0  # seconds from a stop to the last frame; the X server is user code and may not answer
 
 
 class DesktopRecorder:
-    """Call `run` once, in a task. Has the attributes and methods of `Recorder` that its owner uses."""
+    """Records a desktop; await `run` once. Has the attributes and methods of `Recorder` that its owner uses."""
 
     def __init__(
         self,
@@ -48,26 +49,26 @@ class DesktopRecorder:
         longest: float = LONGEST,
         every: int = EVERY,
     ) -> None:
-        """Prepare to record.
+        """Create a recorder.
 
-        Args:
-            desktop: The desktop to record.
-            file: The file, opened and closed by `run`.
+        desktop: The desktop to record.
+            file: The file of the recording. `run` opens and closes it.
+            header: Encodes the header line for a width and a height in pixels.
             header: Encodes the first line for a width and a height in pixels.
             disk: The threads that access `file`.
             encoders: The threads that compress rectangles.
-            tasks: Owns the reader of the connection, and the writing of markers.
-            longest: The maximum length in seconds.
-            every: Bytes of changes between two whole screens.
+            tasks: Owns the tasks that read the connection and write markers.
+            longest: The maximum duration in seconds.
+            every: The bytes of changes between whole screens.
         """
         loop = asyncio.get_running_loop()
         self.file = file
-        self.reason: RecordingEndReason | None = None  # why it has ended or is ending; None while recording
+        self.reason: RecordingEndReason | None = None  # the reason for the end; None while recording
         self.message = ""
-        self.lost = 0  # always 0: a slow disk costs frames, not recorded bytes
-        self.opened: asyncio.Future[None] = loop.create_future()  # set when the file is open or opening it has failed
-        self.incomplete = False  # frames are missing, because the screen changed too fast
-        self.done = asyncio.Event()  # set by its owner when the recording is complete
+        self.lost = 0  # always 0, because a slow disk costs frames instead of recorded bytes
+        self.opened: asyncio.Future[None] = loop.create_future()  # done when the file is open or could not be opened
+        self.incomplete = False  # whether frames are missing because the screen changed too fast
+        self.done = asyncio.Event()  # set by the owner when the recording is complete
         self._desktop = desktop
         self._header = header
         self._disk = disk
@@ -78,10 +79,10 @@ class DesktopRecorder:
         self._clock = loop.time
         self._start = loop.time()
         self._client: RfbClient | None = None
-        self._waiting: asyncio.Timeout | None = None  # ends the wait for changes
-        self._hang: asyncio.TimerHandle | None = None  # gives up the last frame
+        self._waiting: asyncio.Timeout | None = None  # the timeout that ends the wait for changes
+        self._hang: asyncio.TimerHandle | None = None  # the timer that gives up waiting for the last frame
         self._stopped = asyncio.Event()
-        self._writing = asyncio.Lock()  # of the file
+        self._writing = asyncio.Lock()  # serializes access to the file
         self._closed = False
 
     @property
@@ -94,11 +95,11 @@ class DesktopRecorder:
         self._tasks.start(self._mark(CastEvent(self.elapsed, "m", label)))
 
     def stop(self) -> None:
-        """End the recording. Does nothing if it is already ending."""
+        """End the recording. Does nothing if it is ending."""
         self._end("stopped")
 
     async def run(self) -> None:
-        """Write the file until the recording ends. Failures are in `reason`, `message` and `opened`."""
+        """Write the file until the recording ends. `reason`, `message` and `opened` report failures."""
         limit = asyncio.get_running_loop().call_later(self._longest, self._too_long)
         try:
             client = self._client = await RfbClient.connect(str(self._desktop.socket))
@@ -110,7 +111,7 @@ class DesktopRecorder:
         except HawseError as error:
             self._fail_to_open(error)
             await self._disconnected(error)
-        except Exception as error:  # any failure ends only the recording
+        except Exception as error:  # any failure ends the recording, but nothing else
             self._end(*describe_failure(error))
             self._fail_to_open(error)
         finally:
@@ -126,13 +127,13 @@ class DesktopRecorder:
                 await self._disk.run(self._close)
 
     async def _record(self, client: RfbClient, size: ScreenSize) -> None:
-        """Write frames until the recording is stopped. The last one is the whole screen.
+        """Write frames until the recording is stopped. The last frame is a whole screen.
 
         Raises `HawseError` when the connection has ended.
 
         Args:
-            client: The connection.
-            size: The size in the first line of the file.
+            client: The connection to the desktop.
+            size: The screen size in the header line.
         """
         whole, behind, largest = True, 0, 0
         last = False
@@ -146,7 +147,7 @@ class DesktopRecorder:
             else:
                 patches = await self._changes(client)
                 if not patches or client.size != size:
-                    whole = True  # the size has changed or recording stops: the next frame has all changes
+                    whole = True  # the size has changed or recording stops, so the next frame contains everything
                     continue
             at = self.elapsed
             before = self.file.sizes["cast"]
@@ -159,7 +160,7 @@ class DesktopRecorder:
             await self._pause()
 
     async def _changes(self, client: RfbClient) -> list[Patch]:
-        """Wait for changes. Returns none when the screen's size has changed or the recording is stopped."""
+        """Wait for changes. Returns an empty list if the screen's size has changed or the recording is stopped."""
         try:
             async with asyncio.timeout(None) as self._waiting:
                 return [Patch(*patch) for patch in await client.changes()]
@@ -172,10 +173,10 @@ class DesktopRecorder:
         """Write a frame.
 
         Args:
-            at: Its time, in seconds.
-            events: Its rectangles.
-            whole: Whether they are the whole screen, where a player can start.
-            size: The new size of the screen; None if unchanged.
+            at: The time of the frame in seconds.
+            events: The encoded rectangles.
+            whole: Whether the rectangles cover the whole screen, so that a player can start here.
+            size: The new screen size; None if it is unchanged.
         """
 
         def write() -> None:
@@ -199,10 +200,10 @@ class DesktopRecorder:
                 self._end(*describe_failure(error))
 
     async def _pause(self) -> None:
-        """Wait until the next frame is due, or the recording is stopped.
+        """Wait until the next frame is due or the recording is stopped.
 
-        The maximum size of the file grows with the square root of time and reaches the limit at the maximum length.
-        A short recording of a film thus has many frames, and a long one does not end early.
+        The allowed size of the file grows with the square root of time, and reaches the limit at the maximum duration.
+        A short recording of a film therefore has many frames, and a long one does not end early.
         """
         due = self._longest * (self.file.size / self.file.limit) ** 2
         pause = max(INTERVAL, due - self.elapsed)
@@ -214,7 +215,7 @@ class DesktopRecorder:
             pass
 
     async def _disconnected(self, error: HawseError) -> None:
-        """Find out why the connection has ended."""
+        """Determine why the connection has ended."""
         if self.reason is not None:
             return
         try:
@@ -228,13 +229,13 @@ class DesktopRecorder:
     def _fail_to_open(self, error: Exception) -> None:
         if not self.opened.done():
             self.opened.set_exception(error)
-            self.opened.exception()  # mark it as retrieved: the recording's state also reports it
+            self.opened.exception()  # mark the exception as retrieved; the recording's state reports it as well
 
     def _too_long(self) -> None:
-        self._end("quota", f"a recording of a desktop has at most {self._longest / 3600:g} hours")
+        self._end("quota", f"a desktop recording is limited to {self._longest / 3600:g} hours")
 
     def _end(self, reason: RecordingEndReason, message: str = "") -> None:
-        """End the recording with a reason, unless it is already ending."""
+        """End the recording with a reason. Does nothing if it is ending."""
         if self.reason is not None:
             return
         self.reason, self.message = reason, message
@@ -252,6 +253,6 @@ class DesktopRecorder:
                 text = f"recording ended: {self.message}" if self.message else ""
                 self.file.end(CastEvent(self.elapsed, "m", text) if text else None)
         except OSError as error:
-            log.warning("! the last line of a recording cannot be written: %s", error)
+            log.warning("! cannot write the last line of a recording: %s", error)
         finally:
             self.file.close()

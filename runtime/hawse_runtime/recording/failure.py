@@ -1,4 +1,4 @@
-"""Maps write errors of a recording to the reason for its end."""
+"""Maps exceptions of a recorder to the reason why the recording has ended."""
 
 import errno
 import logging
@@ -10,11 +10,11 @@ log = logging.getLogger(__name__)
 
 
 def describe_failure(error: Exception) -> tuple[RecordingEndReason, str]:
-    """Return the reason, and a message for people. Logs unexpected errors."""
+    """Return the reason and a message for users. Unexpected exceptions are logged."""
     if isinstance(error, QuotaError):
-        return "quota", "the size limit of recordings is reached"
+        return "quota", "the size limit of recordings was reached"
     if not isinstance(error, OSError):
         log.error("! a recorder failed", exc_info=error)
-        return "io_error", "the server has no memory left" if isinstance(error, MemoryError) else "a bug"
+        return "io_error", "the server is out of memory" if isinstance(error, MemoryError) else "a bug"
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return "no_space" if full else "io_error", error.strerror or str(error)

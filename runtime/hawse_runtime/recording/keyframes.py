@@ -1,60 +1,60 @@
-"""Schedules the keyframes of a recording: screens where a player can start without reading earlier output.
+"""Schedules the keyframes of a recording. A keyframe is a screen where a player can start without earlier output.
 
-The screen process paints a keyframe asynchronously, one at a time.
+The screen process paints keyframes asynchronously, one at a time.
 """
 
 from typing import Final
 
-EVERY: Final = 512 << 10  # bytes of output between two keyframes, which a player reads to seek
-SECONDS: Final = 0.25  # minimum time between two keyframes, which limits their number during fast output
-AT_LAST: Final = 8 << 20  # bytes of output that make a keyframe due regardless of SECONDS
-SHARE: Final = 4  # a keyframe is at most 1/4 the size of the output since the previous one
+EVERY: Final = 512 << 10  # bytes of output between keyframes; a player reads them to seek
+SECONDS: Final = 0.25  # minimum seconds between keyframes; limits their number during fast output
+AT_LAST: Final = 8 << 20  # bytes of output after a keyframe that make the next one due regardless of SECONDS
+SHARE: Final = 4  # a keyframe is due when it would be at most 1/4 of the output since the previous one
 
 
 class KeyframePlan:
-    """The keyframes of one recording. Offsets are in the output."""
+    """The keyframes of one recording. All offsets are output offsets."""
 
     def __init__(self, offset: int) -> None:
-        """`offset`: where the recording starts."""
-        self.pending = False  # one was requested, and has not been taken or dropped
-        self._number = 0  # of the latest one
+        """Start a schedule. `offset` is where the recording starts."""
+        self.pending = False  # whether a keyframe was requested and has neither been taken nor dropped
+        self._number = 0  # the number of the latest keyframe
         self._offset = offset
         self._seconds = 0.0
-        self._size = 0  # bytes of the latest known one
+        self._size = 0  # bytes of the latest keyframe of known size
         self._data: bytes | None = None
 
     def due(self, offset: int, seconds: float) -> bool:
-        """Return whether to request one at `offset`, `seconds` after the start of the recording."""
+        """Return whether to request a keyframe at `offset`, `seconds` after the start of the recording."""
         behind = offset - self._offset
         if self.pending or behind < max(EVERY, SHARE * self._size):
             return False
         return behind >= AT_LAST or seconds - self._seconds >= SECONDS
 
     def begin(self, offset: int, seconds: float) -> int:
-        """Note a request; return its number."""
+        """Record the request of a keyframe. Return its number."""
         self.pending, self._data = True, None
         self._offset, self._seconds = offset, seconds
         self._number += 1
         return self._number
 
     def painted(self, number: int, data: bytes) -> None:
-        """Note the screen of a keyframe, empty if painting failed. Dropped keyframes are ignored."""
+        """Record a keyframe's screen, which is empty if painting failed. Dropped keyframes are ignored."""
         if self.pending and number == self._number:
             self._data = data
             self._size = len(data)
 
     @property
     def ready(self) -> bool:
-        """Whether the screen is available."""
+        """Whether the requested screen is available."""
         return self._data is not None
 
     def take(self) -> bytes:
-        """Return the screen, which must be `ready`. The next keyframe can then be requested."""
+        """Return the requested screen, which must be `ready`. The next keyframe can then be requested."""
         assert self._data is not None
         data = self._data
         self.drop()
         return data
 
     def drop(self) -> None:
-        """Drop the requested one, because its position is not in the recording."""
+        """Drop the requested keyframe, because its position is not in the recording."""
         self.pending, self._data = False, None

@@ -1,4 +1,4 @@
-"""Holds the recordings of a sandbox and serves the `recording.*` methods (docs/wire.md section 9)."""
+"""The recordings of a sandbox and the `recording.*` methods (docs/wire.md section 9)."""
 
 import asyncio
 import logging
@@ -46,16 +46,16 @@ from hawse_runtime.terminal.terminal import Terminal
 
 log = logging.getLogger(__name__)
 
-ACTIVE_LIMIT = 64  # recordings in progress at the same time
-MARKERS_LIMIT = 1000  # of one recording
-DESKTOP_TERM = "hawse-desktop"  # the terminal type in the first line: the events are not terminal output
-START_MIN = 1 << 20  # bytes of quota required to start a recording
+ACTIVE_LIMIT = 64  # maximum number of recordings in progress
+MARKERS_LIMIT = 1000  # maximum markers per recording
+DESKTOP_TERM = "hawse-desktop"  # the terminal type in the header line; marks events that are not terminal output
+START_MIN = 1 << 20  # bytes of the quota that must be available to start a recording
 
 _TRUNCATING = ("quota", "no_space", "io_error")
 
 
 class RecordingMethods:
-    """The recordings of one sandbox, in progress and finished."""
+    """The recordings of one sandbox, finished or in progress."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class RecordingMethods:
         *,
         quota: RecordingQuota | None = None,
     ) -> None:
-        """Load the recordings of earlier runtimes.
+        """Load the recordings that earlier runtimes have left.
 
         Args:
             folder: The directory of the recordings.
@@ -79,7 +79,7 @@ class RecordingMethods:
             tasks: The task group that owns the recorders.
             disk: The threads for disk I/O.
             slots: Limits the number of concurrent reads.
-            quota: The limit of all recordings together.
+            quota: Limits the total size of all recordings.
         """
         self.quota = quota or RecordingQuota()
         self._store = RecordingStore(folder)
@@ -109,7 +109,7 @@ class RecordingMethods:
         return info if recorder is None else _current(info, recorder)
 
     def _visible(self, name: str, caller: Principal) -> RecordingInfo:
-        """Return the state of a recording. Raises `not_found`, also if `caller` has no access to its terminal."""
+        """Return the state of a recording. Raises `not_found` if it does not exist or `caller` cannot access it."""
         info = self._infos.get(name)
         if info is None or not _sees(caller, info):
             raise HawseError("not_found", f"recording {name} does not exist")
@@ -129,7 +129,7 @@ class RecordingMethods:
     # ---- start and end
 
     def _policy(self, policy: RecordOptions) -> Callable[[Terminal], None]:
-        """Check the limits, and return a function that starts to record a new terminal."""
+        """Check the limits. Return a function that starts recording a new terminal."""
         self._check_limits()
 
         def start(terminal: Terminal) -> None:
@@ -155,7 +155,7 @@ class RecordingMethods:
             await self._discard(name)
             if not isinstance(error, QuotaError):
                 raise
-            raise HawseError("no_space", "the recordings of this sandbox have used up their quota") from None
+            raise HawseError("no_space", "the quota for recordings of this sandbox is exhausted") from None
         return self.describe(name)
 
     def _recorded(self, params: RecordingStart) -> Terminal | Desktop:
@@ -165,19 +165,19 @@ class RecordingMethods:
             check_running("terminal", terminal)
             return terminal
         if params.desktop is None or params.terminal is not None:
-            raise HawseError("invalid_params", "give either `terminal` or `desktop`")
+            raise HawseError("invalid_params", "specify either `terminal` or `desktop`")
         if params.input:
-            message = "the input of a desktop is not recorded"
+            message = "recordings of desktops cannot include input"
             raise HawseError("invalid_params", message, details={"path": "$.input"})
         return self._desktops.get(params.desktop)
 
     def _check_limits(self) -> None:
         if len(self._active) >= ACTIVE_LIMIT:
-            raise HawseError("limit_exceeded", f"recording limit reached: {ACTIVE_LIMIT} are in progress")
+            raise HawseError("limit_exceeded", f"recording limit reached: {ACTIVE_LIMIT} recordings are in progress")
         if len(self._infos) >= KEPT_LIMIT:
-            raise HawseError("limit_exceeded", f"recording limit reached: {KEPT_LIMIT} are kept; delete some")
+            raise HawseError("limit_exceeded", f"recording limit reached: {KEPT_LIMIT} recordings exist; delete some")
         if self.quota.available < START_MIN:
-            raise HawseError("no_space", "the recordings of this sandbox have used up their quota: delete some")
+            raise HawseError("no_space", "the quota for recordings of this sandbox is exhausted; delete some")
 
     def _record(self, terminal: Terminal, name: str, *, with_input: bool, title: str | None = None) -> Recorder:
         cols, rows = terminal.size
@@ -219,7 +219,7 @@ class RecordingMethods:
             await recorder.run()
         finally:
             info = self._infos[info.id] = msgspec.structs.replace(_current(info, recorder), state="finished")
-            self.quota.add(recorder.file.size - recorder.file.reserved)  # return the unused reservation
+            self.quota.add(recorder.file.size - recorder.file.reserved)  # return the unused part of the reservation
             await self._save(info)
             del self._active[info.id]
             recorder.done.set()
@@ -229,14 +229,14 @@ class RecordingMethods:
         try:
             await self._disk.run(self._store.save, info)
         except OSError as error:
-            log.warning("! the description of recording %s cannot be written: %s", info.id, error)
+            log.warning("! cannot write the description of recording %s: %s", info.id, error)
 
     @handles(RecordingStop)
     async def _stop(self, params: RecordingStop) -> RecordingInfo:
         return await self._end(params.id)
 
     async def _end(self, name: str) -> RecordingInfo:
-        """Stop the recording and wait until it is complete. Does nothing if it has ended."""
+        """Stop a recording and wait until it is complete. Does nothing if it has ended."""
         self.describe(name)
         recorder = self._active.get(name)
         if recorder is not None:
@@ -265,7 +265,7 @@ class RecordingMethods:
         if recorder is None or recorder.reason is not None:
             raise HawseError("exited", f"recording {params.id} has ended")
         if info.markers >= MARKERS_LIMIT:
-            raise HawseError("limit_exceeded", f"marker limit reached: a recording can have {MARKERS_LIMIT}")
+            raise HawseError("limit_exceeded", f"marker limit reached: a recording can have {MARKERS_LIMIT} markers")
         recorder.mark(params.label)
         return info
 
@@ -277,7 +277,7 @@ class RecordingMethods:
     def _read(self, call: ServerCall, params: RecordingRead) -> None:
         info = self._visible(params.id, call.principal)
         if info.input and not allows(call.principal.rights, OPERATE):
-            raise HawseError("forbidden", "this recording contains input: reading it requires the right 'operate'")
+            raise HawseError("forbidden", "this recording contains input; reading it requires the right 'operate'")
         end = {"cast": info.size, "screens": info.screens, "index": info.index}[params.part]
         offset = params.offset or 0
         if offset > end:
@@ -307,9 +307,9 @@ class RecordingMethods:
         """Describe recordings.
 
         Args:
-            names: Their ids.
-            terminal: Only recordings of this terminal; None: of any.
-            caller: Only recordings that this principal has access to.
+            names: The ids of the recordings.
+            terminal: Include only recordings of this terminal; None for all.
+            caller: Include only recordings that this principal can access.
         """
         infos = [self.describe(name) for name in names]
         return RecordingListResult(
@@ -345,12 +345,12 @@ def _new(name: str, *, terminal: str, instance: str, cols: int, rows: int, title
 
 
 def _sees(caller: Principal, info: RecordingInfo) -> bool:
-    """Return whether a principal has access to a recording. A desktop's requires access to the whole sandbox."""
+    """Return whether a principal can access a recording. A desktop's recording requires access to the whole sandbox."""
     return allows(caller.rights, VIEW, None if info.desktop is not None else info.terminal)
 
 
 def _current(info: RecordingInfo, recorder: Recorder | DesktopRecorder) -> RecordingInfo:
-    """Return `info` with the current values of its recorder."""
+    """Return `info` updated with the current values of the recorder."""
     file = recorder.file
     return msgspec.structs.replace(
         info,

@@ -1,7 +1,7 @@
-"""Records one terminal: a cursor on its journal, like a viewer, that writes to disk instead of a connection.
+"""Records one terminal. A recorder has a cursor on the journal, like a viewer, but writes to disk.
 
 The event loop only records times and offsets. The bytes stay in the journal until a thread is ready to write them, so a
-slow disk costs no memory. A full disk ends the recording but does not stop the terminal.
+slow disk costs no memory. A full disk ends the recording, but not the terminal.
 """
 
 import asyncio
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BATCH = 1 << 20  # bytes of output in one write, which are copied to memory
-EVENT_BYTES = 64 << 10  # bytes of output in one event
-BATCH_DELAY = 0.05  # seconds that a little output waits for more before it is written; lost if the runtime is killed
-BATCH_MIN = 64 << 10  # bytes of output to write without that delay
+BATCH = 1 << 20  # bytes of output per write; they are copied to memory
+EVENT_BYTES = 64 << 10  # bytes of output per event
+BATCH_DELAY = 0.05  # seconds that small output waits for more before it is written; a kill of the runtime loses it
+BATCH_MIN = 64 << 10  # bytes of output that are written without that delay
 SCROLLBACK = 1000  # lines of scrollback in a keyframe
-INPUT_LIMIT = 1 << 20  # bytes of input waiting to be written; more is not recorded
+INPUT_LIMIT = 1 << 20  # bytes of input that wait to be written; further input is not recorded
 SCREEN = "s"  # internal code of the event that paints the initial screen
 
 
 class RecorderLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of pending events of one recorder."""
+    """Limits on the pending events of a recorder."""
 
-    pending: int = 16_384  # events waiting to be written; beyond it, output is merged into the last event
-    merge_interval: float = 0.001  # seconds: output within this interval becomes one event
+    pending: int = 16_384  # events that wait to be written; above this, output is merged into the last event
+    merge_interval: float = 0.001  # seconds; output within this interval becomes one event
 
 
 class PendingEvent(NamedTuple):
-    """A pending event at `at` seconds.
+    """A pending event, `at` seconds after the start.
 
-    For `o`, it represents the output up to `offset`, whose bytes are in the journal; other codes follow that output.
+    An `o` event represents the output before `offset`, whose bytes are in the journal. Other events follow that output.
     """
 
     at: float
@@ -56,7 +56,7 @@ class PendingEvent(NamedTuple):
 
 
 class Recorder:
-    """A `Subscriber` of the terminal. Call `run` once, in a task."""
+    """Records a terminal. A `Subscriber` of the terminal; await `run` once."""
 
     lossless = True
     follows = False
@@ -71,26 +71,24 @@ class Recorder:
         with_input: bool,
         limits: RecorderLimits = RecorderLimits(),
     ) -> None:
-        """Start to record.
+        """Start recording.
 
         Args:
             terminal: The terminal to record.
-            file: The file, opened and closed by `run`.
-            header: Encodes the first line for a size in columns and rows.
+            file: The file of the recording. `run` opens and closes it.
+            header: Encodes the header line for a size in columns and rows.
             disk: The threads that access `file`.
-            with_input: Whether to record input as well, including passwords.
-            limits: The limits of pending events.
+            with_input: Whether to record input, which includes passwords.
+            limits: The limits on pending events.
         """
         loop = asyncio.get_running_loop()
         self.with_input = with_input
         self.file = file
-        self.reason: RecordingEndReason | None = None  # why it has ended or is ending; None while recording
+        self.reason: RecordingEndReason | None = None  # the reason for the end; None while recording
         self.message = ""
-        self.lost = 0  # bytes of output and input lost to a slow disk
-        self.opened: asyncio.Future[None] = (
-            loop.create_future()
-        )  # set when the file is open; has the exception if opening failed
-        self.done = asyncio.Event()  # set by its owner when the recording is complete
+        self.lost = 0  # bytes of output and input that were lost because of a slow disk
+        self.opened: asyncio.Future[None] = loop.create_future()  # done when the file is open or could not be opened
+        self.done = asyncio.Event()  # set by the owner when the recording is complete
         self._terminal = terminal
         self._limits = limits
         self._disk = disk
@@ -104,18 +102,18 @@ class Recorder:
         self.cursor: int | None = 0
         self._next_mark = 1
         self._size = terminal.size
-        self._first: asyncio.Future[CachedSnapshot] | None = None  # the screen when the recording starts
+        self._first: asyncio.Future[CachedSnapshot] | None = None  # the screen at the start of the recording
         if terminal.journal.end:
             place, self._first = self._request_screen()
             self._size = place.cols, place.rows
             self.cursor, self._next_mark = place.offset, place.next_mark
-        self._recorded_offset = self.cursor or 0  # output up to this offset is written or pending
+        self._recorded_offset = self.cursor or 0  # output before this offset is written or pending
         self._keyframes = KeyframePlan(self._recorded_offset)
         terminal.subscribe(self, on_input=self._input)
 
     @property
     def incomplete(self) -> bool:
-        """Whether parts of the recording are missing."""
+        """Whether parts of the terminal's output or input are missing."""
         return self.lost > 0
 
     @property
@@ -164,7 +162,7 @@ class Recorder:
         self._terminal.ask_screen(lambda screen: Paint(screen, SCROLLBACK), painted)
 
     def _input(self, data: bytes | memoryview) -> None:
-        """Record input."""
+        """Record input of the terminal."""
         if not self.with_input or self.reason is not None or not data:
             return
         if self._input_pending + len(data) > INPUT_LIMIT:
@@ -181,13 +179,13 @@ class Recorder:
         self._work.set()
 
     def stop(self) -> None:
-        """End the recording at the current end of the output. Does nothing if it is already ending."""
+        """End the recording at the current end of the output. Does nothing if it is ending."""
         if self.reason is None:
             self._add_output(self._terminal.journal.end)
             self._finish("stopped")
 
     def _add_output(self, offset: int) -> None:
-        """Add an event for the output up to `offset`, or extend the last one."""
+        """Add an event for the output before `offset`, or extend the last event."""
         if offset <= self._recorded_offset:
             return
         self._recorded_offset = offset
@@ -209,7 +207,7 @@ class Recorder:
     # ---- the task
 
     async def run(self) -> None:
-        """Write the file until the recording ends. Failures are in `reason`, `message` and `opened`."""
+        """Write the file until the recording ends. `reason`, `message` and `opened` report failures."""
         try:
             await self._disk.run(self.file.open, self._header(*self._size), *self._size)
             self.opened.set_result(None)
@@ -217,19 +215,19 @@ class Recorder:
                 screen = await self._first
                 self._pending.appendleft(PendingEvent(0.0, screen.offset, SCREEN, screen.data))
             await self._write()
-        except Exception as error:  # any failure, such as lack of memory for the screen, ends only the recording
+        except Exception as error:  # any failure, such as a lack of memory for the screen, ends only the recording
             self._failed(error)
         finally:
             self._terminal.unsubscribe(self)
             self._pending.clear()
             try:
                 await self._disk.run(self._close)
-            except OSError:  # no thread can be started: block the loop once rather than leak a descriptor
+            except OSError:  # no thread can be started: block the event loop once rather than leak a descriptor
                 self._close()
 
     async def _write(self) -> None:
         while True:
-            if self.file.awaits_keyframe and self._keyframes.ready:  # before more output, because a flood may not pause
+            if self.file.awaits_keyframe and self._keyframes.ready:  # first, because a flood of output may never pause
                 await self._disk.run(self.file.write_keyframe, self._keyframes.take())
             entries = await self._next_batch()
             if entries:
@@ -250,7 +248,7 @@ class Recorder:
             pass
 
     async def _next_batch(self) -> list[CastEvent]:
-        """Return the next events to write, and move the cursor past them: the journal can then drop that output."""
+        """Return the next events to write, and move the cursor past them, so that the journal can drop their output."""
         assert self.cursor is not None
         entries: list[CastEvent] = []
         size = 0
@@ -273,18 +271,18 @@ class Recorder:
         return entries
 
     async def _skip_lost_output(self) -> list[CastEvent]:
-        """Continue with the current screen, because the disk was too slow and the journal has dropped output.
+        """Continue with the current screen. The disk was too slow, and the journal has dropped output.
 
-        Returns a marker with the number of lost bytes, the size, and the screen.
+        Returns a marker that states the number of lost bytes, the terminal size, and the screen.
         """
         assert self.cursor is not None
         lost = -self.cursor
         place, screen = self._request_screen()
-        self.cursor = place.offset  # keeps the output that follows
+        self.cursor = place.offset  # retains the subsequent output
         self._terminal.moved()
         snapshot = await screen
         lost += snapshot.offset
-        log.warning("! a recording of %s lost %d bytes", self._terminal.id, lost)
+        log.warning("! a recording of terminal %s has lost %d bytes", self._terminal.id, lost)
         self.lost += lost
         at = self._pending[0].at
         passed = ("o", "r", KEYFRAME)
@@ -301,16 +299,16 @@ class Recorder:
         ]
 
     def _request_screen(self) -> tuple[OutputPlace, asyncio.Future[CachedSnapshot]]:
-        """Request a snapshot; return its place in the output, and a future of the snapshot."""
+        """Request a snapshot. Return its output position and a future for the snapshot."""
         screen: asyncio.Future[CachedSnapshot] = asyncio.get_running_loop().create_future()
         return self._terminal.snapshot(lambda made: None if screen.done() else screen.set_result(made)), screen
 
     def _failed(self, error: Exception) -> None:
         self._finish(*describe_failure(error))
-        log.warning("! a recording of %s ends: %s", self._terminal.id, self.message)
+        log.warning("! a recording of terminal %s has ended: %s", self._terminal.id, self.message)
         if not self.opened.done():
             self.opened.set_exception(error)
-            self.opened.exception()  # mark it as retrieved: the recording's state also reports it
+            self.opened.exception()  # mark the exception as retrieved; the recording's state reports it as well
 
     def _close(self) -> None:
         """Write the last line and close the file. Runs in a thread."""
@@ -319,6 +317,6 @@ class Recorder:
                 cut = CastEvent(self.elapsed, "m", f"recording ended: {self.message}") if self.message else None
                 self.file.end(cut)
         except OSError as error:
-            log.warning("! the last line of a recording cannot be written: %s", error)
+            log.warning("! cannot write the last line of a recording: %s", error)
         finally:
             self.file.close()

@@ -1,8 +1,8 @@
-"""The events of a desktop recording: zlib-compressed rectangles of its screen, as text. Does no I/O.
+"""The events of a desktop recording: zlib-compressed rectangles of the screen, as text. Sans-I/O.
 
-An event is a line of Base64. It contains rectangles, each as four numbers of two bytes (x, y, width, height in
-pixels), a number of four bytes, and that many bytes of zlib: the pixels from left to right and from top to bottom,
-three bytes each (red, green, blue). Numbers are big-endian. Each rectangle is independent of earlier ones.
+An event is a line of Base64 that contains rectangles. A rectangle consists of four 2-byte numbers (x, y, width, height
+in pixels), a 4-byte number, and as many bytes of zlib data as that number states: the pixels from left to right and top
+to bottom, three bytes each (red, green, blue). Numbers are big-endian. Rectangles do not depend on earlier ones.
 """
 
 import base64
@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 
 from hawse_runtime.desktop.rfb import Rect, ScreenSize
 
-LEVEL: Final = 1  # of zlib: low, because a recording uses the processor continuously
-BAND: Final = 256 << 10  # maximum bytes of pixels in a rectangle of more than one row
+LEVEL: Final = 1  # zlib's level; low, because a recording uses the CPU continuously
+BAND: Final = 256 << 10  # maximum bytes of pixels in a rectangle of several rows
 EVENT: Final = 256 << 10  # bytes of rectangles that complete an event
 HEAD: Final = struct.Struct(">4HI")
 
 
 class Patch(NamedTuple):
-    """A part of the screen: four bytes for each pixel (red, green, blue, unused)."""
+    """A part of the screen, with four bytes per pixel (red, green, blue, unused)."""
 
     rect: Rect
     pixels: bytes | bytearray | memoryview
@@ -40,7 +40,7 @@ def bands(size: ScreenSize, pixels: bytearray) -> list[Patch]:
 
 
 def encode(patches: Iterable[Patch]) -> list[str]:
-    """Encode rectangles as events. Takes milliseconds for each megabyte, so call it in a thread."""
+    """Encode rectangles as events. Takes several milliseconds per megabyte: call it in a thread."""
     events: list[str] = []
     parts: list[bytes] = []
     size = 0

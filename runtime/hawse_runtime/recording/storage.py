@@ -1,7 +1,7 @@
-"""Stores recordings on disk, with descriptions, a total quota, and repairs after a kill of the runtime.
+"""Stores recordings and their descriptions on disk, limits their total size, and repairs them after a kill.
 
-Programs in the sandbox may be able to change these files, so they are not trusted: only regular files are opened, sizes
-are capped at the file's actual size, and damaged lines are skipped.
+Programs in the sandbox may be able to change these files, so the files are untrusted: only regular files are opened,
+sizes are capped at the actual file size, and damaged lines are skipped.
 """
 
 import logging
@@ -23,16 +23,16 @@ from hawse_runtime.recording.cast_writer import PARTS, part_name
 
 log = logging.getLogger(__name__)
 
-TOTAL = 4 << 30  # bytes of all recordings of a sandbox
+TOTAL = 4 << 30  # total bytes of all recordings of a sandbox
 EACH = 1 << 30  # bytes of one recording
-KEPT_LIMIT = 1000  # recordings of a sandbox, including those in progress
-DESCRIPTION_SIZE = 8 << 10  # bytes of a description: its title has at most 200 characters
-TAIL = 32 << 20  # bytes at the end of a cast read by a repair: more than can follow the last keyframe
+KEPT_LIMIT = 1000  # maximum recordings of a sandbox, including the ones in progress
+DESCRIPTION_SIZE = 8 << 10  # bytes of a description, whose title has at most 200 characters
+TAIL = 32 << 20  # bytes at the end of a cast that a repair reads; more than can follow the last keyframe
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class RecordingQuota:
-    """The bytes of all recordings of a sandbox. Thread-safe."""
+    """Counts the bytes of all recordings of a sandbox. Thread-safe."""
 
     def __init__(self, total: int = TOTAL) -> None:
         self._total = total
@@ -40,7 +40,7 @@ class RecordingQuota:
         self._lock = Lock()
 
     def reserve(self, size: int) -> bool:
-        """Add `size` bytes if available, and return whether they were."""
+        """Add `size` bytes if they are available. Return whether they were."""
         with self._lock:
             if self._used + size > self._total:
                 return False
@@ -48,35 +48,35 @@ class RecordingQuota:
             return True
 
     def add(self, size: int) -> None:
-        """Add `size` bytes, which can be negative, without checking the limit."""
+        """Add `size` bytes without checking the limit. `size` can be negative."""
         with self._lock:
             self._used += size
 
     @property
     def available(self) -> int:
-        """The remaining bytes of the quota."""
+        """The number of bytes that are available."""
         return self._total - self._used
 
 
 class RecordingStore:
-    """A folder of recordings. Each is described by `ID.json`. All methods block on disk I/O."""
+    """A directory of recordings. The file `ID.json` describes each one. All methods block on disk I/O."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
 
     def open(self, name: str, part: str, flags: int) -> int:
-        """Open a file of the recording `name` and return its descriptor. Raises `OSError`."""
+        """Open a file of the recording `name`, and return the descriptor. Raises `OSError`."""
         return self.folder.open(part_name(name, part), flags)
 
     def load(self) -> Iterator[RecordingInfo]:
-        """Yield the recordings of earlier runtimes, oldest first, after repairing unfinished ones."""
+        """Yield the recordings of earlier runtimes, oldest first. Unfinished ones are repaired before."""
         found = []
         for name in islice(self._names(), KEPT_LIMIT):
             try:
                 info = self._description(name)
                 found.append(self._repaired(info) if info.state == "recording" else self._bounded(info))
             except (OSError, ValueError, RecursionError, HawseError) as error:
-                log.warning("! recording %s cannot be read: %s", name, error)
+                log.warning("! cannot read recording %s: %s", name, error)
         yield from sorted(found, key=lambda info: info.started)
 
     def save(self, info: RecordingInfo) -> None:
@@ -89,11 +89,11 @@ class RecordingStore:
             self.folder.unlink(part_name(name, part))
 
     def _names(self) -> Iterator[str]:
-        """Yield the ids with a description."""
+        """Yield the ids of recordings that have a description."""
         try:
             files = self.folder.names()
-        except OSError as error:  # it is not a directory
-            log.warning("! recordings cannot be read: %s", error)
+        except OSError as error:  # the path is not a directory
+            log.warning("! cannot read the recordings: %s", error)
             return
         for file in files:
             name, dot, suffix = file.rpartition(".")
@@ -101,7 +101,7 @@ class RecordingStore:
                 yield name
 
     def _file(self, name: str, part: str, access: int = os.O_RDONLY) -> IO[bytes]:
-        """Open an existing file.
+        """Open an existing file of a recording.
 
         Args:
             name: The id of the recording.
@@ -116,14 +116,14 @@ class RecordingStore:
         return open(fd, "r+b" if access == os.O_RDWR else "rb")
 
     def _description(self, name: str) -> RecordingInfo:
-        """Read `ID.json`. Raises `ValueError` if it does not describe this recording."""
+        """Read `ID.json`. Raises `ValueError` if the file does not describe this recording."""
         with self._file(name, "json") as file:
             text = file.read(DESCRIPTION_SIZE + 1)
         if len(text) > DESCRIPTION_SIZE:
             raise ValueError(f"the description has more than {DESCRIPTION_SIZE} bytes")
         info = msgspec.json.decode(text, type=RecordingInfo)
         if info.id != name:
-            raise ValueError("the description is of another recording")
+            raise ValueError("the description belongs to another recording")
         numbers = (info.cols, info.rows, info.started, info.duration, info.size, info.screens, info.index)
         if not all(0 <= number < math.inf for number in (*numbers, info.markers, info.lost)):
             raise ValueError("a number in the description is negative or infinite")
@@ -138,7 +138,7 @@ class RecordingStore:
         return msgspec.structs.replace(info, size=size, screens=screens, index=index, truncated=True)
 
     def _size(self, name: str, part: str) -> int:
-        """Return the size of a file in bytes; 0 if it cannot be read."""
+        """Return the size of a file in bytes, or 0 if the file cannot be read."""
         try:
             with self._file(name, part) as file:
                 return os.fstat(file.fileno()).st_size
@@ -151,7 +151,7 @@ class RecordingStore:
                 _cut_to_whole_lines(file)
         size, screens, index = (self._size(info.id, part) for part in PARTS)
         if size > EACH:
-            raise ValueError(f"the file has {size} bytes; a recording has at most {EACH}")
+            raise ValueError(f"the file has {size} bytes; a recording can have at most {EACH}")
         with self._file(info.id, "index") as file:
             at, time = _last_keyframe(file, size)
         with self._file(info.id, "cast") as file:
@@ -169,8 +169,8 @@ class RecordingStore:
         )
         try:
             self.save(info)
-        except OSError as error:  # such as a full disk: it is readable, and is repaired again at the next start
-            log.warning("! the description of recording %s cannot be written: %s", info.id, error)
+        except OSError as error:  # such as a full disk; the recording is readable, and a later runtime retries
+            log.warning("! cannot write the description of recording %s: %s", info.id, error)
         return info
 
 
@@ -182,7 +182,7 @@ def _cut_to_whole_lines(file: IO[bytes]) -> None:
 
 
 def _last_keyframe(file: IO[bytes], size: int) -> tuple[int, float]:
-    """Return the offset and time of an index's last keyframe in a cast of `size` bytes; 0 without one."""
+    """Return the offset and time of an index's last keyframe for a cast of `size` bytes; zeros without a keyframe."""
     last = 0, 0.0
     for line in _lines(file):
         match _json(line):
@@ -192,7 +192,7 @@ def _last_keyframe(file: IO[bytes], size: int) -> tuple[int, float]:
 
 
 def _duration(file: IO[bytes], at: int, time: float) -> float:
-    """Return the time of a cast's last event in seconds; `time` is the time of the event that ends at offset `at`."""
+    """Return the time of a cast's last event in seconds. `time` is the time of the event that ends at offset `at`."""
     file.seek(at)
     for line in _lines(file):
         match _json(line):
@@ -202,13 +202,13 @@ def _duration(file: IO[bytes], at: int, time: float) -> float:
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines; lines longer than `TAIL` are split."""
+    """Yield the lines of a file. Lines longer than `TAIL` are split."""
     while line := file.readline(TAIL):
         yield line
 
 
 def _json(line: bytes) -> Any:
-    """Decode a line; None if it is damaged."""
+    """Decode a line. Returns None if the line is damaged."""
     try:
         return msgspec.json.decode(line)
     except (ValueError, RecursionError):
