@@ -1,4 +1,4 @@
-"""Stores process output that does not fit into memory in files of a few MiB, and removes the oldest files first.
+"""Spills process output that does not fit into memory to files of a few MiB. The oldest files are removed first.
 
 A spill follows the journal of its stream and writes bytes to disk before the ring buffer drops them. It pauses the
 program only while half a ring buffer is waiting for the disk (docs/decisions/0030). Bytes that cannot be written are

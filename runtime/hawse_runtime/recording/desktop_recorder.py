@@ -232,7 +232,7 @@ class DesktopRecorder:
             self.opened.exception()  # mark the exception as retrieved; the recording's state reports it as well
 
     def _too_long(self) -> None:
-        self._end("quota", f"a desktop recording is limited to {self._longest / 3600:g} hours")
+        self._end("quota", f"a desktop recording has at most {self._longest / 3600:g} hours")
 
     def _end(self, reason: RecordingEndReason, message: str = "") -> None:
         """End the recording with a reason. Does nothing if it is ending."""

@@ -130,7 +130,7 @@ class HostedKernel:
                     self._tasks.append(group.create_task(self._read(socket, receive)))
                 await self._wait_until_ready()
         except TimeoutError:
-            raise self._failed(f"it did not answer within {request.timeout:g} s") from None
+            raise self._failed(f"no answer within {request.timeout:g} s") from None
         except (OSError, RuntimeError, ValueError, ProcessEnded) as error:
             raise self._failed(str(error)) from None
         return KernelReply(kernel=self._name, language=self._language, pid=process.pid, memory=process.memory)
