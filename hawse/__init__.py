@@ -52,7 +52,7 @@ EXPORTS: Final = {
     "hawse.client.base.options": "Options",
     "hawse.client.base.results": (
         "Answers Attached CommandResult ConnectionState Joined LeaseChanged Left Live Output PresenceChanged "
-        "Repaint Resized Snapshot TerminalEvent"
+        "Repaint Resized Snapshot TerminalEvent WaitingChanged"
     ),
     "hawse.client.calls.state_stream": "StateStream",
     "hawse.client.client": "Client connect",

@@ -50,6 +50,32 @@ class RecordOptions(ParamsValue):
     input: bool = False
 
 
+class TerminalWaiting(Reply, frozen=True, kw_only=True):
+    """Whether the program in the foreground of a terminal waits for input.
+
+    It is found in the kernel, by looking for a process that is blocked in a read of the terminal, 0.1 to 0.5 seconds
+    after the output has stopped; later, a program that prints nothing is looked at every 2 seconds at least.
+
+    Attributes:
+        kind: `line` if it reads a line with echo, `secret` a line without echo, `key` single keys, as pagers, editors
+            and programs with their own line editor do. `no` if it does not wait, `unknown` if the kernel does not show
+            it.
+        idle_shell: Whether a shell waits for its next command. Then, `kind` is `no`.
+        guess: Whether `kind` is only guessed, from silence and the shape of the last row, because the kernel does not
+            show it.
+        since: When it was first seen to wait, in seconds since 1970; null for `no`.
+        command: The waiting program and its arguments, cut after 256 characters; null for `no`, and if unknown.
+        prompt: Text of the last, unfinished row of output; null if it is empty, and for full-screen programs.
+    """
+
+    kind: Literal["no", "line", "secret", "key", "unknown"]
+    idle_shell: bool = False
+    guess: bool = False
+    since: float | None = None
+    command: str | None = None
+    prompt: str | None = None
+
+
 class TerminalInfo(Reply, frozen=True, kw_only=True):
     """A terminal.
 
@@ -69,6 +95,7 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
         start: Offset of the first byte of output that the journal still holds.
         offset: Offset of the end of the output, in bytes.
         viewers: Number of attached channels.
+        waiting: Whether its program waits for input, as last seen.
     """
 
     id: str
@@ -86,6 +113,7 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
     start: int
     offset: int
     viewers: int
+    waiting: TerminalWaiting = TerminalWaiting(kind="no")
 
 
 class TerminalViewer(Reply, frozen=True, kw_only=True):
@@ -241,6 +269,7 @@ ATTACH_EVENTS = {
     "live": TerminalLive,
     "reseed": TerminalReseed,
     "answers": TerminalAnswers,
+    "waiting": TerminalWaiting,
     "joined": ParticipantEvent,
     "presence": ParticipantEvent,
     "left": ParticipantLeft,
@@ -396,13 +425,15 @@ class TerminalWaitResult(TerminalWaitOpened, frozen=True, kw_only=True):
         match: For the event `pattern`: the match.
         command: For the event `command`: the command that ended.
         exit: For the event `exit`: how the program ended.
+        waiting: For the event `waiting`: the program that waits, and its question.
     """
 
-    event: Literal["pattern", "silence", "command", "prompt", "exit", "timeout"]
+    event: Literal["pattern", "silence", "command", "prompt", "waiting", "exit", "timeout"]
     offset: int
     match: OutputMatch | None = None
     command: CommandInfo | None = None
     exit: Exit | None = None
+    waiting: TerminalWaiting | None = None
 
 
 class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
@@ -635,10 +666,10 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
     raises=("not_found", "stale_handle", "too_large", "limit_exceeded"),
 )
 class TerminalWait(Params[TerminalWaitResult], kw_only=True):
-    """Wait for a match, for silence, for the end of a command, for a prompt or for the end of the program.
+    """Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
 
-    The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt` and `exit` is
-    required, and the end of the program always ends the wait. The program does not run ahead of the search.
+    The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and
+    `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search.
     The exits of the last 1,024 terminals that were replaced or removed are kept, for `exit` with `instance`.
 
     A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and
@@ -657,6 +688,8 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
         prompt: Whether the wait ends when no command runs and the shell has printed a prompt (OSC 133) since the last
             line or Ctrl-C was typed; null means false.
+        waiting: Whether the wait ends when a program waits for a line, a secret or a key (`TerminalWaiting`) and was
+            not answered; null means false. A shell that waits for its next command does not end it.
         exit: Whether to wait for the end of the program. With `instance`, this also works for a terminal whose id has
             been reused.
         since: Offset where the searched output starts, in bytes; null means the current end of the output.
@@ -672,6 +705,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     silence: WaitSeconds | None = None
     command: bool | None = None
     prompt: bool | None = None
+    waiting: bool | None = None
     exit: bool | None = None
     since: Offset | None = None
     timeout: WaitSeconds | None = None

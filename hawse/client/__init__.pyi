@@ -153,6 +153,7 @@ from hawse.client.base.results import (
     Resized as Resized,
     Snapshot as Snapshot,
     TerminalEvent as TerminalEvent,
+    WaitingChanged as WaitingChanged,
 )
 from hawse.client.calls.state_stream import (
     StateStream as StateStream,
@@ -446,6 +447,7 @@ __all__ = [
     "UnavailableError",
     "UnknownMethodError",
     "ViewerOptions",
+    "WaitingChanged",
     "Watch",
     "WatchChangesResult",
     "WatchRescan",

@@ -2115,7 +2115,8 @@ class Terminal:
     def items(self) -> Iterator[TerminalEvent]:
         """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
 
-        Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants.
+        Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants, and
+        `WaitingChanged` reports that the program waits for input or no longer does.
 
         The server sends at most one window of bytes ahead of the reader. The iteration ends after `Exit`. It raises
         `BusyError`, `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the
@@ -2220,7 +2221,7 @@ class Terminal:
             HawseError: `deadline_exceeded`, `exited` if the program ends first, `invalid_params`.
         """
 
-    def wait_for(self, *, pattern: str | None=None, literal: bool=False, on: Literal['output', 'screen']='output', echo: bool=False, silence: float | None=None, command: bool=False, prompt: bool=False, exit: bool=False, since: int | None=None, timeout: float=30.0) -> TerminalWaitResult:
+    def wait_for(self, *, pattern: str | None=None, literal: bool=False, on: Literal['output', 'screen']='output', echo: bool=False, silence: float | None=None, command: bool=False, prompt: bool=False, waiting: bool=False, exit: bool=False, since: int | None=None, timeout: float=30.0) -> TerminalWaitResult:
         """Wait for the first of several conditions. The result's `event` is the condition that was met.
 
         Args:
@@ -2232,6 +2233,8 @@ class Terminal:
             command: Whether to wait for the end of a command.
             prompt: Whether to wait for the shell's prompt: no command runs, and the shell has printed a prompt since a
                 line or Ctrl-C was last typed.
+            waiting: Whether to wait until a program waits for input, other than a shell for its next command. The
+                result's `waiting` describes it.
             exit: Whether to wait for the end of the program.
             since: The offset where the output to consider starts; None means after the last match or `send`.
             timeout: Time limit in seconds. If it is exceeded, the `event` is `timeout`.

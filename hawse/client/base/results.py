@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from hawse.api.people import Participant, WriterLease
-from hawse.api.terminals import StartAt
+from hawse.api.terminals import StartAt, TerminalWaiting
 from hawse.api.types import Exit
 
 
@@ -152,8 +152,25 @@ class LeaseChanged(msgspec.Struct, frozen=True):
     applied: int
 
 
+class WaitingChanged(msgspec.Struct, frozen=True):
+    """The program has started to wait for other input, or no longer waits."""
+
+    waiting: TerminalWaiting
+
+
 TerminalEvent = (
-    Answers | Attached | Output | Snapshot | Resized | Live | Exit | Joined | Left | PresenceChanged | LeaseChanged
+    Answers
+    | Attached
+    | Output
+    | Snapshot
+    | Resized
+    | Live
+    | Exit
+    | Joined
+    | Left
+    | PresenceChanged
+    | LeaseChanged
+    | WaitingChanged
 )
 
 

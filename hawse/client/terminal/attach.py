@@ -15,9 +15,10 @@ from hawse.api.terminals import (
     TerminalOpened,
     TerminalReseed,
     TerminalResized,
+    TerminalWaiting,
 )
 from hawse.api.types import Exit
-from hawse.client.base.results import Answers, Attached, Live, Resized, Snapshot, TerminalEvent
+from hawse.client.base.results import Answers, Attached, Live, Resized, Snapshot, TerminalEvent, WaitingChanged
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.input_stream import InputStream
 from hawse.client.calls.offset_cursor import OffsetCursor
@@ -48,6 +49,7 @@ class TerminalAttachCall(ClientCall):
         self.pid: int | None = None
         self.first_end: int | None = None  # the end of the output at the first attach
         self.people = People()
+        self.waiting: TerminalWaiting | None = None  # the latest known state; None before the first attach
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         if not params.read_only:
             self.input_stream = InputStream(Limits().input_window, self.wake)
@@ -88,6 +90,8 @@ class TerminalAttachCall(ClientCall):
                 cost = self._put(Live(offset), cost)
             case TerminalAnswers(answers=answers):
                 cost = self._answers(answers, cost)
+            case TerminalWaiting() as waiting:
+                cost = self._waits(waiting, cost)
             case Exit() as exit_:
                 cost = self._put(exit_, cost)
             case ParticipantEvent() | ParticipantLeft() | WriterLeaseEvent() as change:
@@ -109,6 +113,7 @@ class TerminalAttachCall(ClientCall):
         for item in self.people.opened(opened):
             self._put(item)
         self._answers(opened.answers)
+        self._waits(opened.waiting)
         if opened.start_at == "snapshot":
             self._expect_snapshot(SnapshotAssembly(opened.from_, opened.screen, *size))
         else:
@@ -168,6 +173,11 @@ class TerminalAttachCall(ClientCall):
             return cost
         self.answers = answers
         return self._put(Answers(answers), cost)
+
+    def _waits(self, waiting: TerminalWaiting, cost: int = 0) -> int:
+        """Put a `WaitingChanged` if the state is another one, and not the first."""
+        known, self.waiting = self.waiting, waiting
+        return cost if known in (None, waiting) else self._put(WaitingChanged(waiting), cost)
 
     def _put(self, item: TerminalEvent, cost: int = 0) -> int:
         """Buffer an item with its cost; return the remaining cost, which the caller returns as credit."""

@@ -132,6 +132,7 @@ class Automation:
         silence: float | None = None,
         command: bool = False,
         prompt: bool = False,
+        waiting: bool = False,
         exit: bool = False,
         since: int | None = None,
         timeout: float = 30.0,
@@ -147,6 +148,8 @@ class Automation:
             command: Whether to wait for the end of a command.
             prompt: Whether to wait for the shell's prompt: no command runs, and the shell has printed a prompt since a
                 line or Ctrl-C was last typed.
+            waiting: Whether to wait until a program waits for input, other than a shell for its next command. The
+                result's `waiting` describes it.
             exit: Whether to wait for the end of the program.
             since: The offset where the output to consider starts; None means after the last match or `send`.
             timeout: Time limit in seconds. If it is exceeded, the `event` is `timeout`.
@@ -164,6 +167,7 @@ class Automation:
             silence=silence,
             command=command or None,
             prompt=prompt or None,
+            waiting=waiting or None,
             exit=exit or None,
             since=begin,
         )

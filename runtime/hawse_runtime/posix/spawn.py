@@ -103,7 +103,7 @@ def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: in
         os.set_blocking(master, False)
         # A session leader without a terminal: the first terminal it opens becomes its controlling terminal.
         actions = [
-            (os.POSIX_SPAWN_OPEN, 0, _name_of_pty(master), os.O_RDWR, 0),
+            (os.POSIX_SPAWN_OPEN, 0, name_of_pty(master), os.O_RDWR, 0),
             (os.POSIX_SPAWN_DUP2, 0, 1),
             (os.POSIX_SPAWN_DUP2, 0, 2),
         ]
@@ -181,7 +181,8 @@ def spawn_own(argv: Sequence[str], *, extra: int) -> int:
         raise _not_started(argv[0], error) from None
 
 
-def _name_of_pty(master: int) -> str:
+def name_of_pty(master: int) -> str:
+    """Return the path of the device behind the master of a PTY. Raises `OSError`."""
     return f"/dev/pts/{struct.unpack('i', fcntl.ioctl(master, TIOCGPTN, bytes(4)))[0]}"
 
 

@@ -66,8 +66,9 @@ class AutomationMethods:
             call.result(ended)
             return
         terminal = self._get(params)
-        if not (params.pattern or params.silence or params.command or params.prompt or params.exit):
-            raise HawseError("invalid_params", "missing parameter: one of pattern, silence, command, prompt, exit")
+        if not any((params.pattern, params.silence, params.command, params.prompt, params.waiting, params.exit)):
+            names = "pattern, silence, command, prompt, waiting and exit"
+            raise HawseError("invalid_params", f"missing parameter: one of {names}")
         if params.since is not None and params.since > terminal.journal.end:
             raise beyond_end(params.since, terminal)
         held = ExitStack()
@@ -83,6 +84,7 @@ class AutomationMethods:
             silence=params.silence,
             command=bool(params.command),
             prompt=bool(params.prompt),
+            waiting=bool(params.waiting),
             timeout=params.timeout or DEFAULT_TIMEOUT,
         )
         call.serve(wait)

@@ -33,6 +33,7 @@ from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError, Principal
 from hawse_runtime.core.registry import Registry, Retention
+from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.journal.journal import JournalPool
 from hawse_runtime.posix.environment import Environment
 from hawse_runtime.posix.process_tree import ProcessTrees
@@ -64,6 +65,7 @@ class TerminalMethods:
         journals: JournalPool,
         trees: ProcessTrees,
         screens: ScreenProcess,
+        looks: ThreadPool,
         *,
         of_each: int | None = None,
     ) -> None:
@@ -74,6 +76,7 @@ class TerminalMethods:
             journals: Creates the journals that hold output.
             trees: Ends process trees.
             screens: The service that emulates the terminals' screens.
+            looks: The threads that look whether programs wait for input.
             of_each: The maximum number of running terminals per caller, for callers without full rights; None for no
                 limit.
         """
@@ -82,6 +85,7 @@ class TerminalMethods:
         self._journals = journals
         self._trees = trees
         self._screens = screens
+        self._looks = looks
         self.registry: Registry[Terminal] = Registry(
             "terminal", limit=RUNNING_LIMIT, retention=Retention(EXITED_KEPT), on_drop=self._dropped
         )
@@ -131,7 +135,7 @@ class TerminalMethods:
         )
         with self.registry.reserve(terminal_id):
             terminal = Terminal(
-                *(terminal_id, options, self._journals.journal(), self.snapshots, self._screens),
+                *(terminal_id, options, self._journals.journal(), self.snapshots, self._screens, self._looks),
                 on_exit=self.registry.end,
                 stats=self.stats,
             )

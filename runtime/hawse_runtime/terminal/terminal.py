@@ -12,6 +12,7 @@ from hawse.api.paths import to_text
 from hawse.api.terminals import TerminalInfo
 from hawse.api.types import Exit
 from hawse.weakref_support import supports_weakref
+from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.core.weak_callback import WeakCallback
 from hawse_runtime.journal.backpressure import Backpressure, JournalReader
 from hawse_runtime.journal.input_offsets import InputOffsets
@@ -33,6 +34,7 @@ from hawse_runtime.terminal.shell_state import ShellStateTracker
 from hawse_runtime.terminal.stats import SILENT, TerminalStats
 from hawse_runtime.terminal.viewer import Viewer
 from hawse_runtime.terminal.viewer_group import ViewerGroup
+from hawse_runtime.terminal.waiting import WaitingTracker
 
 REPLAY_LIMIT = 256 << 10  # bytes of output replayed to a new viewer; above this, a snapshot is cheaper
 UNCHECKED = 4 << 10  # bytes of output between checks of the viewers' lag; 1/64 of a small journal
@@ -67,6 +69,7 @@ class Terminal:
         journal: Journal,
         snapshots: SnapshotCache,
         screens: Screens,
+        looks: ThreadPool,
         *,
         on_exit: Callable[["Terminal"], None],
         stats: TerminalStats | None = None,
@@ -79,6 +82,7 @@ class Terminal:
             journal: The journal for the output; owned by the terminal from now on.
             snapshots: The snapshot cache of all terminals.
             screens: The service that emulates the terminal's screen.
+            looks: The threads that look whether the program waits for input.
             on_exit: Called once the program has exited and its output is complete.
             stats: The counters of all terminals.
         """
@@ -108,6 +112,9 @@ class Terminal:
         self._child = adopt(pid, self._exited, self._fd)
         self._tracker = ScreenTracker(
             journal, self.sizes, screens, reply=WeakCallback(self._answer), moved=WeakCallback(self.moved)
+        )
+        self.waiting = WaitingTracker(
+            *(self._fd, pid, journal, self.shell_state, looks), changed=WeakCallback(self._wake)
         )
         self._writer = FdWriter(self._fd, owned=False)
         self._coalescer = OutputCoalescer(journal, WeakCallback(self._output_added))
@@ -164,6 +171,7 @@ class Terminal:
             start=self.journal.start,
             offset=self.journal.end,
             viewers=len(self.viewers),
+            waiting=self.waiting.state,
         )
 
     # ---- input
@@ -173,6 +181,7 @@ class Terminal:
             if on_input is not None:
                 on_input(data)
         self.shell_state.note_input(data, "hidden" if self.hung_up else input_mode(self._fd))
+        self.waiting.typed(data)
         now = time.monotonic()  # the event loop's clock may be too coarse
         if self._typed is None or now - self._typed > SILENT:
             self._typed = now
@@ -254,6 +263,7 @@ class Terminal:
             self.stats.echoed(time.monotonic() - self._typed)
             self._typed = None
         self.shell_state.catch_up()
+        self.waiting.touched()
         self._wake()
         answerer, journal = self.viewers.answerer, self.journal
         # While a viewer answers queries, the lags need not be checked for every key.
@@ -280,6 +290,7 @@ class Terminal:
         self._reader.drain(LAST_OUTPUT)
         self._coalescer.flush()
         self._writer.close()
+        self.waiting.close()
         self._reader.close()
         self.exit = result
         self._ended = time.time()

@@ -19,6 +19,7 @@ from hawse.api.terminals import (
     TerminalOpened,
     TerminalReseed,
     TerminalResized,
+    TerminalWaiting,
 )
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Kind
@@ -72,6 +73,7 @@ class Viewer:
         self._painting = False  # waiting for a snapshot; the cursor has moved to the snapshot's offset
         self._snapshot: CachedSnapshot | None = None  # the requested snapshot
         self._detached = False
+        self._waiting: TerminalWaiting | None = None  # according to the latest message
         self._answers = False  # whether this viewer answers queries, according to the latest message
         self._skip = False  # whether to skip the unsent output, after an interrupt
         self._prober: asyncio.TimerHandle | None = None
@@ -206,7 +208,9 @@ class Viewer:
         assert self.cursor is not None
         self._live_at = end
         self._answers = self._viewers.answerer is self
-        described = msgspec.structs.asdict(terminal.describe()) | {"cols": cols, "rows": rows}
+        info = terminal.describe()
+        self._waiting = info.waiting
+        described = msgspec.structs.asdict(info) | {"cols": cols, "rows": rows}
         participants = self._participants.describe(self.participant, self._participants_cursor)
         opened = TerminalOpened(
             **described,
@@ -269,6 +273,11 @@ class Viewer:
             return True
         if change := self._participants.next_event(self._participants_cursor, self._applied):
             connection.send_event(ch, *change)
+            return True
+        waiting = self._terminal.waiting.state
+        if waiting != self._waiting and self.cursor == self._journal.end:  # after the output that led to it
+            self._waiting = waiting
+            connection.send_event(ch, "waiting", waiting)
             return True
         self.next_mark = max(self.next_mark, self._sizes.first)
         mark = self._sizes.get(self.next_mark)

@@ -1,4 +1,4 @@
-"""Serves one `terminal.wait` call, which ends at a match, a silence, a command's end, a prompt, or the program's end.
+"""Serves one `terminal.wait` call, which ends at a match, a silence, a command's end, a prompt, a question, or the exit.
 
 A wait has a cursor on the journal, like a lossless viewer. It slows down the program, so no output is missed.
 """
@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from hawse.api.terminals import CommandInfo, TerminalWaitOpened, TerminalWaitResult
+from hawse.api.terminals import CommandInfo, TerminalWaiting, TerminalWaitOpened, TerminalWaitResult
 from hawse.api.types import Exit, OutputMatch
 from hawse.rpc.call import ServerCall
 from hawse.rpc.output_stream import OutputOnlyStream
@@ -19,7 +19,7 @@ from hawse_runtime.screen.requests import Answer, Text
 if TYPE_CHECKING:
     from hawse_runtime.terminal.terminal import Terminal
 
-WaitEvent = Literal["pattern", "silence", "command", "prompt", "exit", "timeout"]
+WaitEvent = Literal["pattern", "silence", "command", "prompt", "waiting", "exit", "timeout"]
 
 
 class TerminalCursor:
@@ -111,6 +111,7 @@ class TerminalWaitStream(OutputOnlyStream):
         silence: float | None,
         command: bool,
         prompt: bool,
+        waiting: bool,
         timeout: float,
     ) -> None:
         """Start the timers. The caller then subscribes the stream to the terminal and calls `wake`.
@@ -125,6 +126,7 @@ class TerminalWaitStream(OutputOnlyStream):
             silence: Seconds without output that end the wait; None disables this.
             command: Whether the end of a command ends the wait.
             prompt: Whether a shell at its prompt ends the wait.
+            waiting: Whether a program that waits for input ends the wait.
             timeout: The maximum duration in seconds.
         """
         super().__init__(call)
@@ -134,6 +136,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self._silence = silence
         self._command = command
         self._prompt = prompt
+        self._waiting = waiting
         self._opened = self._closed = False
         self._loop = asyncio.get_running_loop()
         self._output_end = terminal.journal.end  # the end of the output at the time `_output_at`
@@ -197,6 +200,8 @@ class TerminalWaitStream(OutputOnlyStream):
             self._finish("command", offset=command.after, command=command.describe())
         elif self._prompt and terminal.shell_state.at_prompt and self._all_searched:
             self._finish("prompt")
+        elif self._waiting and terminal.waiting.waits and self._all_searched:
+            self._finish("waiting", waiting=terminal.waiting.state)
         elif terminal.exit is not None and self._all_searched:
             self._finish("exit", exit=terminal.exit)
 
@@ -226,11 +231,14 @@ class TerminalWaitStream(OutputOnlyStream):
         match: OutputMatch | None = None,
         command: CommandInfo | None = None,
         exit: Exit | None = None,
+        waiting: TerminalWaiting | None = None,
     ) -> None:
         """Send the result. `offset` is the event's output offset; None means the cursor."""
         self._closed = True
         start = self._cursor.start
         offset = self._cursor.offset if offset is None else offset
         self._call.result(
-            TerminalWaitResult(start=start, event=event, offset=offset, match=match, command=command, exit=exit)
+            TerminalWaitResult(
+                start=start, event=event, offset=offset, match=match, command=command, exit=exit, waiting=waiting
+            )
         )

@@ -8,7 +8,7 @@ from hawse.api.people import ViewerProfile
 from hawse.api.terminals import TerminalAttach
 from hawse.api.types import Exit
 from hawse.client.base.options import Options
-from hawse.client.base.results import Answers, Attached, Live, Output, Resized, Snapshot, TerminalEvent
+from hawse.client.base.results import Answers, Attached, Live, Output, Resized, Snapshot, TerminalEvent, WaitingChanged
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.receive_buffer import BufferedChunk
 from hawse.client.terminal.attach import LANE, TerminalAttachCall
@@ -174,6 +174,22 @@ async def test_a_change_of_the_viewer_that_answers_queries_is_reported() -> None
     view.connection.event("answers", {"answers": False})
     assert await view.taken() == [Attached("start", 0, 80, 24), Answers(True), Answers(False)]
     assert not view.call.answers
+
+
+async def test_a_change_of_the_waiting_state_is_reported_once() -> None:
+    view = View()
+    view.opened("start", 0, waiting={"kind": "no"})
+    asked = {"kind": "line", "prompt": "Name?", "since": 1.5}
+    view.connection.event("waiting", asked)
+    view.reconnect()
+    view.opened("resume", 0, waiting=asked)
+    view.reconnect()
+    view.opened("resume", 0, waiting={"kind": "no", "idle_shell": True})
+    changes = [item.waiting for item in await view.taken() if isinstance(item, WaitingChanged)]
+    assert [(change.kind, change.prompt, change.idle_shell) for change in changes] == [
+        ("line", "Name?", False),
+        ("no", None, True),
+    ]
 
 
 async def test_the_exit_comes_after_the_last_byte() -> None:

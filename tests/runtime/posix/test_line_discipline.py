@@ -3,7 +3,7 @@
 import os
 import termios
 
-from hawse_runtime.posix.line_discipline import input_mode
+from hawse_runtime.posix.line_discipline import input_kind, input_mode
 
 
 def test_the_mode_is_that_of_the_program() -> None:
@@ -29,3 +29,20 @@ def test_a_pipe_prints_nothing() -> None:
     finally:
         os.close(reading)
         os.close(writing)
+
+
+def test_the_kind_is_the_input_that_a_read_returns() -> None:
+    ours, theirs = os.openpty()
+    try:
+        kinds = [input_kind(ours)]
+        for flag in (termios.ECHO, termios.ICANON):
+            mode = termios.tcgetattr(theirs)
+            mode[3] &= ~flag
+            termios.tcsetattr(theirs, termios.TCSANOW, mode)
+            kinds.append(input_kind(ours))
+        mode[3] |= termios.ECHO
+        termios.tcsetattr(theirs, termios.TCSANOW, mode)
+        assert [*kinds, input_kind(ours)] == ["line", "secret", "key", "key"]
+    finally:
+        os.close(theirs)
+        os.close(ours)

@@ -131,7 +131,7 @@ def test_a_process_whose_marks_are_not_known_is_read_again(sleeper: int) -> None
 
 def test_a_circle_of_parents_ends() -> None:
     """/proc is not read at one moment: pids may be reused meanwhile."""
-    stats = {8: ProcessStat("S", 9, 8, 1), 9: ProcessStat("S", 8, 9, 1)}
+    stats = {8: ProcessStat("S", 9, 8, 8, 1), 9: ProcessStat("S", 8, 9, 9, 1)}
     assert ProcessTable(stats, {}).members(5) == set()
 
 

@@ -82,15 +82,16 @@ class Recorded:
     ) -> None:
         self.writer = writer
         self.exited = asyncio.Event()
+        self.disk = ThreadPool("disk", 1)
         self.terminal = Terminal(
             "t",
             TerminalOptions(["sh", "-c", command], "/", ENV, 80, 24),
             Journal(capacity, flow=flow or FlowLimits()),
             SnapshotCache(),
             LocalScreens(),
+            self.disk,
             on_exit=lambda _: self.exited.set(),
         )
-        self.disk = ThreadPool("disk", 1)
         self.recorder = Recorder(
             self.terminal, writer, lambda c, r: b"", self.disk, **({"with_input": False} | options)
         )
@@ -163,18 +164,19 @@ async def test_a_resize_is_recorded_between_the_output_before_and_after_it() -> 
 
 
 async def test_a_recording_starts_with_the_present_screen() -> None:
+    disk = ThreadPool("disk", 1)
     terminal = Terminal(
         "t",
         TerminalOptions(["sh", "-c", "printf hi; read a"], "/", ENV, 40, 5),
         Journal(),
         SnapshotCache(),
         LocalScreens(),
+        disk,
         on_exit=print,
     )
     await terminals.until(terminal, lambda: terminal.journal.end == 2)
     terminal.resize(50, 6)
     writer = FakeWriter()
-    disk = ThreadPool("disk", 1)
     recorder = Recorder(terminal, writer, lambda c, r: b"", disk, with_input=False)
     recorder.stop()
     await recorder.run()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
+from hawse_runtime.core.thread_pool import ThreadPools
 from hawse_runtime.journal.journal import Journal
 from hawse_runtime.posix import child as reaper
 from hawse_runtime.screen import size_history as marks
@@ -26,7 +27,7 @@ SCREENS = LocalScreens()
 
 
 @pytest.fixture
-async def start(tmp_path: Path) -> AsyncIterator[Start]:
+async def start(tmp_path: Path, pools: ThreadPools) -> AsyncIterator[Start]:
     started: list[Terminal] = []
     before = children()
 
@@ -37,6 +38,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
             Journal(capacity),
             SnapshotCache(),
             SCREENS,
+            pools.proc,
             on_exit=lambda _: None,
         )
         started.append(new)

@@ -150,3 +150,30 @@ async def test_a_caller_that_grants_nothing_is_answered(client: Client) -> None:
     await client.terminal("printf here; exec cat")
     waiting = client.call("terminal.wait", {"id": "t", "pattern": "here", "since": 0}, window=1)
     assert (await waiting.result())["event"] == "pattern"
+
+
+async def test_a_program_that_waits_for_input_ends_the_wait(client: Client) -> None:
+    shell = await client.terminal("printf 'Name: '; read x; stty -echo; printf 'Key: '; read y; exec sleep 3600")
+    waited = await client.ask("terminal.wait", id="t", waiting=True)
+    assert (waited["event"], waited["waiting"]["kind"], waited["waiting"]["prompt"]) == ("waiting", "line", "Name:")
+    assert waited["offset"] == len(b"Name: ")
+    await shell.type(b"Anna\n")
+    await shell.seen(b"Anna")
+    waited = await client.ask("terminal.wait", id="t", waiting=True)
+    assert (waited["waiting"]["kind"], waited["waiting"]["prompt"]) == ("secret", "Key:")
+    await shell.type(b"secret\n")
+    await shell.until(lambda: [e.value["kind"] for e in shell.events if e.name == "waiting"][-1] == "no")
+    waiting = client.call("terminal.wait", {"id": "t", "waiting": True})
+    await waiting.event("opened")
+    await client.ask("terminal.kill", id="t")
+    assert (await waiting.result())["event"] == "exit"
+
+
+async def test_a_shell_at_its_prompt_does_not_end_a_wait_for_input(client: Client) -> None:
+    await client.ask("terminal.create", id="t", argv=["bash", "--norc"])
+    shell = client.attach("t", input="keys")
+    await shell.until(lambda: any(e.value.get("waiting", e.value).get("idle_shell") for e in shell.events))
+    waiting = client.call("terminal.wait", {"id": "t", "waiting": True})
+    await waiting.event("opened")
+    await shell.type(b"read -p 'Name? ' x\r")
+    assert (await waiting.result())["waiting"]["prompt"] == "Name?"

@@ -3714,6 +3714,8 @@ export interface TerminalCreateResult {
   offset: number;
   /** Number of attached channels. */
   viewers: number;
+  /** Whether its program waits for input, as last seen. */
+  waiting?: TerminalWaiting;
   /** Whether this call has started it. */
   created: boolean;
 }
@@ -3782,6 +3784,8 @@ export interface TerminalInfo {
   offset: number;
   /** Number of attached channels. */
   viewers: number;
+  /** Whether its program waits for input, as last seen. */
+  waiting?: TerminalWaiting;
 }
 
 /**
@@ -3875,6 +3879,8 @@ export interface TerminalOpened {
   offset: number;
   /** Number of attached channels. */
   viewers: number;
+  /** Whether its program waits for input, as last seen. */
+  waiting?: TerminalWaiting;
   /** `resume` if output starts at `since`, `start` for all output, `snapshot` if a snapshot comes first. */
   start_at: "resume" | "snapshot" | "start";
   /** Offset of the first byte of output to be sent. */
@@ -4069,9 +4075,9 @@ export interface TerminalViewersResult {
 }
 
 /**
- * Wait for a match, for silence, for the end of a command, for a prompt or for the end of the program.
+ * Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
  *
- * The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search. The exits of the last 1,024 terminals that were replaced or removed are kept, for `exit` with `instance`.
+ * The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search. The exits of the last 1,024 terminals that were replaced or removed are kept, for `exit` with `instance`.
  *
  * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match has at most 65,536 bytes. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits are open (`limit_exceeded`).
  */
@@ -4094,6 +4100,8 @@ export interface TerminalWait {
   command?: boolean | null;
   /** Whether the wait ends when no command runs and the shell has printed a prompt (OSC 133) since the last line or Ctrl-C was typed; null means false. */
   prompt?: boolean | null;
+  /** Whether the wait ends when a program waits for a line, a secret or a key (`TerminalWaiting`) and was not answered; null means false. A shell that waits for its next command does not end it. */
+  waiting?: boolean | null;
   /** Whether to wait for the end of the program. With `instance`, this also works for a terminal whose id has been reused. */
   exit?: boolean | null;
   /** Offset where the searched output starts, in bytes; null means the current end of the output. */
@@ -4113,7 +4121,7 @@ export interface TerminalWaitResult {
   /** Offset where the wait starts; greater than `since` if the journal no longer holds that output. */
   from: number;
   /** The condition that was met first, or `timeout`. */
-  event: "command" | "exit" | "pattern" | "prompt" | "silence" | "timeout";
+  event: "command" | "exit" | "pattern" | "prompt" | "silence" | "timeout" | "waiting";
   /** Offset in the output where the next wait should continue, in bytes. */
   offset: number;
   /** For the event `pattern`: the match. */
@@ -4122,6 +4130,28 @@ export interface TerminalWaitResult {
   command?: CommandInfo | null;
   /** For the event `exit`: how the program ended. */
   exit?: Exit | null;
+  /** For the event `waiting`: the program that waits, and its question. */
+  waiting?: TerminalWaiting | null;
+}
+
+/**
+ * Whether the program in the foreground of a terminal waits for input.
+ *
+ * It is found in the kernel, by looking for a process that is blocked in a read of the terminal, 0.1 to 0.5 seconds after the output has stopped; later, a program that prints nothing is looked at every 2 seconds at least.
+ */
+export interface TerminalWaiting {
+  /** `line` if it reads a line with echo, `secret` a line without echo, `key` single keys, as pagers, editors and programs with their own line editor do. `no` if it does not wait, `unknown` if the kernel does not show it. */
+  kind: "key" | "line" | "no" | "secret" | "unknown";
+  /** Whether a shell waits for its next command. Then, `kind` is `no`. */
+  idle_shell?: boolean;
+  /** Whether `kind` is only guessed, from silence and the shape of the last row, because the kernel does not show it. */
+  guess?: boolean;
+  /** When it was first seen to wait, in seconds since 1970; null for `no`. */
+  since?: number | null;
+  /** The waiting program and its arguments, cut after 256 characters; null for `no`, and if unknown. */
+  command?: string | null;
+  /** Text of the last, unfinished row of output; null if it is empty, and for full-screen programs. */
+  prompt?: string | null;
 }
 
 /** A replacement of one text by another. */
@@ -4914,7 +4944,7 @@ export interface Methods {
   "terminal.attach": {
     params: TerminalAttach;
     result: TerminalAttachResult;
-    events: { opened: TerminalOpened; resized: TerminalResized; live: TerminalLive; reseed: TerminalReseed; answers: TerminalAnswers; joined: ParticipantEvent; presence: ParticipantEvent; left: ParticipantLeft; lease: WriterLeaseEvent; exit: Exit };
+    events: { opened: TerminalOpened; resized: TerminalResized; live: TerminalLive; reseed: TerminalReseed; answers: TerminalAnswers; waiting: TerminalWaiting; joined: ParticipantEvent; presence: ParticipantEvent; left: ParticipantLeft; lease: WriterLeaseEvent; exit: Exit };
   };
   "terminal.create": {
     params: TerminalCreate;

@@ -1,0 +1,263 @@
+"""Finds the process that is blocked in a read of a terminal, from /proc (proc(5)), without help from the program.
+
+A process reads the terminal if a thread of the foreground process group sleeps in `read`, or waits for input with
+`poll`, `select` or `epoll`, on a descriptor of this PTY. /proc/PID/task/TID/syscall has the system call and its
+arguments. It needs the same access as ptrace(2): the runtime has it for its own children, because it has their user or
+owns their user namespace. Where access is missing (a set-user-id program, another kernel), the result is `unknown`.
+
+Programs are hostile: a look reads a bounded number of files, and never opens or stats a file of theirs.
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final, Literal, NamedTuple
+
+from hawse_runtime.posix.proc import list_proc, open_proc, read_link, read_proc
+from hawse_runtime.posix.process_table import read_stat
+
+FILES: Final = 1024  # files of /proc that one look reads: about 15 ms
+PROCESSES: Final = 256  # processes of a terminal that one look considers
+DESCRIPTORS: Final = 256  # descriptors of a process that are searched for the master of another PTY
+POLLED: Final = 1024  # descriptors in the arguments of one system call
+EPOLL_TEXT: Final = 64 << 10  # bytes of the list of descriptors in an epoll instance
+ARGV: Final = 4096  # bytes of a command line
+
+_MASTERS: Final = frozenset(("/dev/ptmx", "/dev/pts/ptmx"))
+_INPUT: Final = 0x1 | 0x40  # POLLIN and POLLRDNORM, with the same values for epoll
+_POLLFD: Final = struct.Struct("ihh")
+
+Call = Literal["read", "poll", "select", "epoll", "unknown"]
+_X86: Final[dict[int, Call]] = {
+    **{0: "read", 19: "read", 7: "poll", 271: "poll", 23: "select", 270: "select"},
+    **{232: "epoll", 281: "epoll", 441: "epoll", 426: "unknown", 219: "unknown"},
+}
+_ARM: Final[dict[int, Call]] = {
+    **{63: "read", 65: "read", 73: "poll", 72: "select", 22: "epoll", 441: "epoll", 426: "unknown", 128: "unknown"}
+}
+# The system calls that can wait for input, by their number on each architecture. The requests of io_uring_enter (426)
+# are not visible, nor is the call that restart_syscall continues (219, 128).
+CALLS: Final = {"x86_64": _X86, "aarch64": _ARM}
+
+
+class Reading(NamedTuple):
+    """The result of one look.
+
+    Attributes:
+        found: Whether a process of the foreground group waits for input of the terminal.
+        pid: The process that does; otherwise, the leader of the group.
+        argv: Its command line, cut after ARGV bytes; empty if it has ended.
+        relay: Whether it waits with the master of another PTY at hand, so that it forwards input to another program.
+    """
+
+    found: Literal["yes", "no", "unknown"]
+    pid: int
+    argv: list[str]
+    relay: bool = False
+
+
+class _Exhausted(Exception):
+    """The look has read as many files as it is allowed to."""
+
+
+class _Unknown(Exception):
+    """The kernel does not show the call of a thread."""
+
+
+def find_reader(tty: str, group: int, root: int, calls: dict[int, Call] | None = None) -> Reading:
+    """Look for a process that waits for input of a terminal. Blocks for some milliseconds.
+
+    Args:
+        tty: The path of the terminal's device, such as `/dev/pts/3`.
+        group: Its foreground process group.
+        root: The program of the terminal, whose descendants are considered.
+        calls: The system calls that wait for input, by number; by default, this machine's.
+    """
+    if calls is None:
+        calls = CALLS.get(os.uname().machine, {})
+    look = _Look(tty, calls)
+    found: Literal["no", "unknown"] = "no" if calls else "unknown"
+    try:
+        for pid in look.members(group, root):
+            if look.reads(pid):
+                return Reading("yes", pid, command_line(pid), look.is_relay(pid))
+    except _Exhausted:
+        found = "unknown"
+    return Reading("unknown" if look.unknown else found, group, command_line(group))
+
+
+def command_line(pid: int) -> list[str]:
+    """Return a process's arguments, cut after ARGV bytes; none if it has ended or has none."""
+    try:
+        fd = open_proc(f"{pid}/cmdline")
+    except OSError:
+        return []
+    try:
+        data = os.read(fd, ARGV)
+    except OSError:
+        return []
+    finally:
+        os.close(fd)
+    return [part.decode(errors="replace") for part in data.removesuffix(b"\0").split(b"\0")] if data else []
+
+
+class _Look:
+    """One search. `unknown`: whether a thread could not be examined."""
+
+    def __init__(self, tty: str, calls: dict[int, Call]) -> None:
+        self.unknown = False
+        self._ttys = {tty, "/dev/tty"}  # /dev/tty: the controlling terminal, which every member of the group shares
+        self._calls = calls
+        self._left = FILES
+
+    def members(self, group: int, root: int) -> Iterator[int]:
+        """Yield the processes of the group: its leader, then descendants of `root`. Raises `_Exhausted`."""
+        seen = {group, root}
+        waiting = [group, root] if group != root else [group]
+        for pid in waiting:  # grows
+            self._take()
+            stat = read_stat(pid)
+            if stat is None or stat.state in "ZX":
+                continue
+            if stat.group == group:
+                yield pid
+            for child in self._children(pid):
+                if child not in seen:
+                    if len(seen) >= PROCESSES:
+                        raise _Exhausted
+                    seen.add(child)
+                    waiting.append(child)
+
+    def reads(self, pid: int) -> bool:
+        """Return whether a thread of the process waits for input. Raises `_Exhausted`."""
+        for thread in self._threads(pid):
+            try:
+                if self._thread_reads(pid, thread):
+                    return True
+            except (FileNotFoundError, ProcessLookupError):
+                # Either the thread has ended, or the kernel has no such file.
+                self.unknown = self.unknown or _exists(f"{pid}/task/{thread}")
+            except (OSError, _Unknown, ValueError):
+                self.unknown = True
+        return False
+
+    def is_relay(self, pid: int) -> bool:
+        """Return whether the process has the master of a PTY open, like `script`, tmux or sudo."""
+        try:
+            fd = open_proc(f"{pid}/fd", os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return False
+        try:
+            with os.scandir(fd) as entries:
+                return any(self._target(pid, entry.name) in _MASTERS for entry in islice(entries, DESCRIPTORS))
+        except (OSError, _Exhausted):
+            return False
+        finally:
+            os.close(fd)
+
+    def _take(self) -> None:
+        if self._left <= 0:
+            raise _Exhausted
+        self._left -= 1
+
+    def _threads(self, pid: int) -> list[str]:
+        self._take()
+        try:
+            return list_proc(f"{pid}/task")
+        except OSError:
+            return []
+
+    def _children(self, pid: int) -> Iterator[int]:
+        for thread in self._threads(pid):
+            self._take()
+            try:
+                text = read_proc(f"{pid}/task/{thread}/children")
+            except OSError:
+                continue
+            yield from map(int, text.split())
+
+    def _thread_reads(self, pid: int, thread: str) -> bool:
+        self._take()
+        fields = read_proc(f"{pid}/task/{thread}/syscall").split()
+        if not fields or fields[0] in (b"running", b"-1"):
+            return False
+        call = self._calls.get(int(fields[0]))
+        if call is None:
+            return False
+        if call == "unknown":
+            raise _Unknown
+        first, second = int(fields[1], 16), int(fields[2], 16)
+        match call:
+            case "read":
+                return self._is_tty(pid, first & 0xFFFFFFFF)
+            case "epoll":
+                return self._any_tty(pid, self._in_epoll(pid, first & 0xFFFFFFFF))
+            case "poll":
+                return self._any_tty(pid, self._polled(pid, first, second))
+            case _:
+                return self._any_tty(pid, self._selected(pid, first & 0xFFFFFFFF, second))
+
+    def _any_tty(self, pid: int, fds: list[int]) -> bool:
+        return any(self._is_tty(pid, fd) for fd in fds)
+
+    def _is_tty(self, pid: int, fd: int) -> bool:
+        return self._target(pid, str(fd)) in self._ttys
+
+    def _target(self, pid: int, fd: str) -> str:
+        """Return the path of an open file. It is only compared: a stat could block on a file system of the program."""
+        self._take()
+        try:
+            return read_link(f"{pid}/fd/{fd}")
+        except FileNotFoundError:
+            return ""
+
+    def _polled(self, pid: int, address: int, count: int) -> list[int]:
+        """Return the descriptors in an array of `pollfd` that wait for input."""
+        if count > POLLED:
+            raise _Unknown
+        data = self._memory(pid, address, count * _POLLFD.size)
+        return [fd for fd, events, _ in _POLLFD.iter_unpack(data) if fd >= 0 and events & _INPUT]
+
+    def _selected(self, pid: int, count: int, address: int) -> list[int]:
+        """Return the descriptors in the first set of select(2)."""
+        if not address:
+            return []
+        if count > POLLED:
+            raise _Unknown
+        bits = int.from_bytes(self._memory(pid, address, (count + 7) // 8), "little")
+        return [fd for fd in range(count) if bits >> fd & 1]
+
+    def _in_epoll(self, pid: int, fd: int) -> list[int]:
+        """Return the descriptors in an epoll instance that wait for input."""
+        self._take()
+        epoll = open_proc(f"{pid}/fdinfo/{fd}")
+        try:
+            text = b""
+            while len(text) < EPOLL_TEXT and (part := os.read(epoll, EPOLL_TEXT - len(text))):
+                text += part
+        finally:
+            os.close(epoll)
+        if len(text) >= EPOLL_TEXT:
+            raise _Unknown
+        fields = [line.split() for line in text.splitlines() if line.startswith(b"tfd:")]
+        return [int(field[1]) for field in fields if int(field[3], 16) & _INPUT]
+
+    def _memory(self, pid: int, address: int, size: int) -> bytes:
+        self._take()
+        fd = open_proc(f"{pid}/mem")
+        try:
+            data = os.pread(fd, size, address)
+        finally:
+            os.close(fd)
+        if len(data) < size:
+            raise _Unknown
+        return data
+
+
+def _exists(path: str) -> bool:
+    try:
+        list_proc(path)
+    except OSError:
+        return False
+    return True

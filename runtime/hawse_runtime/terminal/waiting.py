@@ -1,0 +1,275 @@
+"""Whether the program of a terminal waits for input, and for which kind: found by looking at /proc, not by its output.
+
+A look follows when output and input have paused; while output flows, there is none. A program that stays silent is
+looked at less and less often, a shell at its prompt not again until there is output or input.
+"""
+
+import asyncio
+import os
+import re
+import shlex
+import time
+from asyncio import Future, TimerHandle
+from collections.abc import Callable
+from typing import Final, Literal
+
+from hawse.api.terminals import TerminalWaiting
+from hawse_runtime.core.thread_pool import ThreadPool
+from hawse_runtime.core.weak_callback import WeakCallback
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.posix.line_discipline import InputKind, input_kind
+from hawse_runtime.posix.spawn import name_of_pty
+from hawse_runtime.posix.tty_readers import Reading, find_reader
+from hawse_runtime.screen.plain_snapshot import plain_lines
+from hawse_runtime.terminal.shell_state import ShellStateTracker
+
+PAUSE: Final = 0.1  # seconds without output and input before a look
+INTERVAL: Final = 0.25  # the minimum, in seconds between looks
+LONGEST: Final = 2.0  # seconds between looks at a program that stays silent
+BACKOFF: Final = 8  # the silence so far, in seconds, is divided by it for the next interval
+FLOWING: Final = 1.0  # seconds of output after which a program no longer counts as waiting
+GUESS_AFTER: Final = 1.0  # seconds of silence before a prompt is recognized by its shape
+PROMPT_BYTES: Final = 4096  # of output that a prompt can have, escape sequences included
+PROMPT_LIMIT: Final = 256  # characters
+COMMAND_LIMIT: Final = 256  # characters
+
+SHELLS: Final = frozenset(("ash", "bash", "busybox", "dash", "fish", "ksh", "ksh93", "mksh", "rbash", "sh", "zsh"))
+PLAIN_SHELLS: Final = frozenset(("ash", "busybox", "dash", "ksh", "ksh93", "sh"))  # some read lines without an editor
+# Programs that forward keys to a program elsewhere, and then cannot know whether that one waits.
+RELAYS: Final = frozenset(
+    ("docker", "kubectl", "mosh-client", "nsenter", "podman", "screen", "ssh", "telnet", "tmux", "tmux: client")
+)
+# Programs that read a password key by key, to print asterisks.
+SECRET_READERS: Final = frozenset(
+    ("pinentry-curses", "pinentry-tty", "pkttyagent", "systemd-ask-password", "systemd-tty-ask-password-agent")
+)
+
+_SUBMITS: Final = re.compile(rb"[\r\n\x03\x04]")  # Enter, Ctrl-C and Ctrl-D answer a prompt
+# Cursor movements to other rows, and the alternate screen: the row is not a prompt but a part of a picture.
+_PICTURE: Final = re.compile(rb"\x1b\[[0-9;]*[ABHdf]|\x1b\[\?(?:47|1047|1049)h")
+_PROMPT_SHAPE: Final = re.compile(r"[?:>)\]]\s*$")
+
+NOT_WAITING: Final = TerminalWaiting(kind="no")
+
+
+class WaitingTracker:
+    """The waiting state of one terminal. Call `touched` for output, `typed` for input, and `close` at the end."""
+
+    def __init__(
+        self,
+        fd: int,
+        pid: int,
+        journal: Journal,
+        shell_state: ShellStateTracker,
+        pool: ThreadPool,
+        changed: Callable[[], None],
+    ) -> None:
+        """Start with the first look after PAUSE.
+
+        Args:
+            fd: The master of the PTY. It must stay open until `close`.
+            pid: The program of the terminal.
+            journal: Its output.
+            shell_state: The commands that its shell reports.
+            pool: Runs the looks.
+            changed: Called when the state has changed, or is current again.
+        """
+        self.state = NOT_WAITING
+        self.current = False  # whether there was neither output nor input since the look that found `state`
+        self._fd = fd
+        self._pid = pid
+        self._journal = journal
+        self._shell_state = shell_state
+        self._pool = pool
+        self._changed = changed
+        self._loop = asyncio.get_running_loop()
+        self._tty = name_of_pty(fd)
+        self._now = self._loop.time
+        self._touched_at = self._now()  # the latest output or input
+        self._flow_began = self._touched_at  # the first output or input since the state was current
+        self._looked_at = 0.0
+        self._touches = 0
+        self._looking = False
+        self._closed = False
+        self._reader: int | None = None  # the process that waits
+        self._timer: TimerHandle | None = None
+        self._due_at = 0.0
+        self._schedule(self._touched_at + PAUSE)
+
+    @property
+    def waits(self) -> bool:
+        """Whether a program waits for input now, other than a shell for its next command."""
+        return self.current and self.state.kind in ("line", "secret", "key")
+
+    def touched(self) -> None:
+        """Note output."""
+        now = self._now()
+        if self.current:
+            self.current = False
+            self._flow_began = now
+        self._touched_at = now
+        self._touches += 1
+        if self._timer is None or self._due_at > now + INTERVAL:
+            self._schedule(now + PAUSE)
+
+    def typed(self, data: bytes | memoryview) -> None:
+        """Note input. A line end answers a prompt, so that nothing waits until the next look."""
+        self.touched()
+        if self.state is not NOT_WAITING and _SUBMITS.search(data):
+            self._publish(NOT_WAITING, None)
+
+    def close(self) -> None:
+        """Stop: the program has ended."""
+        self._closed = True
+        self.state, self.current = NOT_WAITING, True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # ---- looks
+
+    def _schedule(self, at: float) -> None:
+        if self._closed or self._looking:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._due_at = at
+        self._timer = self._loop.call_at(at, WeakCallback(self._due))
+
+    def _due(self) -> None:
+        self._timer = None
+        now = self._now()
+        if now < self._touched_at + PAUSE:
+            if now - self._flow_began > FLOWING and self.state is not NOT_WAITING:
+                self._publish(NOT_WAITING, None)
+            self._schedule(self._touched_at + PAUSE)
+        elif now < self._looked_at + INTERVAL:
+            self._schedule(self._looked_at + INTERVAL)
+        else:
+            self._look(now)
+
+    def _look(self, now: float) -> None:
+        self._looked_at = now
+        try:
+            group = os.tcgetpgrp(self._fd)
+        except OSError:
+            group = 0
+        if group <= 0:  # no process has the PTY open, or the group is in a PID namespace out of sight
+            self._settle(Reading("unknown" if group < 0 else "no", 0, []))
+            return
+        tty, pid, touches = self._tty, self._pid, self._touches
+        looked = WeakCallback(self._looked)
+        try:
+            work = self._pool.submit(lambda: find_reader(tty, group, pid))
+        except OSError:  # no thread can be started
+            self._schedule(now + LONGEST)
+            return
+        self._looking = True
+        work.add_done_callback(lambda future: looked(future, touches))
+
+    def _looked(self, future: "Future[Reading]", touches: int) -> None:
+        self._looking = False
+        if self._closed:
+            return
+        if future.cancelled() or future.exception() is not None:
+            self._settle(Reading("unknown", 0, []))
+        elif touches != self._touches:  # it may have been answered
+            self._schedule(max(self._touched_at + PAUSE, self._looked_at + INTERVAL))
+        else:
+            self._settle(future.result())
+
+    def _settle(self, reading: Reading) -> None:
+        """Publish the result of a look, and schedule the next one."""
+        silence = self._now() - self._touched_at
+        # The mode is read after the look: a program changes it before it reads.
+        state = self._judge(reading, input_kind(self._fd), silence)
+        reader = reading.pid if state.kind != "no" else None
+        was_current, self.current = self.current, True
+        if _same(state, self.state) and reader == self._reader:
+            state = self.state  # with the time and the prompt from before the user has typed
+        if state != self.state:
+            self._publish(state, reader)
+        elif not was_current:
+            self._changed()
+        if not state.idle_shell:
+            self._schedule(self._now() + min(LONGEST, max(INTERVAL, silence / BACKOFF)))
+
+    def _publish(self, state: TerminalWaiting, reader: int | None) -> None:
+        self.state, self._reader = state, reader
+        self._changed()
+
+    # ---- the state
+
+    def _judge(self, reading: Reading, kind: InputKind, silence: float) -> TerminalWaiting:
+        """Return the state after a look."""
+        if reading.found == "no":
+            return NOT_WAITING
+        name = _name(reading.argv)
+        relays = kind == "key" and (reading.relay or name in RELAYS)
+        if reading.found == "yes" and not relays:
+            if self._is_idle(reading, name, kind):
+                return TerminalWaiting(kind="no", idle_shell=True)
+            return self._waiting("secret" if name in SECRET_READERS else kind, reading)
+        prompt = prompt_of(self._tail())
+        shaped = kind == "secret" or (prompt is not None and _PROMPT_SHAPE.search(prompt) is not None)
+        if shaped and silence >= GUESS_AFTER:
+            return self._waiting(kind, reading, guess=True)
+        return self._waiting("unknown", reading)
+
+    def _waiting(
+        self, kind: Literal["line", "secret", "key", "unknown"], reading: Reading, *, guess: bool = False
+    ) -> TerminalWaiting:
+        return TerminalWaiting(
+            kind=kind,
+            since=time.time(),
+            command=shlex.join(reading.argv)[:COMMAND_LIMIT] or None,
+            prompt=prompt_of(self._tail()),
+            guess=guess,
+        )
+
+    def _is_idle(self, reading: Reading, name: str, kind: InputKind) -> bool:
+        """Return whether the reader is a shell that waits for its next command, rather than in its `read` builtin."""
+        if name not in SHELLS or not is_interactive(reading.argv):
+            return False
+        if reading.pid == self._pid and self._shell_state.reports_commands:
+            return self._shell_state.commands.running is None
+        return kind == "key" or (kind == "line" and name in PLAIN_SHELLS)
+
+    def _tail(self) -> bytes:
+        journal = self._journal
+        return journal.copy(max(journal.start, journal.end - PROMPT_BYTES), journal.end)
+
+
+def prompt_of(output: bytes) -> str | None:
+    """Return the text of the unfinished last row; None if it is empty or a part of a picture, as of an editor.
+
+    Args:
+        output: The end of a terminal's output.
+    """
+    row = output.rpartition(b"\n")[2]
+    if _PICTURE.search(row):
+        return None
+    return plain_lines(row, 1)[0].decode(errors="replace").strip()[-PROMPT_LIMIT:] or None
+
+
+def is_interactive(argv: list[str]) -> bool:
+    """Return whether a shell with these arguments reads commands from the terminal: no script, and no option `-c`."""
+    words = iter(argv[1:])
+    for word in words:
+        if word in ("--rcfile", "--init-file", "-o", "+o", "-O", "+O"):
+            next(words, None)
+        elif not word.startswith(("-", "+")) or (not word.startswith("--") and "c" in word):
+            return False
+    return True
+
+
+def _name(argv: list[str]) -> str:
+    return os.path.basename(argv[0]).removeprefix("-") if argv else ""
+
+
+def _same(state: TerminalWaiting, earlier: TerminalWaiting) -> bool:
+    """Return whether `state` is the same question: its prompt may have been extended by the echo of typed text."""
+    kinds = (state.kind, state.idle_shell, state.guess, state.command)
+    if kinds != (earlier.kind, earlier.idle_shell, earlier.guess, earlier.command):
+        return False
+    return state.prompt == earlier.prompt or (state.prompt or "").startswith(earlier.prompt or "\0")
