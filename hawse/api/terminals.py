@@ -57,9 +57,8 @@ class TerminalWaiting(Reply, frozen=True, kw_only=True):
     after the output has stopped; later, a program that prints nothing is looked at every 2 seconds at least.
 
     Attributes:
-        kind: `line` if it reads a line with echo, `secret` a line without echo, `key` single keys, as pagers, editors
-            and programs with their own line editor do. `no` if it does not wait, `unknown` if the kernel does not show
-            it.
+        kind: `line` if it reads a line with echo, `secret` a line without echo, `key` single keys;
+            `no` if it does not wait, `unknown` if the kernel does not show it.
         idle_shell: Whether a shell waits for its next command. Then, `kind` is `no`.
         guess: Whether `kind` is only guessed, from silence and the shape of the last row, because the kernel does not
             show it.
@@ -688,8 +687,8 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
         prompt: Whether the wait ends when no command runs and the shell has printed a prompt (OSC 133) since the last
             line or Ctrl-C was typed; null means false.
-        waiting: Whether the wait ends when a program waits for a line, a secret or a key (`TerminalWaiting`) and was
-            not answered; null means false. A shell that waits for its next command does not end it.
+        waiting: Whether the wait ends when a program waits for input and was not answered; null means false. A shell
+            at its prompt does not end it.
         exit: Whether to wait for the end of the program. With `instance`, this also works for a terminal whose id has
             been reused.
         since: Offset where the searched output starts, in bytes; null means the current end of the output.

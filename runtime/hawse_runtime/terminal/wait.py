@@ -1,4 +1,4 @@
-"""Serves one `terminal.wait` call, which ends at a match, a silence, a command's end, a prompt, a question, or the exit.
+"""Serves one `terminal.wait` call, until a match, a silence, a command's end, a prompt, a question or the exit.
 
 A wait has a cursor on the journal, like a lossless viewer. It slows down the program, so no output is missed.
 """

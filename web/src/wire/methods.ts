@@ -4100,7 +4100,7 @@ export interface TerminalWait {
   command?: boolean | null;
   /** Whether the wait ends when no command runs and the shell has printed a prompt (OSC 133) since the last line or Ctrl-C was typed; null means false. */
   prompt?: boolean | null;
-  /** Whether the wait ends when a program waits for a line, a secret or a key (`TerminalWaiting`) and was not answered; null means false. A shell that waits for its next command does not end it. */
+  /** Whether the wait ends when a program waits for input and was not answered; null means false. A shell at its prompt does not end it. */
   waiting?: boolean | null;
   /** Whether to wait for the end of the program. With `instance`, this also works for a terminal whose id has been reused. */
   exit?: boolean | null;
@@ -4140,7 +4140,7 @@ export interface TerminalWaitResult {
  * It is found in the kernel, by looking for a process that is blocked in a read of the terminal, 0.1 to 0.5 seconds after the output has stopped; later, a program that prints nothing is looked at every 2 seconds at least.
  */
 export interface TerminalWaiting {
-  /** `line` if it reads a line with echo, `secret` a line without echo, `key` single keys, as pagers, editors and programs with their own line editor do. `no` if it does not wait, `unknown` if the kernel does not show it. */
+  /** `line` if it reads a line with echo, `secret` a line without echo, `key` single keys; `no` if it does not wait, `unknown` if the kernel does not show it. */
   kind: "key" | "line" | "no" | "secret" | "unknown";
   /** Whether a shell waits for its next command. Then, `kind` is `no`. */
   idle_shell?: boolean;
