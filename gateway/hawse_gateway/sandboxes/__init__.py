@@ -1,5 +1,5 @@
-"""The sandboxes of a gateway: their durable rows, and the only code that starts, stops and deletes them.
+"""The sandboxes of a gateway: their rows in the store, and the only code that starts, stops and deletes them.
 
-`records` defines the rows, `steps` the state machine. `driver` performs its steps, methods and links call `lifecycle`,
-and `supervisor` finds failures and work that is due.
+`records` defines the rows, and `steps` the state machine. `driver` performs the steps. Methods and links call
+`lifecycle`. `supervisor` detects failures and starts due work.
 """

@@ -1,7 +1,7 @@
-"""Decides whether the machine has capacity for another sandbox: the number of sandboxes, free memory and free disk.
+"""Checks whether the machine has capacity for another sandbox: number of sandboxes, free memory and free disk space.
 
-When capacity is short, files left behind by deletions are removed and the machine is measured again. Nothing else is
-removed, and a sandbox is never stopped to make room for another.
+If the capacity is insufficient, directories left by interrupted deletions are removed and the machine is measured
+again. No other files are removed, and no sandbox is stopped to make room for another one.
 """
 
 import asyncio
@@ -16,19 +16,19 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER: Final = 10.0  # s until a client should retry
+RETRY_AFTER: Final = 10.0  # s before a client should retry
 MEMINFO: Final = Path("/proc/meminfo")
-DELETED: Final = ".deleted-*"  # directories that a deletion renamed but did not remove
+DELETED: Final = ".deleted-*"  # directories that were renamed by a deletion but not removed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """The limits within which sandboxes are started.
+    """The limits for starting sandboxes.
 
     Attributes:
-        sandboxes: The maximum number of running sandboxes. None: unlimited.
-        memory: Bytes of memory that must be available.
-        disk: Bytes that must be free on the disk with the state directory.
+        sandboxes: The maximum number of running sandboxes. None means unlimited.
+        memory: The bytes of memory that must be available.
+        disk: The bytes that must be free on the disk with the state directory.
     """
 
     sandboxes: int | None = None
@@ -38,7 +38,7 @@ class Capacity:
 
 @dataclass(frozen=True)
 class Room:
-    """The free memory and disk space. None: unknown."""
+    """The free memory and disk space in bytes. None if unknown."""
 
     memory: int | None
     disk: int | None
@@ -59,11 +59,11 @@ class Admission:
         self._measure = measure or measure_room
 
     async def check(self, running: int, memory: int | None = None, *, remote: bool = False) -> None:
-        """Refuse a sandbox that does not fit.
+        """Refuse a sandbox that exceeds the capacity.
 
         Args:
-            running: The number of running sandboxes, without the new one.
-            memory: The new sandbox's memory limit in bytes. None: no limit.
+            running: The number of running sandboxes, without the new sandbox.
+            memory: The memory limit of the new sandbox in bytes. None means no limit.
             remote: Whether the sandbox uses the memory and disk of another machine.
 
         Raises:
@@ -81,7 +81,9 @@ class Admission:
             raise _exceeded(problem)
 
     def _look(self, memory: int | None) -> str | None:
-        """Return what is short, or None. An unknown value counts as short, so that it is measured again."""
+        """Return a description of the missing capacity, or None. Unknown values count as missing and are measured
+        again.
+        """
         room = self._measure(self._state)
         needed = max(self._capacity.memory, memory or 0)
         if room.disk is None or room.disk < self._capacity.disk:

@@ -1,4 +1,4 @@
-"""The policy of `sandbox.create`: who can create which sandbox, how many, and with which contents."""
+"""The policy of `sandbox.create`: rights, limits, networks and initial contents of new sandboxes."""
 
 import secrets
 from collections import Counter
@@ -22,11 +22,11 @@ EndLinks = Callable[[str, float], Awaitable[None]]
 
 
 async def no_links(sandbox: str, before: float) -> None:
-    """Do nothing: a gateway without links has none to end."""
+    """Do nothing, for a gateway without share links."""
 
 
 class Snapshots(Protocol):
-    """The backups from which sandboxes can be created."""
+    """The backups that sandboxes can be created from."""
 
     async def check(self, snapshot: str, caller: Principal) -> None:
         """Raise `HawseError` (`not_found`) if the snapshot does not exist or the caller cannot use it."""
@@ -48,15 +48,16 @@ class Creations:
         snapshots: Snapshots | None = None,
         user_networks: Collection[Network] | None = None,
     ) -> None:
-        """Store the policy.
+        """Create the policy.
 
         Args:
             sandboxes: The sandboxes.
             owners: The owners of the sandboxes.
-            limit: The maximum number of sandboxes of a user with limited rights. None: unlimited.
+            limit: The maximum number of sandboxes of a user with limited rights. None means unlimited.
             end_links: Revokes a sandbox's links that were created before a given time.
-            snapshots: The backups. None: no backups.
-            user_networks: The networks that users with limited rights can choose, besides a template's. None: all.
+            snapshots: The backups. None disables backups.
+            user_networks: The networks that users with limited rights can choose, in addition to a template's. None
+                means all.
         """
         self._sandboxes = sandboxes
         self._owners = owners
@@ -64,10 +65,10 @@ class Creations:
         self._end_links = end_links
         self._snapshots = snapshots
         self._user_networks = user_networks
-        self._creating: Counter[str] = Counter()  # creations in progress, by user
+        self._creating: Counter[str] = Counter()  # number of creations in progress, by user
 
     async def create(self, params: SandboxCreate, caller: Principal) -> SandboxInfo:
-        """Create and start a sandbox, or return the one that a repeated call has created.
+        """Create and start a sandbox. A repeated call returns the sandbox that the first call has created.
 
         Raises:
             HawseError: `forbidden` for a missing right or a network that the caller cannot choose, `limit_exceeded`,
@@ -89,17 +90,17 @@ class Creations:
         if not everywhere and info.owner != caller.id:
             raise HawseError("conflict", f"sandbox {info.id!r} exists, and belongs to another user")
         if info.created is not None:
-            await self._end_links(info.id, info.created)  # left over from an expired sandbox with this id
+            await self._end_links(info.id, info.created)  # links of an expired sandbox with the same id
         if params.snapshot is not None and self._snapshots is not None:
             await self._fill(info.id, params.snapshot, self._snapshots, caller)
         return info
 
     def _with_grants(self, creation: Creation, caller: Principal) -> Creation:
-        """Add the reasons why the sandbox can use secrets. Raises `HawseError` (`invalid_params`)."""
+        """Return the creation with the reasons for its secrets. Raises `HawseError` (`invalid_params`)."""
         egress = creation.params.egress
         if egress is None:
             return creation
-        # The caller's own rules may allow more than the template's, so they do not get the template's secrets.
+        # The caller's own rules can allow more than the template's rules, so they do not get the template's secrets.
         template = creation.asked.template if creation.asked.egress is None else None
         return replace(creation, grants=self._sandboxes.egress.grants.check(egress, caller, template))
 
@@ -114,7 +115,7 @@ class Creations:
         raise HawseError("forbidden", text, details={"path": "$.network"})
 
     async def _fill(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
-        """Restore the snapshot into a new sandbox, once. If that fails, delete the sandbox."""
+        """Restore the snapshot into a new sandbox, once. Delete the sandbox after a failure."""
         with store_errors_unavailable():
             await self._fill_once(id, snapshot, snapshots, caller)
 
@@ -126,13 +127,13 @@ class Creations:
                 await snapshots.fill(snapshot, id, caller)
                 await self._sandboxes.note_filled(id)
             except BaseException:
-                with suppress(HawseError):  # the driver ends the rest later
+                with suppress(HawseError):  # the driver retries the deletion
                     await self._sandboxes.delete(id)
                 raise
 
     @contextmanager
     def _room(self, creation: Creation, caller: Principal) -> Iterator[None]:
-        """Raise `HawseError` (`limit_exceeded`) if the caller has reached its limit of sandboxes."""
+        """Count a creation in the `with` block. Raises `HawseError` (`limit_exceeded`) at the caller's limit."""
         exists = self._owners.owns(caller, creation.id)
         if self._limit is None or ALL in caller.rights or exists:
             yield
@@ -146,7 +147,7 @@ class Creations:
         """Delete the new sandbox if concurrent creations on other gateways have exceeded the caller's limit.
 
         Raises:
-            HawseError: `limit_exceeded`. The oldest sandboxes stay, so all gateways agree on which to delete.
+            HawseError: `limit_exceeded`. All gateways keep the oldest sandboxes, so that they agree.
         """
         self._owners.note(info.id, info.owner or "")
         if self._limit is None or ALL in caller.rights or self._owners.count(caller.id) <= self._limit:
@@ -163,7 +164,7 @@ class Creations:
 
 
 def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
-    """Return the parameters with an id in the caller's namespace, for a caller with rights on its own sandboxes only.
+    """Return the parameters with an id in the namespace of a caller that only has rights on its own sandboxes.
 
     Raises:
         HawseError: `forbidden` if the caller cannot create sandboxes, `invalid_params` for an id outside its namespace.

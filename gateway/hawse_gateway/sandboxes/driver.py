@@ -1,8 +1,8 @@
-"""Drives sandboxes to their wanted state. Only this module calls the provider methods that change something.
+"""Drives sandboxes to their wanted state. No other module calls provider methods that change units.
 
-Each step is written to the store before it is taken, and verified before it counts as done. Only one driver works on a
-sandbox at a time, even across gateways: it holds the sandbox's lease in the store. A failed write is retried and never
-ends the work, since a running unit must not be forgotten.
+Each step is recorded in the store before it is performed, and its result is verified before it is recorded. The driver
+holds the sandbox's lease in the store, so that only one driver works on a sandbox at a time, across all gateways.
+Failed writes are retried indefinitely, because a running unit must not be lost.
 """
 
 import asyncio
@@ -26,18 +26,18 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS: Final = 15.0  # after which another gateway may take over from one that has died
-CREATE_TIMEOUT: Final = 1800.0  # s, for the largest image over a slow network
-RECORD_TIMEOUT: Final = 60.0  # s to write that a runtime accepts links
-STOP_TIMEOUT: Final = 60.0  # s, longer than any provider needs to kill everything and verify it
-RETRY_FIRST: Final = 1.0  # s between attempts to end or delete a sandbox, doubled each time
+LEASE_SECONDS: Final = 15.0  # if a gateway dies, another one can take over after this time
+CREATE_TIMEOUT: Final = 1800.0  # s, enough for a large image over a slow network
+RECORD_TIMEOUT: Final = 60.0  # s to record that a runtime accepts links
+STOP_TIMEOUT: Final = 60.0  # s, longer than any provider needs to kill all processes and verify that
+RETRY_FIRST: Final = 1.0  # s between attempts to end or delete a sandbox, doubled after each attempt
 RETRY_MAX: Final = 60.0
-STORE_RETRY: Final = 0.5  # s between attempts to write
-POLL: Final = 1.0  # s between checks of a lease that another gateway holds: the store does not report its expiry
+STORE_RETRY: Final = 0.5  # s between attempts to write to the store
+POLL: Final = 1.0  # s between checks of another gateway's lease, because the store does not report its expiry
 
 
 class Driver:
-    """Drives sandboxes. `settle` starts the work on one."""
+    """Drives sandboxes. `settle` starts driving a sandbox."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class Driver:
             store: The rows and leases.
             providers: By name.
             tasks: The parent of the driving tasks.
-            clock: Measures the time until the next attempt.
-            holder: Names this gateway in leases.
-            admit: Raises `HawseError` for a sandbox that does not fit. None: every sandbox is admitted.
-            report: Called with the progress of a starting sandbox, and with None when the start ends.
-            spec: Returns the specification that the provider starts.
+            clock: The clock for delays between attempts.
+            holder: The name of this gateway in leases.
+            admit: Raises `HawseError` for a sandbox that exceeds the capacity. None admits all sandboxes.
+            report: Called with the progress of a start, and with None when the start ends.
+            spec: Returns the specification to pass to the provider.
         """
         self._store = store
         self._providers = providers
@@ -72,14 +72,14 @@ class Driver:
         self._admit = admit
         self._spec = spec
         self._vacancy = Vacancy(store, clock)
-        self._admitting = asyncio.Lock()  # held from the capacity check until the run, which uses capacity, is written
+        self._admitting = asyncio.Lock()  # held from the capacity check until the run is written and counted
         self._work: dict[str, asyncio.Task[None]] = {}
-        self._again: set[str] = set()  # sandboxes whose rows have changed since their task last read them
+        self._again: set[str] = set()  # sandboxes whose tasks must read the rows again
 
     def settle(self, sandbox: str) -> "asyncio.Task[None]":
-        """Drive a sandbox as far as possible for now; return the task, which never fails.
+        """Start driving a sandbox as far as possible for now. Return the task, which never fails.
 
-        The rows show the result. Callers that wait must shield the task, which they share.
+        The rows contain the result. Waiting callers must shield the task, because it is shared.
         """
         self._again.add(sandbox)
         task = self._work.get(sandbox)
@@ -93,12 +93,12 @@ class Driver:
             await asyncio.wait(list(self._work.values()))
 
     async def ended(self, sandboxes: Iterable[str]) -> None:
-        """Wait until these sandboxes are no longer being driven."""
+        """Wait until the given sandboxes are no longer being driven."""
         if tasks := [self._work[sandbox] for sandbox in sandboxes if sandbox in self._work]:
             await asyncio.wait(tasks)
 
     def stop(self) -> None:
-        """Stop driving. The next gateway finishes the work in progress."""
+        """Stop driving. Another or the next gateway completes the work in progress."""
         for task in self._work.values():
             task.cancel()
 
@@ -129,7 +129,7 @@ class Driver:
             log.info("= sandbox %s: %s", sandbox, step.name.lower(), extra={"sandbox": sandbox})
             try:
                 await self._take(step, rows, lease)
-            except ConflictError:  # a row has changed since it was read: read it again
+            except ConflictError:  # a row has changed: read the rows again
                 self._again.add(sandbox)
 
     def _due(self, rows: Rows, step: Step) -> bool:
@@ -139,7 +139,7 @@ class Driver:
             retry_at = rows.run.value.retry_at
         elif step is Step.DELETE and rows.sandbox is not None:
             retry_at = rows.sandbox.value.retry_at
-        # A wait longer than the maximum was written by a gateway whose clock is ahead of this one.
+        # A wait longer than the maximum was written by a gateway whose clock was ahead.
         return retry_at is None or not 0 < self._clock.until(retry_at) <= RETRY_MAX
 
     async def _take(self, step: Step, rows: Rows, lease: Lease) -> None:
@@ -180,7 +180,7 @@ class Driver:
             endpoint = await self._begin(provider, record, run)
         except HawseError as error:
             stopping = records.stopping(run, self._clock.now(), "its start failed")
-            await self._store.write(row.put(stopping), lease=lease)  # before anything else: something may be running
+            await self._store.write(row.put(stopping), lease=lease)  # recorded first, because a process may be running
             await self._fail(sandbox, error, lease)
             return
         capabilities = await provider.capabilities()
@@ -214,18 +214,18 @@ class Driver:
             raise HawseError("unavailable", "the sandbox did not start in time") from None
         except HawseError:
             raise
-        except Exception as error:  # a bug in the provider must not end the supervision of a unit that may have started
+        except Exception as error:  # after a bug in the provider, the unit must still be driven
             log.exception("! sandbox %s: start", record.id, extra={"sandbox": record.id})
             raise HawseError("internal", "a bug in the provider of the sandbox") from error
         finally:
             self._report(record.id, None)
 
     async def _record_running(self, provider: Provider, row: Stored[Run], running: Run, lease: Lease) -> None:
-        """Write that the runtime accepts links. If that fails, another driver has to end the run.
+        """Record that the runtime accepts links. After a failure, another driver has to end the run.
 
         Raises:
-            ConflictError: Another driver has changed the row. The new run has been ended.
-            LeaseLostError: Likewise, detected through the lease.
+            ConflictError: Another driver has changed the row. The new run was ended.
+            LeaseLostError: Another driver has the lease. The new run was ended.
         """
         deadline = self._clock.now().after(RECORD_TIMEOUT)
         while True:
@@ -237,11 +237,11 @@ class Driver:
                 raise
             except StoreError:
                 if self._clock.until(deadline) <= 0:
-                    raise  # the run stays `starting`, so its next reader ends it
+                    raise  # the run stays `starting`, so the next driver ends it
                 await asyncio.sleep(STORE_RETRY)
 
     async def _fail(self, sandbox: Stored[SandboxRecord], error: HawseError, lease: Lease) -> None:
-        """Record why the start failed. It is not retried until the sandbox is wanted again."""
+        """Record the error of a start, which is not retried until a client requests the sandbox again."""
         log.warning("! sandbox %s was not started: %s", sandbox.value.id, error, extra={"sandbox": sandbox.value.id})
         failed = msgspec.structs.replace(sandbox.value, wanted="sleeping", failure=Failure.of(error))
         await self._store.write(sandbox.put(failed), lease=lease)
@@ -254,7 +254,7 @@ class Driver:
         problem = await self._attempt(run.sandbox, run.provider, lambda provider: provider.stop(run.unit))
         changes: list[Change] = [self._ended(row, problem)]
         if problem is None and not run.unused:
-            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # it may have changed in the meantime
+            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # the row may have changed during the stop
             if sandbox is not None:
                 changes.append(sandbox.put(vacated(sandbox.value, run.refuses_since or await self._vacancy.now())))
         await self._store.write(*changes, lease=lease)
@@ -265,7 +265,9 @@ class Driver:
         await self._store.write(self._ended(row, problem), lease=lease)
 
     def _ended(self, row: Stored[R], problem: str | None) -> Change:
-        """Return the change to a row after an attempt to end it: remove it, or schedule the next attempt."""
+        """Return the change to a row after an attempt to end a run or delete a sandbox: removal, or the time of a
+        retry.
+        """
         if problem is None:
             return row.delete()
         attempts = row.value.attempts
@@ -290,7 +292,7 @@ class Driver:
         await self._store.write(*changes, lease=lease)
 
     async def _attempt(self, sandbox: str, provider: str, work: Callable[[Provider], Awaitable[None]]) -> str | None:
-        """Return None if `work` succeeds, otherwise the reason for the failure."""
+        """Perform `work` with the provider. Return the reason of a failure, or None."""
         try:
             with cancellation_kept():
                 async with asyncio.timeout(STOP_TIMEOUT):
@@ -317,7 +319,7 @@ class Driver:
 
     @asynccontextmanager
     async def lease(self, name: str) -> AsyncIterator[Lease]:
-        """Wait for the lease `name` and hold it. Drivers hold `sandbox/ID`. Raises `StoreError`."""
+        """Acquire the lease `name`, and hold it in the `async with` block. Raises `StoreError`."""
         changed = asyncio.Event()
         stop_listening = self._store.listen(lambda table, key: changed.set() if key == name else None)
         try:
@@ -338,7 +340,7 @@ class Driver:
             await self._store.release(lease)
 
     async def _renew(self, lease: Lease) -> None:
-        """Renew the lease until it is lost. The driver's next write detects the loss."""
+        """Renew the lease until it is lost. The next write with the lease detects the loss."""
         held = True
         while held:
             await asyncio.sleep(LEASE_SECONDS / 3)

@@ -1,4 +1,4 @@
-"""The egress policies of sandboxes, as the methods see them: the policy in the row, and the proxy that applies it."""
+"""Reads and changes egress policies: the policy in a sandbox's row, and the proxy that applies the policy."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -12,11 +12,11 @@ from hawse_gateway.sandboxes.table import SandboxTable
 
 
 class SandboxEgress:
-    """The egress policies of sandboxes. All methods may raise `HawseError` `not_found` and `unavailable`.
+    """The egress policies of sandboxes. All methods can raise `HawseError` (`not_found`, `unavailable`).
 
     Args:
         table: The rows.
-        providers: By name.
+        providers: The providers, by name.
         grants: Decides which secrets sandboxes get.
     """
 
@@ -32,14 +32,14 @@ class SandboxEgress:
         return found.value
 
     async def change(self, sandbox: str, change: Callable[[SandboxRecord], SandboxRecord]) -> SandboxRecord:
-        """Change the policy in a sandbox's row, and apply it to the running proxy. Return the row.
+        """Change the policy in a sandbox's row, and apply the policy to the running proxy. Return the row.
 
         Args:
             sandbox: The id of the sandbox.
-            change: Returns the row with the new policy. It can be called several times, and can raise `HawseError`.
+            change: Returns the row with the new policy. Can be called several times. Can raise `HawseError`.
 
         Raises:
-            HawseError: `unavailable` if the row was changed but the proxy was not. The supervisor tries again.
+            HawseError: `unavailable` if the row was changed but the proxy was not. The supervisor retries.
         """
         rows = await self._table.change(sandbox, change)
         while True:
@@ -52,21 +52,21 @@ class SandboxEgress:
             rows = await self._table.existing(sandbox)
             assert rows.sandbox is not None
             if rows.sandbox.value.spec.egress == record.spec.egress:
-                return rows.sandbox.value  # otherwise another call changed the policy: apply it again
+                return rows.sandbox.value  # if another call has changed the policy, apply the new policy
 
     async def status(self, record: SandboxRecord) -> Status | None:
-        """Return the status of a sandbox's proxy. None: the sandbox has no proxy."""
+        """Return the status of a sandbox's proxy, or None without a proxy."""
         egress = self._of(record)
         return None if egress is None else await egress.status(record.unit)
 
     async def watch(
         self, record: SandboxRecord, *, allowed: bool
     ) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-        """Yield the decisions of a sandbox's proxy until it ends. Without a proxy, yield nothing.
+        """Yield the decisions of a sandbox's proxy until the proxy ends. Yield nothing without a proxy.
 
         Args:
             record: The row of the sandbox.
-            allowed: Whether to report allowed requests too.
+            allowed: Whether to include allowed requests.
         """
         if (egress := self._of(record)) is not None:
             async with aclosing(egress.watch(record.unit, allowed=allowed)) as batches:

@@ -31,7 +31,7 @@ from hawse_gateway.sandboxes.records import SandboxRecord
 
 QUEUE: Final = 512  # decisions queued for a slow client
 WATCHES: Final = 32  # per user
-POLL: Final = 1.0  # s between checks for a proxy: nothing reports that another gateway has started one
+POLL: Final = 1.0  # s between checks for a proxy, because the start of a proxy by another gateway causes no event
 NOT_FILTERED: Final = HawseError("invalid_params", "the network of this sandbox is not `filtered`")
 
 
@@ -41,7 +41,7 @@ class EgressMethods:
     Args:
         egress: The policies of the sandboxes.
         tasks: The parent of the watching tasks.
-        user_networks: The networks that users with limited rights can choose. None: all.
+        user_networks: The networks that users with limited rights can choose. None means all.
         poll: Seconds between checks for a proxy that is not running.
     """
 
@@ -90,7 +90,7 @@ class EgressMethods:
         stream.task = self._tasks.create_task(self._follow(stream, params, call.principal.id), name="egress.watch")
 
     async def _follow(self, stream: "EgressWatchStream", params: EgressWatch, user: str) -> None:
-        """Follow a sandbox's proxies, one after another, until the call is closed."""
+        """Follow the successive proxies of a sandbox until the call is closed."""
         try:
             with in_progress(self._watches, user):
                 while True:
@@ -98,7 +98,7 @@ class EgressMethods:
                     if record.spec.network != "filtered":
                         raise NOT_FILTERED
                     async with aclosing(self._egress.watch(record, allowed=params.allowed)) as batches:
-                        again = True  # the first batch is what was refused last
+                        again = True  # the first batch contains recent refusals
                         async for requests in batches:
                             stream.add(requests, again=again)
                             again = False
@@ -129,23 +129,23 @@ class EgressMethods:
 
 
 class EgressWatchStream(OutputOnlyStream):
-    """Serves one watch. A slow client loses requests, and gets the number of them."""
+    """The stream of one watch. A slow client loses decisions and gets the number of lost ones."""
 
     def __init__(self, call: ServerCall) -> None:
         super().__init__(call)
         self.task: asyncio.Task[None] | None = None
         self._waiting: deque[EgressRequest] = deque()
         self._lost = 0
-        self._latest = 0.0  # the time of the latest request: a proxy that is watched again reports it again
-        self._live: bool | None = None  # whether `live` was sent; None until it is due
+        self._latest = 0.0  # the time of the latest decision, because a new watch of the proxy repeats decisions
+        self._live: bool | None = None  # whether `live` was sent; None if it is not due
         self._error: HawseError | None = None
 
     def add(self, requests: Sequence[EgressRequest | EgressLost], *, again: bool) -> None:
-        """Send requests as soon as there is credit.
+        """Send decisions as soon as the client's credit allows it.
 
         Args:
-            requests: The requests.
-            again: Whether those may be among them that were sent already.
+            requests: The decisions.
+            again: Whether `requests` can contain decisions that were sent before.
         """
         before = self._latest
         for request in requests:
@@ -162,13 +162,13 @@ class EgressWatchStream(OutputOnlyStream):
         self.wake()
 
     def live(self) -> None:
-        """Send `live`, once, after what waits."""
+        """Send `live` once, after the queued decisions."""
         if self._live is None:
             self._live = False
             self.wake()
 
     def fail(self, error: HawseError) -> None:
-        """End the call with an error, after what waits."""
+        """End the call with an error, after the queued decisions."""
         self._error = error
         self.wake()
 

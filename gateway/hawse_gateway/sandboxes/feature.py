@@ -1,4 +1,4 @@
-"""Sandboxes: their providers and links, and `sandbox.*`, `egress.*`, `template.*` and `image.*`."""
+"""The sandbox feature: providers, links, and `sandbox.*`, `egress.*`, `template.*` and `image.*`."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -92,7 +92,7 @@ def _sandboxes(gateway: Composition) -> Sandboxes:
 
 
 def _refusals(store: Store, audit: AuditTrail) -> OnRefusal:
-    """Return what writes the refusals of filtered networks to the audit log."""
+    """Return a function that records the refusals of filtered networks in the audit log."""
 
     async def note(unit: str, refusal: EgressRefusal) -> None:
         try:
@@ -146,12 +146,14 @@ def _build_methods(gateway: Composition) -> None:
 
 
 def _add_egress(out: Exposition, totals: Counters, lost: int) -> None:
-    """Add what the proxies of filtered networks have done."""
+    """Add the metrics of the proxies of filtered networks."""
     connections = Family("hawse_egress_connections", "gauge", "Connections to proxies of filtered networks.")
-    requests = Family("hawse_egress_requests_total", "counter", "Requests to these proxies, by what became of them.")
-    content = Family("hawse_egress_bytes_total", "counter", "Bytes of the content of requests and of answers.")
-    unwritten = Family("hawse_egress_refusals_lost_total", "counter", "Refusals that are not in the audit log.")
-    cpu = Family("hawse_egress_cpu_seconds_total", "counter", "Processor time of these proxies.")
+    requests = Family("hawse_egress_requests_total", "counter", "Requests to proxies of filtered networks, by result.")
+    content = Family(
+        "hawse_egress_bytes_total", "counter", "Bytes of request and response bodies in filtered networks."
+    )
+    unwritten = Family("hawse_egress_refusals_lost_total", "counter", "Refusals that are missing in the audit log.")
+    cpu = Family("hawse_egress_cpu_seconds_total", "counter", "CPU time used by proxies of filtered networks.")
     memory = Family("hawse_egress_resident_memory_bytes", "gauge", "Their resident memory.")
     out.add(connections, [({}, totals.connections)])
     out.add(cpu, [({}, totals.cpu)])

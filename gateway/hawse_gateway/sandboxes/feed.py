@@ -1,7 +1,7 @@
-"""`sandbox.watch`: reports every sandbox once, then again after each change by any gateway.
+"""`sandbox.watch`: reports all sandboxes, and then each change by any gateway.
 
-One task reads the rows after a change, for all watches. A watch keeps only the ids still to be sent, so the number of
-sandboxes bounds its memory even if its client reads slowly.
+One task reads the rows after a change, for all watches. A watch only keeps the ids to send, so the number of sandboxes
+limits its memory even if its client reads slowly.
 """
 
 import asyncio
@@ -21,22 +21,22 @@ from hawse_gateway.store.base import StoreError
 
 log = logging.getLogger(__name__)
 
-RETRY: Final = 1.0  # s until the next attempt after the store could not be read
+RETRY: Final = 1.0  # s before the next attempt after an error of the store
 
 
 class SandboxWatchStream(OutputOnlyStream):
-    """Serves one watch."""
+    """The stream of one watch."""
 
     def __init__(self, call: ServerCall, feed: "SandboxFeed", labels: Mapping[str, str]) -> None:
         super().__init__(call)
         self._feed = feed
         self._labels = labels
-        self._pending: dict[str, None] | None = None  # ids to send, in order; None until the rows have been read
-        self._sent: set[str] = set()  # ids that the client has received
+        self._pending: dict[str, None] | None = None  # ids to send, in order; None until the first read of the rows
+        self._sent: set[str] = set()  # ids that were sent to the client
         self._live = False
 
     def update(self, changed: Mapping[str, SandboxInfo | None]) -> None:
-        """Queue the changed sandboxes; at first, all that exist."""
+        """Queue changed sandboxes. The first call queues all sandboxes."""
         if self._pending is None:
             self._pending = dict.fromkeys(self._feed.known)
         else:
@@ -72,7 +72,7 @@ class SandboxWatchStream(OutputOnlyStream):
 
 
 class SandboxFeed:
-    """Reads the rows while there are watches. `known` holds the sandboxes as last read."""
+    """Reads the rows while there are watches. `known` contains the last known sandboxes."""
 
     def __init__(self, sandboxes: Sandboxes) -> None:
         self.known: dict[str, SandboxInfo] = {}
@@ -96,7 +96,7 @@ class SandboxFeed:
         self._streams.discard(stream)
 
     async def run(self) -> None:
-        """Pass changes on to the watches until cancelled."""
+        """Report changes to the watches until cancelled."""
         stop_listening = self._sandboxes.store.listen(lambda table, key: self._changed.set())
         self._sandboxes.progress.on_change = lambda sandbox: self._changed.set()
         try:

@@ -1,6 +1,7 @@
-"""Decides which secrets a sandbox can use. Checked at each start and while it runs: a user can lose a secret.
+"""Decides which secrets a sandbox can use. This is checked at each start and while the sandbox runs.
 
-A row records why each secret was allowed when it was named. The secret is granted while that reason still holds.
+A row contains the reason why each secret was allowed when it was requested. The secret is granted as long as the reason
+is valid.
 """
 
 from typing import Final
@@ -15,15 +16,15 @@ from hawse_gateway.providers.base import SandboxSpec
 from hawse_gateway.sandboxes.records import SandboxRecord
 from hawse_gateway.sandboxes.templates import Templates
 
-OPERATOR: Final = ""  # the reason for a user with full rights; otherwise the id of the user whom the table lists
+OPERATOR: Final = ""  # the reason for a user with full rights; other reasons are the id of a user in the secret's table
 
 
 class Grants:
-    """Decides which secrets sandboxes receive.
+    """Decides which secrets sandboxes get.
 
     Args:
-        settings: The operator's settings of filtered networks.
-        templates: The templates, which can name secrets.
+        settings: The operator's settings for filtered networks.
+        templates: The templates, which can contain secrets.
     """
 
     def __init__(self, settings: EgressSettings, templates: Templates) -> None:
@@ -31,15 +32,15 @@ class Grants:
         self._templates = templates
 
     def check(self, policy: EgressPolicy, caller: Principal, template: str | None) -> dict[str, str]:
-        """Return the reasons, by name, why a policy's secrets are allowed. The template's secrets are left out.
+        """Return the reasons why a policy's secrets are allowed, by name, without the template's secrets.
 
         Args:
             policy: The policy.
             caller: The principal that requests it.
-            template: The template whose rules the policy uses. None: it has its own rules.
+            template: The template whose rules the policy uses. None if the policy has its own rules.
 
         Raises:
-            HawseError: `invalid_params` for an invalid rule, or a secret that the caller cannot use.
+            HawseError: `invalid_params` for an invalid rule or a secret that the caller cannot use.
         """
         granted = self._templates.secrets(template)
         user = None if ALL in caller.rights else caller.id
@@ -48,13 +49,13 @@ class Grants:
         return {name: reason for name in policy.secrets if name not in granted}
 
     def effective(self, record: SandboxRecord) -> EgressPolicy:
-        """Return the policy that the sandbox's proxy has to apply now: without revoked secrets."""
+        """Return the policy for the sandbox's proxy, without revoked secrets."""
         policy = record.spec.egress or EgressPolicy()
         allowed = [name for name in policy.secrets if self._allowed(record, policy, name)]
         return policy if allowed == policy.secrets else msgspec.structs.replace(policy, secrets=allowed)
 
     def spec(self, record: SandboxRecord) -> SandboxSpec:
-        """Return the specification that the provider starts."""
+        """Return the specification to pass to the provider."""
         if record.spec.egress is None:
             return record.spec
         return msgspec.structs.replace(record.spec, egress=self.effective(record))
@@ -68,4 +69,4 @@ class Grants:
         template = None if record.template is None else self._templates.by_name.get(record.template)
         if template is not None and template.egress == policy and name in policy.secrets:
             return True
-        return is_listed(secret, record.owner)  # a row without reasons, written by an earlier version
+        return is_listed(secret, record.owner)  # the row of an earlier version, without reasons

@@ -1,6 +1,6 @@
 """Sandboxes of the provider `joined`: users' machines that connect to the gateway.
 
-Such a sandbox sleeps until its machine connects, and again after the machine has left.
+Such a sandbox sleeps while its machine is not connected.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from hawse_gateway.store.clock import Clock
 
 
 class Starts(Protocol):
-    """Starts sandboxes (`Sandboxes`)."""
+    """The interface for starting sandboxes (`Sandboxes`)."""
 
     async def get(self, sandbox: str) -> SandboxInfo: ...
 
@@ -30,7 +30,7 @@ class Starts(Protocol):
 
 
 class JoinedSandboxes:
-    """Updates the rows of sandboxes when their machines join and leave."""
+    """Updates the rows of sandboxes when machines join and leave."""
 
     def __init__(
         self,
@@ -41,15 +41,15 @@ class JoinedSandboxes:
         capabilities: Mapping[str, Capabilities],
         clock: Clock,
     ) -> None:
-        """Store the collaborators.
+        """Create it without background work.
 
         Args:
             sandboxes: Starts sandboxes.
             table: The rows.
-            driver: Ends the run of a machine that has left.
-            providers: By name.
+            driver: Ends the runs of machines that have left.
+            providers: The providers, by name.
             capabilities: The providers' capabilities, by provider name.
-            clock: The source of timestamps in rows.
+            clock: The clock for timestamps in rows.
         """
         self._sandboxes = sandboxes
         self._table = table
@@ -59,13 +59,13 @@ class JoinedSandboxes:
         self._clock = clock
 
     def waiting(self, record: SandboxRecord) -> SandboxRecord:
-        """Return the row of a new sandbox. If a machine has to join it, the row waits for that machine."""
+        """Return the row of a new sandbox. The sandbox sleeps if it waits for a machine."""
         if not self._joined(record):
             return record
         return msgspec.structs.replace(record, wanted="sleeping", idle_timeout=None)
 
     def change(self, params: SandboxUpdate) -> Callable[[SandboxRecord], SandboxRecord]:
-        """Return a function that applies an update to a row. It raises `HawseError` (`invalid_params`)."""
+        """Return a function that applies an update to a row. The function raises `HawseError` (`invalid_params`)."""
 
         def change(record: SandboxRecord) -> SandboxRecord:
             new = changed(record, params, self._clock.now())
@@ -80,7 +80,7 @@ class JoinedSandboxes:
         """Return the unit of a sandbox that a machine can join.
 
         Raises:
-            HawseError: `not_found`, `stopped`, or `conflict` for a sandbox of another provider than `joined`.
+            HawseError: `not_found`, `stopped`, or `conflict` if the sandbox's provider is not `joined`.
         """
         rows = await self._table.existing(sandbox)
         assert rows.sandbox is not None
@@ -95,7 +95,7 @@ class JoinedSandboxes:
         return record.unit
 
     async def check_present(self, record: SandboxRecord) -> None:
-        """Raise `HawseError` (`unavailable`) if a call cannot start a sandbox because its machine is not connected."""
+        """Raise `HawseError` (`unavailable`) if the machine of a joined sandbox is not connected."""
         if self._joined(record):
             seen = await self._providers[record.provider].observe(record.unit)
             if seen.gone:
@@ -103,7 +103,7 @@ class JoinedSandboxes:
                 raise HawseError("unavailable", text)
 
     async def let_join(self, sandbox: str) -> SandboxInfo | None:
-        """Let machines join a stopped sandbox again, and return it. None: this sandbox does not wait for a machine.
+        """Let machines join a stopped sandbox again. Return the sandbox, or None if it does not wait for a machine.
 
         Raises:
             HawseError: `not_found`.
@@ -122,20 +122,20 @@ class JoinedSandboxes:
         return await self._sandboxes.get(sandbox)
 
     async def begin(self, sandbox: str) -> SandboxInfo:
-        """Start the sandbox on the machine that has just connected. Return it once it is running.
+        """Start the sandbox on a machine that has just connected. Return the sandbox when it is running.
 
         Raises:
             HawseError: `not_found`, `stopped`, or the error of the failed start.
         """
         await self.unit(sandbox)
-        await self._sandboxes.get(sandbox)  # ends a run with a different runtime
+        await self._sandboxes.get(sandbox)  # ends a run that belongs to a different runtime
         return await self._sandboxes.start(sandbox)
 
     async def leave(self, sandbox: str, runtime: str, reason: str) -> None:
-        """Record that a machine has left for good. Does nothing if another machine has joined since.
+        """Record that a machine has left permanently. Has no effect if another machine has joined.
 
         Raises:
-            HawseError: `unavailable` if the store cannot be used.
+            HawseError: `unavailable` if the store is unavailable.
         """
         rows = await self._table.read(sandbox)
         if rows.sandbox is None or rows.live is None or rows.live.value.runtime != runtime:
@@ -151,7 +151,7 @@ class JoinedSandboxes:
         self._driver.settle(sandbox)
 
     async def why(self, sandbox: str) -> str:
-        """Return why a sandbox is ending, for the machine's user. Raises `HawseError` (`unavailable`)."""
+        """Return the reason why a sandbox ends, for the machine's user. Raises `HawseError` (`unavailable`)."""
         rows = await self._table.read(sandbox)
         if rows.sandbox is None or rows.sandbox.value.wanted == "deleted":
             reason = None if rows.sandbox is None else rows.sandbox.value.reason

@@ -1,7 +1,7 @@
-"""The sandboxes as methods and links see them. Every change to a sandbox goes through this module.
+"""The operations on sandboxes, for methods and links.
 
-An operation writes the wanted state, waits for the driver, and reads the result from the rows. So it does not matter
-which gateway did the work, or whether that gateway was replaced in the meantime.
+An operation writes the wanted state, waits for the driver, and reads the result from the rows. It therefore works
+regardless of which gateway drives the sandbox, even if that gateway is replaced in the meantime.
 """
 
 import asyncio
@@ -38,14 +38,14 @@ from hawse_gateway.store.base import ConflictError, Store, store_errors_unavaila
 from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
-ENSURE_ATTEMPTS: Final = 3  # a runtime that ends while it is being checked is started again
-IDLE_TIMEOUT: Final = 600.0  # s, the default for new sandboxes
+ENSURE_ATTEMPTS: Final = 3  # attempts: a runtime that ends while it is being checked is started again
+IDLE_TIMEOUT: Final = 600.0  # s, default for new sandboxes
 
 
 class Sandboxes:
     """All sandboxes of a gateway. Use it in `async with sandboxes.running():`.
 
-    All methods may raise `HawseError`: `not_found` for an unknown id, `unavailable` if the store cannot be used.
+    All methods can raise `HawseError`: `not_found` for an unknown id, `unavailable` if the store is unavailable.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class Sandboxes:
 
         Args:
             store: The rows.
-            providers: By name; the first is the default. They are closed at the end, like the store.
-            clock: Measures backoff and lifetimes.
-            idle_timeout: The default number of seconds without activity after which a sandbox sleeps.
-            sweep: Seconds between two comparisons of the rows with the providers' units.
-            admission: Refuses sandboxes that do not fit. None: all are started.
+            providers: The providers, by name. The first one is the default. Like the store, they are closed at the end.
+            clock: The clock for delays and lifetimes.
+            idle_timeout: The default number of seconds without activity before a sandbox sleeps.
+            sweep: Seconds between comparisons of the rows with the providers' units.
+            admission: Refuses sandboxes that exceed the capacity. None admits all sandboxes.
             pool: The number of sandboxes to start in advance.
-            templates: Named settings, each with its own pool. None: no templates.
-            egress: The operator's settings of filtered networks. None: no secrets.
+            templates: The templates, which can have pools. None disables templates.
+            egress: The operator's settings for filtered networks. None means no secrets.
         """
         self.store = store
         self.providers = providers
@@ -120,10 +120,10 @@ class Sandboxes:
 
     @asynccontextmanager
     async def running(self, calls: RuntimeCalls | None = None) -> AsyncIterator[None]:
-        """Drive and supervise the sandboxes. They keep running afterwards, for the next gateway.
+        """Drive and supervise the sandboxes. They keep running when the gateway stops.
 
         Args:
-            calls: Calls runtimes. None: sandboxes never sleep and are not notified of changes.
+            calls: Calls runtimes. If None, sandboxes never sleep and are not notified of changes.
         """
         try:
             for name, provider in self.providers.items():
@@ -144,24 +144,24 @@ class Sandboxes:
             await self.store.close()
 
     def capabilities(self) -> Capabilities:
-        """The capabilities of the default provider. Available inside `running`."""
+        """The capabilities of the default provider, available inside `running`."""
         return self._capabilities[self.default]
 
     async def sweep(self) -> None:
-        """Compare the rows with the providers' units now, and wait until all resulting work is done."""
+        """Compare the rows with the providers' units now, and wait until the resulting work is done."""
         await self._supervisor.sweep()
         await self._driver.idle()
 
     # ---- reading
 
     async def list(self, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
-        """Return all sandboxes with these labels, as stored. No runtime is started or queried."""
+        """Return all sandboxes with these labels, without starting or querying runtimes."""
         found = [self.describe(rows) for rows in (await self._table.read_all()).values() if rows.visible]
         chosen = [info for info in found if records.has_labels(info, labels or {})]
         return sorted(chosen, key=lambda info: records.order(info.id))
 
     async def get(self, sandbox: str) -> SandboxInfo:
-        """Return one sandbox after checking its runtime. It is not started."""
+        """Return a sandbox after checking its runtime, without starting it."""
         rows = await self._table.existing(sandbox)
         info = self.describe(rows)
         if rows.live is None or rows.live.value.state != "running":
@@ -175,7 +175,7 @@ class Sandboxes:
         return info
 
     def describe(self, rows: Rows) -> SandboxInfo:
-        """Return the public description of a sandbox, which must have a row."""
+        """Return the public description of a sandbox that has a row."""
         assert rows.sandbox is not None
         record = rows.sandbox.value
         capabilities = self._capabilities.get(record.provider)
@@ -184,23 +184,23 @@ class Sandboxes:
     # ---- creating and changing
 
     def resolve(self, params: SandboxCreate, owner: str = "owner") -> Creation:
-        """Apply the template and the defaults to the parameters of a creation for the principal `owner`.
+        """Apply the template and the defaults to the parameters of a creation by the principal `owner`.
 
         Raises:
-            HawseError: `invalid_params` if there is no such template.
+            HawseError: `invalid_params` if the template does not exist.
         """
         return requests.resolve(params, owner, self.templates, self.default)
 
     async def create(self, creation: Creation) -> SandboxInfo:
-        """Create and start a sandbox; return it when its runtime accepts links.
+        """Create and start a sandbox. Return the sandbox when its runtime accepts links.
 
         Raises:
-            HawseError: `conflict` if the id was created with other parameters, `cleanup_pending` if a part of a deleted
-                sandbox with that id is still running, `invalid_params`, or the error of the failed start.
+            HawseError: `conflict` if a sandbox with this id was created with other parameters, `cleanup_pending` if a
+                deleted sandbox with this id has not ended, `invalid_params`, or the error of the failed start.
         """
         id, capabilities = creation.id, self._capabilities.get(creation.provider)
         requests.check_request(creation.params, capabilities, creation.provider)
-        # All rows are needed only for pool members, which can be claimed or own a unit that is named like this id.
+        # All rows are only needed with pool members, which can be claimed or can own the unit with this name.
         members = self._pool.stocked or id.startswith((MEMBER, requests.REPLACEMENT))
         rows = await self._table.read_all() if members else {id: await self._table.read(id)}
         unit = requests.free_unit(id, rows)
@@ -229,11 +229,11 @@ class Sandboxes:
         return self.describe(rows)
 
     def filling(self, sandbox: str) -> AbstractAsyncContextManager[object]:
-        """Return a lock across gateways, held while a sandbox's workspace is filled. Raises `StoreError`."""
+        """Return the lock for filling a sandbox's workspace, which works across gateways. Raises `StoreError`."""
         return self._driver.lease(f"fill/{sandbox}")
 
     async def snapshot_of(self, sandbox: str) -> str | None:
-        """Return the backup that still has to be restored into the workspace."""
+        """Return the id of the backup that is not restored into the workspace yet, or None."""
         found = (await self._table.existing(sandbox)).sandbox
         return None if found is None else found.value.snapshot
 
@@ -242,17 +242,17 @@ class Sandboxes:
         await self._table.change(sandbox, lambda record: msgspec.structs.replace(record, snapshot=None))
 
     async def start(self, sandbox: str) -> SandboxInfo:
-        """Start a sandbox, even if it was stopped or paused. Raises the error of a failed start."""
+        """Start a sandbox, including a stopped or paused one. Raises the error of a failed start."""
         rows = await self._bring(sandbox, "running")
         if rows.live is None or rows.live.value.state != "running":
             raise not_started(rows, sandbox, self._clock, lost=await self._supervisor.has_lost_rows())
         return self.describe(rows)
 
     async def stop(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
-        """End everything in a sandbox, for a `reason`. Returns when that is verified. Later calls do not start it.
+        """Stop a sandbox for `reason`. Return when the end of its processes is verified. Later calls do not start it.
 
         Raises:
-            HawseError: `cleanup_pending` if a part of it is still running; the driver tries again.
+            HawseError: `cleanup_pending` if a process has not ended. The driver retries.
         """
         rows = await self._bring(sandbox, "stopped", reason, before=await self._table.existing(sandbox))
         if rows.run is not None:
@@ -260,10 +260,11 @@ class Sandboxes:
         return self._reached(rows, sandbox)
 
     async def pause(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
-        """Suspend a running sandbox, for a `reason`.
+        """Suspend a running sandbox for `reason`.
 
         Raises:
-            HawseError: `invalid_params` if its provider cannot pause, `stopped` if the sandbox is not running.
+            HawseError: `invalid_params` if the provider cannot pause sandboxes, `stopped` if the sandbox is not
+                running.
         """
         rows = await self._table.existing(sandbox)
         assert rows.sandbox is not None
@@ -278,10 +279,10 @@ class Sandboxes:
         return self._reached(rows, sandbox)
 
     async def delete(self, sandbox: str) -> None:
-        """End everything in a sandbox and remove its files. Concurrent calls share the work.
+        """Delete a sandbox and its files. Concurrent calls share the work.
 
         Raises:
-            HawseError: `cleanup_pending` if a part of it is still running; the driver tries again.
+            HawseError: `cleanup_pending` if a process has not ended. The driver retries.
         """
         rows = await self._bring(sandbox, "deleted")
         if rows.sandbox is not None or rows.run is not None:
@@ -295,10 +296,10 @@ class Sandboxes:
         Args:
             sandbox: The id of the sandbox.
             report: Called with the progress of a start.
-            start: Whether to start a sandbox that is not running. If false, None is returned for such a sandbox.
+            start: Whether to start a sandbox that is not running. If False, None is returned for such a sandbox.
 
         Raises:
-            HawseError: `stopped` if a client has stopped or paused it, or the error of the failed start.
+            HawseError: `stopped` if a client has stopped or paused the sandbox, or the error of the failed start.
         """
         for _ in range(ENSURE_ATTEMPTS):
             rows = await self._table.existing(sandbox)
@@ -324,7 +325,7 @@ class Sandboxes:
         raise HawseError("unavailable", f"sandbox {sandbox!r} did not start")
 
     async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
-        """Return the configuration to send to a sandbox's runtime when a link opens, and after a change."""
+        """Return the configuration to send to a sandbox's runtime when a link opens and after a change."""
         rows = await self._table.read(sandbox)
         if rows.sandbox is None:
             return None
@@ -335,10 +336,11 @@ class Sandboxes:
     # ---- inside
 
     async def _add_default(self, *, never: bool = False) -> None:
-        """Create the row of the default sandbox, unless it exists. The sandbox sleeps until it is needed.
+        """Create the row of the default sandbox unless it exists. The sandbox sleeps until it is needed.
 
         Args:
-            never: Whether the sandbox has never existed: the store is new, and no provider has a unit with this name.
+            never: Whether the sandbox has never existed, because the store is new and no provider has a unit with this
+                name.
         """
         record = requests.default_record(self.default, self._clock.now(), self._idle_timeout)
         record = await self.vacancy.begin(record, never=never)
@@ -346,7 +348,7 @@ class Sandboxes:
             await self.store.write(records.new(record))
 
     async def _admit(self, record: SandboxRecord) -> None:
-        """Refuse a sandbox that does not fit. Raises `HawseError` (`capacity_exceeded`) or `StoreError`."""
+        """Refuse a sandbox that exceeds the capacity. Raises `HawseError` (`capacity_exceeded`) or `StoreError`."""
         if self._admission is None:
             return
         memory, offered = record.spec.limits.memory, self._capabilities.get(record.provider)
@@ -361,7 +363,7 @@ class Sandboxes:
             await self._admission.check(len(await self.store.rows(records.RUNS)), memory, remote=remote)
 
     async def _discard(self, id: str, generation: str) -> None:
-        """Delete a sandbox whose creation failed, unless it has been replaced since."""
+        """Delete a sandbox whose creation failed, unless another sandbox has replaced it."""
         rows = await self._table.read(id)
         if rows.sandbox is None or rows.sandbox.value.generation != generation or rows.sandbox.value.made:
             return
@@ -372,9 +374,9 @@ class Sandboxes:
     async def _bring(
         self, sandbox: str, wanted: Wanted, reason: str | None = None, *, before: Rows | None = None
     ) -> Rows:
-        """Write the wanted state, and wait until the driver can do no more for now. Returns the resulting rows.
+        """Write the wanted state, and wait until the driver has finished for now. Return the resulting rows.
 
-        The rows `before` a stop or a pause show whether the sandbox has previews to remember.
+        `before` contains the rows before a stop or a pause. They determine whether previews must be stored.
         """
         previews = None if before is None else await previews_before_end(before, self._calls)
 
@@ -388,7 +390,7 @@ class Sandboxes:
         return await self._table.read(sandbox)
 
     def _reached(self, rows: Rows, sandbox: str) -> SandboxInfo:
-        """Describe a sandbox after an operation. Another client may have deleted it in the meantime."""
+        """Describe a sandbox after an operation. Raises `HawseError` if another client has deleted it."""
         if rows.sandbox is None:
             raise HawseError("not_found", f"sandbox {sandbox!r} was deleted")
         return self.describe(rows)

@@ -32,7 +32,7 @@ from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import order
 
-PAGE_BYTES: Final = 512 << 10  # in one answer of `sandbox.list`: half the limit of a control message
+PAGE_BYTES: Final = 512 << 10  # bytes of sandboxes in a response to `sandbox.list`: half the limit of a control message
 
 
 class SandboxMethods:
@@ -45,7 +45,7 @@ class SandboxMethods:
 
         Args:
             sandboxes: The sandboxes.
-            feed: Serves the watches.
+            feed: Serves `sandbox.watch`.
             creations: Creates sandboxes.
             end_links: Revokes a sandbox's links that were created before a given time.
         """

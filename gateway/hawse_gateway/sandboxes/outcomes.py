@@ -1,17 +1,17 @@
-"""The errors of operations on sandboxes, derived from the rows that the driver has written."""
+"""Derives the errors of operations on sandboxes from the rows written by the driver."""
 
 from hawse.wire import HawseError
 from hawse_gateway.sandboxes.driver import RETRY_MAX
 from hawse_gateway.sandboxes.records import Rows, SandboxRecord
 from hawse_gateway.store.clock import Clock
 
-SHORTEST_WAIT = 0.1  # s, the minimum `retry_after`: a client that retries at once would only be refused again
+SHORTEST_WAIT = 0.1  # s, the minimum `retry_after`, because an immediate retry would fail again
 
 
 def cleanup_pending(rows: Rows, clock: Clock) -> HawseError:
-    """Return the error for a sandbox that has not fully ended.
+    """Return the error for a sandbox that has not ended completely.
 
-    Its `retry_after` is the number of seconds until the driver tries again, at least `SHORTEST_WAIT`; 1 s if unknown.
+    `retry_after` is the time in seconds until the driver retries, at least `SHORTEST_WAIT`. It is 1 s if unknown.
     """
     retry_at, reason = None, None
     if rows.run is not None:
@@ -24,21 +24,21 @@ def cleanup_pending(rows: Rows, clock: Clock) -> HawseError:
 
 
 def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -> HawseError:
-    """Return the error for a sandbox that should have been started but is not running.
+    """Return the error for a sandbox that is not running after a start.
 
     Args:
         rows: The sandbox's rows.
         sandbox: The id of the sandbox.
-        clock: Measures the time until the next attempt to end it.
-        lost: Whether the store was emptied in the meantime.
+        clock: The clock for the time until the driver retries.
+        lost: Whether the store was emptied during the start.
     """
     if rows.sandbox is not None and rows.sandbox.value.wanted == "sleeping" and rows.sandbox.value.failure is not None:
-        return rows.sandbox.value.failure.to_exception()  # even if the failed run has not ended yet
+        return rows.sandbox.value.failure.to_exception()  # reported even if the failed run has not ended
     if rows.run is not None:
         return cleanup_pending(rows, clock)
     if rows.sandbox is None and lost:
         return HawseError("unavailable", f"the store has lost sandbox {sandbox!r} while it was started")
-    if rows.sandbox is None:  # an emptied store looks the same as a deletion
+    if rows.sandbox is None:  # an emptied store cannot be distinguished from a deletion
         text = f"sandbox {sandbox!r} does not exist any more: it was deleted, or the store has lost it"
         return HawseError("not_found", text)
     if rows.sandbox.value.wanted == "deleted":
@@ -49,29 +49,29 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
 
 
 def not_wanted(record: SandboxRecord) -> HawseError:
-    """Return the error for a call to a stopped or paused sandbox, with the reason in its details."""
+    """Return the error for a call to a stopped or paused sandbox. Its details contain the reason."""
     how = record.reason or f"{record.wanted} by a client"
     text = f"sandbox {record.id!r} was {how}: start it with sandbox.start"
     return HawseError("stopped", text, details={"reason": how})
 
 
 def repeated(rows: Rows, record: SandboxRecord, clock: Clock) -> str:
-    """Return the generation of the sandbox that an earlier call of the same creation has created.
+    """Return the generation of a sandbox that was created by an earlier call with the same parameters.
 
     Args:
-        rows: The rows of the existing sandbox with this id.
+        rows: The rows of the existing sandbox.
         record: The row that the creation would have written.
-        clock: Measures the time until the next attempt to delete it.
+        clock: The clock for the time until the driver retries.
 
     Raises:
-        HawseError: `conflict` if it was created with other or unknown parameters, `cleanup_pending` if it is being
-            deleted, or the error of the failed creation.
+        HawseError: `conflict` if the sandbox was created with other or unknown parameters, `cleanup_pending` if it is
+            being deleted, or the error of the failed creation.
     """
     assert rows.sandbox is not None
     found = rows.sandbox.value
     same = found.fingerprint == record.fingerprint
     if found.wanted == "deleted":
-        # A client may retry a failed creation before its run has ended.
+        # A client can retry a failed creation before its run has ended.
         raise found.failure.to_exception() if same and found.failure is not None else cleanup_pending(rows, clock)
     if not found.fingerprint:
         text = f"sandbox {found.id!r} exists, and the store has lost the parameters that it was created with"

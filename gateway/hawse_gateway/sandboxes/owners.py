@@ -1,6 +1,6 @@
-"""The owners of sandboxes, kept in memory so that calls are checked without waiting for the store.
+"""Keeps the owners of sandboxes in memory, so that calls are checked without waiting for the store.
 
-A lookup takes equally long for another user's sandbox and for one that does not exist.
+The time of a lookup does not reveal whether a sandbox exists.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
 
 
 def namespace(user: str) -> str:
-    """Return the id prefix for the sandboxes of a user whose rights are limited to their own sandboxes.
+    """Return the prefix of sandbox ids for a user whose rights are limited to their own sandboxes.
 
-    The prefix prevents such users from detecting other users' sandbox ids by creating sandboxes.
+    The prefix prevents these users from discovering other users' sandbox ids by creating sandboxes.
     """
     if _PLAIN.fullmatch(user):
         return f"{user}."
@@ -33,7 +33,7 @@ def namespace(user: str) -> str:
 
 
 class _Owned(msgspec.Struct):
-    """The fields that are read from a sandbox's row."""
+    """The fields of a sandbox's row that this module reads."""
 
     owner: str = "owner"
     pool: bool = False
@@ -49,16 +49,16 @@ class Owners:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Owners"]:
-        """Load the rows and follow them. Raises `StoreError`."""
+        """Load the rows, and follow their changes. Raises `StoreError`."""
         async with self._follower.running():
             yield self
 
     def owns(self, principal: Principal, sandbox: str) -> bool:
-        """Return whether a sandbox exists and belongs to the user."""
+        """Return whether a sandbox exists and the user owns it."""
         return self._owners.get(sandbox) == principal.id
 
     def count(self, user: str) -> int:
-        """Return the number of sandboxes that belong to a user."""
+        """Return the number of sandboxes of a user."""
         return sum(owner == user for owner in self._owners.values())
 
     def note(self, sandbox: str, owner: str) -> None:

@@ -1,8 +1,8 @@
-"""Sandboxes that are started in advance, so that a creation does not wait for a start.
+"""Starts sandboxes in advance, so that creations need not wait for a start.
 
-A member is a sandbox that no client sees. It has rows, and is driven and supervised like any other sandbox. A creation
-claims a member with a single write: the member's row is deleted, the row of the new sandbox gets the member's unit, and
-the run gets the new id. If two creations want the same member, one of the writes fails.
+A member of the pool is a sandbox that is hidden from clients. It has rows, and is driven and supervised like any other
+sandbox. A creation claims a member with a single write: the member's row is deleted, the row of the new sandbox gets
+the member's unit, and the run gets the new id. If two creations claim the same member, one of the writes fails.
 """
 
 import logging
@@ -23,14 +23,14 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-MEMBER: Final = "p-"  # the prefix of members' ids, which stay the names of their units after a claim
+MEMBER: Final = "p-"  # prefix of the ids of members; after a claim, the unit keeps this name
 
 
 class Stock(NamedTuple):
-    """The number of members of one kind to keep ready.
+    """A kind of members, and the number of them to keep ready.
 
     Attributes:
-        params: The parameters of the sandboxes that these members can become.
+        params: The parameters of the sandboxes that can claim these members.
         size: The number of members.
     """
 
@@ -46,17 +46,17 @@ def stocks(templates: Templates, size: int) -> list[Stock]:
 
 
 class Pool:
-    """Keeps the members of each stock ready."""
+    """Keeps members ready for each stock."""
 
     def __init__(self, store: Store, driver: Driver, stocks: Sequence[Stock], *, provider: str, clock: Clock) -> None:
-        """Create an empty pool. `refill` fills it.
+        """Create an empty pool, which `refill` fills.
 
         Args:
             store: The rows.
-            driver: Starts the members.
-            stocks: The stocks to keep. An earlier gateway's members that belong to none of them are deleted.
-            provider: The provider of stocks that do not name one.
-            clock: The source of creation times.
+            driver: Starts and deletes the members.
+            stocks: The stocks to keep. Members of an earlier gateway that match no stock are deleted.
+            provider: The provider of stocks without a provider.
+            clock: The clock for creation times.
         """
         self._store = store
         self._driver = driver
@@ -70,17 +70,18 @@ class Pool:
         return bool(self._stocks)
 
     async def take(self, record: SandboxRecord, rows: Mapping[str, Rows]) -> bool:
-        """Claim a running member for a new sandbox, instead of creating a unit.
+        """Claim a running member for a new sandbox.
 
         Args:
-            record: The row of the new sandbox, not yet written.
+            record: The row of the new sandbox, which is not written yet.
             rows: All rows.
 
         Returns:
-            Whether the row was written. If not, no member fits, or a sandbox with this id exists.
+            Whether a member was claimed and the row was written. False if no member matches or a sandbox with this id
+            exists.
 
         Raises:
-            StoreError: The store cannot be used.
+            StoreError: The store is unavailable.
         """
         for found in rows.values():
             if found.sandbox is None or found.live is None or not self._fits(found, record):
@@ -91,7 +92,7 @@ class Pool:
             try:
                 await self._store.write(found.sandbox.delete(), records.new(adopted), found.live.put(run))
             except ConflictError:
-                continue  # another creation has claimed it; or the id exists, and every attempt fails
+                continue  # another creation has claimed this member, or the id exists and every attempt fails
             return True
         return False
 
@@ -105,7 +106,7 @@ class Pool:
             kept = usable[: stock.size]
             failed = any(found.sandbox is not None and found.sandbox.value.failure is not None for found in mine)
             members = [found for found in members if found not in kept]
-            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, wait for the next sweep
+            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, the next sweep retries
                 member = self._member(stock)
                 await self._store.write(records.new(member))
                 self._driver.settle(member.id)
@@ -115,10 +116,10 @@ class Pool:
                 await self._delete(found)
 
     async def give_up(self, rows: Mapping[str, Rows]) -> list[str]:
-        """Start deleting all members, since a client's sandbox needs their capacity.
+        """Start deleting all members to free their capacity for a client's sandbox.
 
         Returns:
-            The ids of members that may have running processes.
+            The ids of members that can have running processes.
         """
         members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
         for found in members:
@@ -150,10 +151,10 @@ class Pool:
 
 
 def _same_kind(found: Rows, record: SandboxRecord) -> bool:
-    """Return whether a member can become this sandbox.
+    """Return whether a member has the same kind as a new sandbox.
 
-    Environment variables can differ, since the runtime receives them with its configuration. But they must match if
-    the image has a command, which was started with the member's variables.
+    Environment variables can differ, because the runtime gets them with its configuration. If the image's command runs,
+    they must be equal, because the command was started with the member's variables.
     """
     assert found.sandbox is not None
     member = found.sandbox.value

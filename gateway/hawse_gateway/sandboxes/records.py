@@ -1,6 +1,6 @@
-"""The rows of sandboxes in the store: the wanted sandbox, and the run that may be active.
+"""The rows of sandboxes in the store: the wanted state of a sandbox, and its run.
 
-They are separate, so that a run is driven to its end even if the sandbox's row has disappeared.
+The rows are separate, so that a run is driven to its end even if the sandbox's row is missing.
 """
 
 from collections.abc import Mapping
@@ -24,17 +24,17 @@ from hawse_gateway.providers.base import (
 from hawse_gateway.store.base import ABSENT, Delete, Put, Row, Store
 from hawse_gateway.store.clock import Moment
 
-DEFAULT: Final = "local"  # the sandbox that every gateway starts with
-SANDBOXES: Final = "sandboxes"  # the table of `SandboxRecord`, by sandbox id
-RUNS: Final = "runs"  # the table of `Run`, by unit
+DEFAULT: Final = "local"  # the id of the default sandbox
+SANDBOXES: Final = "sandboxes"  # table of `SandboxRecord`, by sandbox id
+RUNS: Final = "runs"  # table of `Run`, by unit
 
-WAITING: Final = "no machine has joined it: run `hawse join` on the machine"  # of a joined sandbox
+WAITING: Final = "no machine has joined it: run `hawse join` on the machine"  # reason of a joined sandbox
 
 Wanted = Literal["running", "sleeping", "stopped", "paused", "deleted"]
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The error of a failed start, as sent to the caller."""
+    """The stored error of a failed start."""
 
     code: str
     message: str
@@ -53,33 +53,33 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     Attributes:
         id: Its id.
-        unit: The provider's name for it: the id, unless it came from a pool or that name was taken.
+        unit: The name of its unit: the id, unless the sandbox comes from a pool or the name was taken.
         provider: The name of its provider.
-        spec: The provider's specification for creating and starting it.
-        wanted: The state that it is driven to.
-        generation: A random name of this creation. A run of another generation belongs to a deleted sandbox.
+        spec: The specification for the provider.
+        wanted: The state that the driver has to reach.
+        generation: A random name of this creation. A run with another generation belongs to a deleted sandbox.
         created: When it was created.
-        fingerprint: A digest of its creation parameters.
-        reason: Why it is in the wanted state, for people.
-        template: The template that it was created from.
-        files: Whether its workspace gets the template's files.
-        snapshot: The backup still to be restored into its workspace. None: nothing to restore.
-        grants: Why it can use secrets of the gateway, by secret name (`hawse_gateway.sandboxes.grants`).
-        labels: Labels by which clients select it.
-        ports: The ports that have previews from the start.
-        previews: The digests of its preview tokens, while it is not running. None: unknown.
-        expires: When it is deleted. None: never.
-        idle_timeout: Seconds without activity after which it sleeps. None: it never sleeps.
-        sleeps_after: The latest `idle_timeout`, which applies again when `keep_alive` ends. None: the row was written
-            by an earlier version.
+        fingerprint: A digest of the parameters of its creation.
+        reason: A human-readable reason for the wanted state.
+        template: The name of its template, if any.
+        files: Whether the template's files are written to its workspace.
+        snapshot: The id of a backup that is not restored into its workspace yet, or None.
+        grants: The reasons why it can use secrets, by the secret's name (`hawse_gateway.sandboxes.grants`).
+        labels: The labels for selection by clients.
+        ports: The ports whose previews are created at the start.
+        previews: The digests of its preview tokens while it is not running. None if unknown.
+        expires: When it is deleted. None means never.
+        idle_timeout: Seconds without activity before it sleeps. None means that it never sleeps.
+        sleeps_after: The latest `idle_timeout`, which applies again when `keep_alive` ends. None in rows of an earlier
+            version.
         made: Whether the provider has created its unit.
-        vacant_since: When the last runtime before the present run ended or refused all calls, at the latest when the
-            sandbox was created. Only runtimes that accepted links count. None: unknown.
-        failure: The error of its last start. None: the start succeeded.
+        vacant_since: When the runtime before the current run ended or started to refuse all calls. Only runtimes that
+            accepted links count. Without such a runtime, the time of the creation. None if unknown.
+        failure: The error of its last start. None after a successful start.
         owner: The id of the principal that created it.
-        pool: Whether it is a member of the pool, hidden from clients.
+        pool: Whether it is a member of the pool, which is hidden from clients.
         attempts: The number of failed attempts to delete it.
-        retry_at: When its deletion is tried again. None: now.
+        retry_at: When its deletion is retried. None means now.
     """
 
     id: str
@@ -111,28 +111,28 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One start of a unit. Written before anything is started, deleted when everything is verified to have ended.
+    """One start of a unit. The row is written before the start, and deleted when the end of all processes is verified.
 
     Attributes:
         unit: The unit.
-        sandbox: The id of the sandbox that it was started for.
+        sandbox: The id of its sandbox.
         generation: The sandbox's generation.
         provider: The name of the provider.
         runtime: The runtime id of this start.
-        state: `starting`: something may be running. `running`: its runtime has accepted links. `paused`. `stopping`:
-            it is being ended.
-        since: When it entered this state.
-        unused: Whether its runtime has never accepted links, so that no call can have run in it.
-        refuses_since: When its runtime started to refuse all calls in order to sleep. None: it accepts calls.
-        address: Where its runtime accepts links: a path, `HOST:PORT`, or `machine:UNIT`. None unless `running`.
+        state: `starting` (processes can exist), `running` (the runtime has accepted links), `paused`, or `stopping`
+            (the run is being ended).
+        since: When the run entered this state.
+        unused: Whether its runtime has never accepted links, so that no call can have run.
+        refuses_since: When its runtime started to refuse all calls in order to sleep. None while it accepts calls.
+        address: The address of its runtime: a path, `HOST:PORT`, or `machine:UNIT`. None unless `running`.
         token: The token that the runtime expects in `hello`.
-        uid: The user whose process must be listening there. None: any user.
-        certificate: The certificate that the server at a TCP address must present. None: no TLS.
-        isolation: The kind of isolation that it runs in.
-        enforcement: The limits that are enforced for its programs.
-        reason: Why it is being ended.
-        attempts: The number of failed attempts to end it.
-        retry_at: When the next attempt is due. None: now.
+        uid: The user whose process must listen at the address. None means any user.
+        certificate: The required certificate of the server at a TCP address. None disables TLS.
+        isolation: The isolation of the run.
+        enforcement: The enforced limits.
+        reason: The reason why the run is being ended.
+        attempts: The number of failed attempts to end the run.
+        retry_at: When the next attempt is due. None means now.
     """
 
     unit: str
@@ -182,7 +182,7 @@ R = TypeVar("R", SandboxRecord, Run)
 
 @dataclass(frozen=True)
 class Stored(Generic[R]):
-    """A record as read from the store, with the version that a write replaces."""
+    """A record from the store, and its version for the next write."""
 
     value: R
     version: int = ABSENT
@@ -197,11 +197,11 @@ class Stored(Generic[R]):
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one sandbox. Both are None for a sandbox that does not exist.
+    """The rows of one sandbox. Both are None if the sandbox does not exist.
 
     Attributes:
-        sandbox: Its wanted state and settings.
-        run: The start that may be active.
+        sandbox: The wanted state and the settings.
+        run: The run, which can be active.
     """
 
     sandbox: Stored[SandboxRecord] | None = None
@@ -216,12 +216,12 @@ class Rows:
 
     @property
     def visible(self) -> bool:
-        """Whether clients see it: it has a row and is not a member of the pool."""
+        """Whether clients see the sandbox: it has a row and is not a member of the pool."""
         return self.sandbox is not None and not self.sandbox.value.pool
 
     @property
     def live(self) -> Stored[Run] | None:
-        """The run, unless it belongs to a deleted sandbox with the same id."""
+        """The run, unless the run belongs to a deleted sandbox with the same id."""
         if self.run is None or self.sandbox is None or self.run.value.generation != self.sandbox.value.generation:
             return None
         return self.run
@@ -245,16 +245,16 @@ async def read_run(store: Store, unit: str) -> Stored[Run] | None:
 
 
 class AllRows:
-    """The rows of all sandboxes. Unchanged rows are decoded only once, because gateways read all rows often."""
+    """A cache of decoded rows. Gateways read all rows often, so unchanged rows are only decoded once."""
 
     def __init__(self, store: Store) -> None:
-        """Create an empty cache. Use one instance per store, since it keeps the rows that it read last."""
+        """Create an empty cache. Use one instance per store."""
         self._store = store
         self._sandboxes: Decoded[SandboxRecord] = {}
         self._runs: Decoded[Run] = {}
 
     async def read(self) -> dict[str, Rows]:
-        """Return the rows of all sandboxes by id; runs without a sandbox by unit. Raises `StoreError`."""
+        """Return the rows of all sandboxes by id, and runs without a sandbox by unit. Raises `StoreError`."""
         sandboxes, units = await self._store.rows(SANDBOXES), await self._store.rows(RUNS)
         self._sandboxes = _decoded(sandboxes, self._sandboxes, SandboxRecord)
         self._runs = _decoded(units, self._runs, Run)
@@ -269,7 +269,7 @@ Decoded: TypeAlias = dict[str, tuple[Row, Stored[R]]]  # by key
 
 
 def _decoded(rows: Mapping[str, Row], known: Decoded[R], kind: type[R]) -> Decoded[R]:
-    """Decode new and changed rows. They are compared by content: versions start over in an emptied store."""
+    """Decode new and changed rows. Rows are compared by content, because versions start over in an emptied store."""
     found: Decoded[R] = {}
     for key, row in rows.items():
         last = known.get(key)
@@ -300,8 +300,8 @@ def describe(rows: Rows, capabilities: Capabilities | None, progress: Progress |
 
     Args:
         rows: The sandbox's rows.
-        capabilities: Its provider's capabilities. None: the provider is not configured.
-        progress: The progress of its start.
+        capabilities: The capabilities of its provider. None if the provider is not configured.
+        progress: The progress of its start, or None.
     """
     assert rows.sandbox is not None
     record, run = rows.sandbox.value, None if rows.run is None else rows.run.value
@@ -340,7 +340,7 @@ def _state(record: SandboxRecord, run: Run | None, *, joined: bool) -> tuple[San
         return "starting", record.reason
     if record.wanted in ("stopped", "paused"):
         return "stopped", record.reason
-    if joined:  # a call that found no connected machine is not a failure
+    if joined:  # not a failure: the machine was not connected
         return "sleeping", record.reason or WAITING
     if record.failure is not None:
         return "failed", record.failure.message
@@ -352,7 +352,7 @@ def _place(value: SandboxRecord | Run) -> tuple[str, str]:
 
 
 def has_labels(info: SandboxInfo, labels: Mapping[str, str]) -> bool:
-    """Return whether a sandbox has all of the labels."""
+    """Return whether a sandbox has all given labels."""
     return all(info.labels.get(name) == value for name, value in labels.items())
 
 

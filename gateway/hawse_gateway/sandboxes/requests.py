@@ -14,21 +14,21 @@ from hawse_gateway.sandboxes.records import DEFAULT, Rows, SandboxRecord
 from hawse_gateway.sandboxes.templates import Template, Templates
 from hawse_gateway.store.clock import Moment
 
-REPLACEMENT = "u-"  # the prefix of units of sandboxes whose id is already another sandbox's unit
+REPLACEMENT = "u-"  # prefix of units whose sandbox's id is the unit of another sandbox
 
 
 @dataclass(frozen=True, kw_only=True)
 class Creation:
-    """A creation, with its template and the gateway's defaults applied.
+    """The parameters of a creation after applying the template and the gateway's defaults.
 
     Attributes:
         id: The id of the sandbox.
         provider: The name of its provider.
         asked: The parameters of the call.
-        params: The same parameters, merged with the template's values.
-        template: The template, if the call names one.
+        params: These parameters, merged with the template's values.
+        template: The template, or None.
         owner: The id of the principal that creates the sandbox.
-        grants: Why the sandbox can use secrets, as returned by `Grants.check`.
+        grants: The reasons why the sandbox can use secrets, as returned by `Grants.check`.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Creation:
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the call's parameters, to recognize a repeated creation, even after a change of the template."""
+        """A digest of the call's parameters. It identifies a repeated creation even after a change of the template."""
         return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(self.asked, id=self.id))).hexdigest()
 
 
@@ -52,10 +52,10 @@ def resolve(params: SandboxCreate, owner: str, templates: Templates, provider: s
         params: The parameters.
         owner: The id of the principal that creates the sandbox.
         templates: The templates of the gateway.
-        provider: The provider of sandboxes that name none.
+        provider: The default provider.
 
     Raises:
-        HawseError: `invalid_params` if the gateway has no such template.
+        HawseError: `invalid_params` if the template does not exist.
     """
     merged = templates.resolve(params)
     return Creation(
@@ -73,11 +73,12 @@ def check_request(params: SandboxCreate, capabilities: Capabilities | None, prov
 
     Args:
         params: The parameters of a new sandbox.
-        capabilities: The provider's capabilities. None: the provider does not exist.
+        capabilities: The provider's capabilities. None if the provider does not exist.
         provider: The name of the provider.
 
     Raises:
-        HawseError: `invalid_params` with the path of the parameter, `unavailable` if the gateway lacks packages for it.
+        HawseError: `invalid_params` with the path of the parameter, or `unavailable` if packages are missing on the
+            gateway's machine.
     """
     if capabilities is None:
         raise _invalid("provider", f"this gateway has no provider {provider!r}")
@@ -126,13 +127,13 @@ def _check_labels(labels: dict[str, str]) -> None:
 
 
 def new_record(creation: Creation, now: Moment, unit: str, idle_timeout: float) -> SandboxRecord:
-    """Return the row of a new sandbox that will be started.
+    """Return the row of a new sandbox, whose wanted state is `running`.
 
     Args:
-        creation: Its creation.
-        now: When it is created.
+        creation: The creation.
+        now: The time of the creation.
         unit: The name of its unit.
-        idle_timeout: Seconds without activity after which it sleeps, unless set in the parameters.
+        idle_timeout: Seconds without activity before it sleeps, unless set in the parameters.
     """
     params = creation.params
     idle = params.idle_timeout if params.idle_timeout is not None else idle_timeout
@@ -153,7 +154,7 @@ def new_record(creation: Creation, now: Moment, unit: str, idle_timeout: float) 
         created=now,
         fingerprint=creation.fingerprint,
         template=params.template,
-        # If the template gets files later, they never replace users' files.
+        # Files that are added to the template later must not replace users' files.
         files=creation.template is not None and bool(creation.template.files),
         owner=creation.owner,
         grants=dict(creation.grants),
@@ -174,7 +175,7 @@ def default_record(provider: str, now: Moment, idle_timeout: float) -> SandboxRe
 
 
 def free_unit(id: str, rows: Mapping[str, Rows]) -> str:
-    """Return a free unit name: the id, unless a sandbox from the pool already owns the unit of that name."""
+    """Return a free unit name: the id, unless a sandbox from the pool owns the unit with this name."""
     taken = any(found.sandbox is not None and found.sandbox.value.unit == id != found.id for found in rows.values())
     return f"{REPLACEMENT}{secrets.token_hex(8)}" if taken else id
 

@@ -1,4 +1,4 @@
-"""Checks whether the runtime of a run is still alive. A lost runtime is recorded in the row, and the run is ended."""
+"""Checks whether runtimes are alive. The loss of a runtime is recorded in its row, and the run is ended."""
 
 import logging
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-LAST_ANSWER: Final = 1.0  # s for the last answer of a runtime: a hung runtime must not delay its own end
+LAST_ANSWER: Final = 1.0  # s for a runtime to respond before it is ended, because it can be stuck
 
 
 class RuntimeCalls(Protocol):
@@ -25,10 +25,10 @@ class RuntimeCalls(Protocol):
     async def activity(
         self, sandbox: str, sleep_after: float | None = None, *, timeout: float = ...
     ) -> RuntimeActivityResult | None:
-        """Ask a runtime for its activity and its previews. If it has been idle for `sleep_after` seconds, it refuses
-        calls from then on.
+        """Query a runtime's activity and previews. If it has been idle for `sleep_after` seconds, it then refuses
+        calls.
 
-        Returns None if it does not answer within `timeout` seconds.
+        Return None if it does not respond within `timeout` seconds.
         """
         ...
 
@@ -38,13 +38,13 @@ class RuntimeCalls(Protocol):
 
 
 class RunChecks:
-    """The checks of all runs.
+    """Checks the runtimes of all runs.
 
     Args:
         table: The rows.
-        providers: By name.
-        driver: Ends the remains of a run.
-        clock: The source of timestamps in rows.
+        providers: The providers, by name.
+        driver: Ends runs whose runtime is lost.
+        clock: The clock for timestamps in rows.
     """
 
     def __init__(self, table: SandboxTable, providers: Mapping[str, Provider], driver: Driver, clock: Clock) -> None:
@@ -54,7 +54,7 @@ class RunChecks:
         self._clock = clock
 
     async def check(self, row: Stored[Run]) -> Endpoint | None:
-        """Return the endpoint of a run whose runtime is alive. None: it is lost, which is now recorded in the row.
+        """Return the endpoint of a run. If its runtime is lost, record that in the row and return None.
 
         Raises:
             HawseError: `unavailable` if the runtime is alive but stuck.
@@ -68,28 +68,28 @@ class RunChecks:
         return None
 
     async def observe(self, run: Run) -> Observation:
-        """Observe a run. The runtime of another start counts as unreachable, since it does not belong to this row."""
+        """Observe a run. A runtime with another id counts as unreachable, because it does not belong to this row."""
         seen = await self._providers[run.provider].observe(run.unit, run.runtime)
         if seen.state == "running" and seen.runtime not in (None, run.runtime):
             return Observation(unit=run.unit, state="unreachable", reason="another start of it runs")
         return seen
 
     async def mark_lost(self, row: Stored[Run], seen: Observation) -> None:
-        """Record that a run must be ended, because its runtime has ended or is unreachable."""
+        """Record that a run must be ended because its runtime has ended or is unreachable."""
         reason = seen.reason or "the runtime has ended"
         log.warning("! sandbox %s: %s", row.value.sandbox, reason, extra={"sandbox": row.value.sandbox})
         try:
             await self._table.write(row.put(records.stopping(row.value, self._clock.now(), reason)))
         except ConflictError:
-            return  # it has changed in the meantime
+            return  # the row has changed
         self._driver.settle(row.value.sandbox)
 
 
 async def previews_before_end(rows: Rows, calls: RuntimeCalls | None) -> list[str] | None:
-    """Return the digests of the preview tokens of a sandbox that is about to stop; None if they are unknown.
+    """Return the digests of the preview tokens of a sandbox that is about to stop, or None if they are unknown.
 
-    Without a link, one is opened: only the runtime knows its previews, and visitors of a stopped sandbox get different
-    errors for these and other addresses. Its mounts are not created for this, since a running sandbox has them anyway.
+    Only the runtime knows its previews, so a link is opened if necessary. The digests are needed because visitors of a
+    stopped sandbox get a different error for its previews than for unknown addresses.
     """
     if rows.live is None or rows.live.value.state != "running" or calls is None:
         return rows.sandbox.value.previews if rows.sandbox is not None else None

@@ -1,8 +1,8 @@
-"""The state machine of a sandbox: maps its rows to the next step. A table without I/O.
+"""The state machine of a sandbox: a table that maps its rows to the next step. No I/O.
 
-A `starting` run here is an interrupted start, since a driver asks for no step during a start. It is not known how much
-of the run was started, so it is ended first. So is a run without a sandbox, or a run of a deleted sandbox with the same
-id.
+A `starting` run in the table is an interrupted start, because a driver does not look up the next step during a start.
+It is unknown which processes were started, so the run is ended first. A run without a sandbox and a run of a deleted
+sandbox with the same id are ended as well.
 """
 
 from enum import Enum
@@ -14,15 +14,15 @@ from hawse_gateway.sandboxes.records import Rows
 class Step(Enum):
     """The driver's next action."""
 
-    NONE = "nothing is to be done"
-    START = "write a run, create the unit, start it"
-    STOP = "end everything that runs, and verify it"
+    NONE = "the wanted state is reached"
+    START = "write a run, and create and start the unit"
+    STOP = "end all processes, and verify that"
     PAUSE = "suspend it"
     RESUME = "let it go on"
-    DELETE = "remove its files, and then its row"
+    DELETE = "remove the files, and then the row"
 
 
-# By the wanted state (None: the sandbox has no row) and the state of the run (None: no run).
+# The step by wanted state (None without a row) and state of the run (None without a run).
 STEPS: Final = {
     (None, None): Step.NONE,
     (None, "starting"): Step.STOP,

@@ -1,8 +1,8 @@
-"""Finds sandboxes that have failed or need attention, and passes them to the driver.
+"""Finds sandboxes that have failed or have due work, and passes them to the driver.
 
-It compares the rows with the providers' units, in both directions: rows whose processes are gone, and processes without
-a row. Only one gateway supervises at a time. It decides from the state that it reads, not from memory, so it can be
-killed at any moment.
+The supervisor compares the rows with the providers' units: it finds rows whose processes are gone, and processes
+without a row. Only one gateway supervises at a time. All decisions are based on stored state, not on memory, so the
+gateway can be killed at any time.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ from hawse_gateway.store.clock import Clock, Moment
 log = logging.getLogger(__name__)
 
 SWEEP: Final = 5.0  # s between comparisons
-LEASE_MARGIN: Final = 15.0  # s beyond the interval after which another gateway takes over
-ORPHAN_GRACE: Final = 30.0  # s that a unit without a row can keep running: its row may be about to be written
-AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # when its runtime has ended
-ADOPTED: Final = "adopted"  # the row of table `meta` that marks that units of an earlier version have got rows
+LEASE_MARGIN: Final = 15.0  # s in addition to the interval before another gateway takes over
+ORPHAN_GRACE: Final = 30.0  # s that a unit can run without a row, which may be about to be written
+AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # after the loss of a runtime
+ADOPTED: Final = "adopted"  # key of the row in table `meta` that marks a store whose units have rows
 
 
 class Supervisor:
@@ -58,15 +58,15 @@ class Supervisor:
         Args:
             store: The rows.
             providers: By name.
-            driver: Does the work.
+            driver: Performs the resulting work.
             rows: Reads the rows of all sandboxes.
-            clock: Measures graces.
-            holder: Names this gateway in leases.
-            calls: Returns the object that calls runtimes. None: sandboxes never sleep.
+            clock: The clock for grace periods.
+            holder: The name of this gateway in leases.
+            calls: Returns the object that calls runtimes. If it returns None, sandboxes never sleep.
             interval: Seconds between comparisons.
-            pool: The sandboxes that are started in advance. None: no pool.
-            begin: Writes the rows that every store has. Called when the store was emptied.
-            policy: Returns the egress policy of a sandbox with a filtered network. None: proxies are not updated.
+            pool: The pool. None disables the pool.
+            begin: Writes the rows that every store has. Called after the store was emptied.
+            policy: Returns the egress policy of a sandbox with a filtered network. None disables updates of proxies.
         """
         self._store = store
         self._providers = providers
@@ -81,27 +81,27 @@ class Supervisor:
         self._policy = policy
         self._woken = asyncio.Event()
         self._sweeping = asyncio.Lock()
-        self._asked: dict[str, Moment] = {}  # when a runtime may have been idle for long enough, by its id
-        self._orphans: dict[tuple[str, str], Moment] = {}  # when each was first seen, by provider and unit
+        self._asked: dict[str, Moment] = {}  # the earliest time when a runtime can go to sleep, by runtime id
+        self._orphans: dict[tuple[str, str], Moment] = {}  # when an orphan was first seen, by provider and unit
 
     async def adopt(self) -> bool:
-        """Write rows into an empty store for units that an earlier version or a lost store has left behind.
+        """Write rows to an empty store for units that exist because of an earlier version or a lost store.
 
-        Running units keep running if the provider knows their endpoint; otherwise they are ended. Pool members without
-        their own files are deleted, because only the store knew which sandboxes they were.
+        Running units keep running if the provider knows their endpoint. Otherwise they are ended. Pool members without
+        persistent files are deleted, because only the store knew whether a sandbox had claimed them.
 
         Returns:
             Whether the store was empty.
 
         Raises:
             HawseError: A provider cannot list its units.
-            StoreError: The store cannot be used.
+            StoreError: The store is unavailable.
         """
         if await self._store.get("meta", ADOPTED) is not None:
             return False
         puts = [Put("meta", ADOPTED, b"true")]
         units = {name: await provider.discover() for name, provider in self._providers.items()}
-        rows = await self._rows.read()  # after listing the units: units created in the meantime have rows
+        rows = await self._rows.read()  # read after listing the units, so that units created since then have rows
         known = {found.sandbox.value.unit for found in rows.values() if found.sandbox is not None}
         known |= rows.keys()
         for name, found in units.items():
@@ -111,17 +111,17 @@ class Supervisor:
         try:
             await self._store.write(*puts)
         except ConflictError:
-            return False  # another gateway did it, or is creating one of them; then the next sweep does it
+            return False  # another gateway has written these rows or one of them; the next sweep retries
         return True
 
     async def has_lost_rows(self) -> bool:
-        """Return whether the store was emptied and units have no rows yet. Raises `HawseError` (`unavailable`)."""
+        """Return whether the store was emptied and units have no rows. Raises `HawseError` (`unavailable`)."""
         with store_errors_unavailable():
             return await self._store.get("meta", ADOPTED) is None
 
     def _adopted(self, provider: str, seen: Observation) -> list[SandboxRecord | Run]:
         now = self._clock.now()
-        # A runtime at a TCP address requires a token, which was in the store.
+        # A runtime at a TCP address requires a token, which was only in the store.
         lost = seen.endpoint is None or (isinstance(seen.endpoint.address, TcpAddress) and seen.endpoint.token is None)
         wanted: Wanted = "sleeping" if seen.gone or lost else "running"
         if wanted == "sleeping" and not seen.keeps and seen.unit.startswith(MEMBER):
@@ -151,7 +151,7 @@ class Supervisor:
         return [record, run if lost or seen.endpoint is None else run.at(seen.endpoint)]
 
     async def run(self) -> None:
-        """Compare periodically, unless another gateway supervises."""
+        """Compare the rows with the units periodically, while no other gateway does."""
         while True:
             try:
                 lease = await self._store.acquire("supervisor", self._holder, self._interval + LEASE_MARGIN)
@@ -168,7 +168,7 @@ class Supervisor:
             await asyncio.sleep(self._interval)
 
     def wake(self) -> None:
-        """Compare soon, because the pool has lost a member."""
+        """Trigger a comparison because the pool has lost a member."""
         self._woken.set()
 
     async def sweep(self) -> None:
@@ -181,7 +181,7 @@ class Supervisor:
             log.warning("! the store is empty: sandboxes that exist get rows again")
             try:
                 await self.adopt()
-            except HawseError as error:  # missing rows prove nothing
+            except HawseError as error:  # without the list of units, nothing can be concluded from missing rows
                 log.warning("! %s", error)
                 return
             if self._begin is not None:
@@ -190,9 +190,9 @@ class Supervisor:
         for name, provider in self._providers.items():
             try:
                 seen[name] = {found.unit: found for found in await provider.discover()}
-            except HawseError as error:  # in an incomplete list, missing units prove nothing
+            except HawseError as error:  # nothing can be concluded from units missing in an incomplete list
                 log.warning("! provider %s: %s", name, error)
-        rows = await self._rows.read()  # after listing the units: a run written in the meantime is not an orphan
+        rows = await self._rows.read()  # read after listing the units, so that new units are not orphans
         for id, found in rows.items():
             if await self._expire(found) or next_step(found) is not Step.NONE:
                 self._driver.settle(id)
@@ -206,7 +206,7 @@ class Supervisor:
             await self._pool.refill(rows)
 
     def _want_policies(self, rows: Mapping[str, Rows]) -> None:
-        """Pass the egress policies of running sandboxes to their providers."""
+        """Pass the egress policies of running sandboxes to the providers."""
         if self._policy is None:
             return
         wanted: dict[str, dict[str, EgressPolicy]] = {}
@@ -220,7 +220,7 @@ class Supervisor:
                 provider.egress.want(wanted.get(name, {}))
 
     async def _expire(self, rows: Rows) -> bool:
-        """Delete a sandbox that has expired. Returns whether it has."""
+        """Delete a sandbox if it has expired. Return whether it was marked for deletion."""
         if rows.sandbox is None or rows.sandbox.value.wanted == "deleted" or rows.sandbox.value.expires is None:
             return False
         if self._clock.until(rows.sandbox.value.expires) > 0:
@@ -229,7 +229,7 @@ class Supervisor:
         return await self._want(rows, "deleted", "its lifetime is over")
 
     async def _alive(self, rows: Rows, seen: Mapping[str, Mapping[str, Observation]]) -> bool:
-        """Return whether the runtime of a run is alive and not suspended. If it is gone, end the run."""
+        """Return whether the runtime of a run is alive and not suspended. End the run if its runtime is gone."""
         assert rows.run is not None
         run = rows.run.value
         if run.provider not in seen:
@@ -238,7 +238,7 @@ class Supervisor:
         if found is not None and not found.gone and found.state != "unreachable":
             return found.state == "running"
         try:
-            # The list of units may be older than the row.
+            # Observe the unit again, because the list of units can be older than the row.
             now = await self._providers[run.provider].observe(run.unit, run.runtime)
         except HawseError:
             return False
@@ -258,9 +258,9 @@ class Supervisor:
         return False
 
     async def _sleep_if_idle(self, rows: Rows) -> None:
-        """Put a sandbox to sleep that has been idle for its idle timeout.
+        """Put a sandbox to sleep if it has been idle for its idle timeout.
 
-        The runtime decides, since only it sees the calls of all gateways. From then on it refuses calls.
+        The runtime decides, because only the runtime sees the calls of all gateways. It then refuses further calls.
         """
         assert rows.sandbox is not None
         assert rows.live is not None
@@ -268,7 +268,7 @@ class Supervisor:
         if record.idle_timeout is None or calls is None or record.wanted != "running":
             return
         due = self._asked.setdefault(run.runtime, run.since.after(record.idle_timeout))
-        # A wait longer than its timeout was set by a gateway whose clock is ahead of this one.
+        # A wait longer than the timeout was set by a gateway whose clock was ahead.
         if 0 < self._clock.until(due) <= record.idle_timeout:
             return
         answer = await calls.activity(record.id, record.idle_timeout)
@@ -283,12 +283,12 @@ class Supervisor:
             sleeping = rows.sandbox.put(record)
             try:
                 await self._store.write(ending, sleeping)
-            except ConflictError:  # a call needs it, or it was updated: it is started again
+            except ConflictError:  # the row has changed: the sandbox is started again
                 await self._store.write(ending)
             self._driver.settle(record.id)
 
     async def _want(self, rows: Rows, wanted: Wanted, reason: str) -> bool:
-        """Write the wanted state of a sandbox, unless its row has changed. Returns whether it was written."""
+        """Write the wanted state of a sandbox unless its row has changed. Return whether it was written."""
         assert rows.sandbox is not None
         try:
             record = msgspec.structs.replace(rows.sandbox.value, wanted=wanted, reason=reason)
@@ -298,10 +298,10 @@ class Supervisor:
         return True
 
     async def _end_orphans(self, rows: Mapping[str, Rows], seen: Mapping[str, Mapping[str, Observation]]) -> None:
-        """End units that have been running without a run for `ORPHAN_GRACE`. Files are never removed.
+        """End units that have been running without a run for `ORPHAN_GRACE`. Their files are kept.
 
-        An orphan gets a run in the state `stopping`. So it is ended and verified like any other run, and nothing can be
-        started in its unit before that.
+        An orphan gets a run in the state `stopping`. The driver then ends it like any other run, and does not start the
+        unit before that.
         """
         known = {(found.run.value.provider, found.run.value.unit) for found in rows.values() if found.run is not None}
         orphans = {
@@ -324,10 +324,10 @@ class Supervisor:
                 runtime=orphans[provider, unit].runtime or "",
                 state="stopping",
                 since=self._clock.now(),
-                reason="no row of the store knows it",
+                reason="the unit has no row in the store",
             )
             try:
                 await self._store.write(records.new(run))
             except ConflictError:
-                continue  # it has been started in the meantime
+                continue  # the unit was started in the meantime
             self._driver.settle(run.sandbox)

@@ -1,4 +1,4 @@
-"""The rows of sandboxes, for operations. Errors of the store become errors of the call."""
+"""Reads and replaces the rows of sandboxes for operations, and converts errors of the store to `HawseError`."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,21 +9,21 @@ from hawse_gateway.store.base import ConflictError, Put, Store, store_errors_una
 
 
 class SandboxTable:
-    """Reads and replaces rows. Methods raise `HawseError` (`unavailable`) if the store cannot be used."""
+    """Reads and replaces rows. Methods raise `HawseError` (`unavailable`) if the store is unavailable."""
 
     def __init__(self, store: Store, rows: AllRows) -> None:
         self._store = store
         self._rows = rows
 
     async def existing(self, sandbox: str) -> Rows:
-        """Return the rows of a sandbox. Raises `HawseError` `not_found`."""
+        """Return the rows of a sandbox. Raises `HawseError` (`not_found`)."""
         rows = await self.read(sandbox)
         if rows.sandbox is None or rows.sandbox.value.pool:
             raise HawseError("not_found", f"unknown sandbox {sandbox[:64]!r}")
         return rows
 
     async def read(self, sandbox: str) -> Rows:
-        """Return the rows of a sandbox that may not exist."""
+        """Return the rows of a sandbox, which need not exist."""
         with store_errors_unavailable():
             return await records.read(self._store, sandbox)
 
@@ -33,16 +33,16 @@ class SandboxTable:
             return await self._rows.read()
 
     async def write(self, change: Put) -> int:
-        """Write a row and return its version. Raises `ConflictError` if it was changed since it was read."""
+        """Write a row, and return its version. Raises `ConflictError` if the row has changed since it was read."""
         with store_errors_unavailable():
             return await self._store.write(change)
 
     async def change(self, sandbox: str, change: Callable[[SandboxRecord], SandboxRecord]) -> Rows:
-        """Replace the row of a sandbox, and return the new rows. A deletion in progress is never undone.
+        """Replace the row of a sandbox unless it is being deleted. Return the new rows.
 
         Args:
             sandbox: The id of the sandbox.
-            change: Returns the new row. It is called again if the row was changed in the meantime.
+            change: Returns the new row. It is called again if the row has changed.
 
         Raises:
             HawseError: `not_found` if the sandbox does not exist or is being deleted. Errors of `change` propagate.
@@ -64,10 +64,10 @@ class SandboxTable:
 
 
 async def read_previews(store: Store, sandbox: str) -> list[str] | None:
-    """Return the digests of the preview tokens of a sandbox that is not running; None if they are unknown.
+    """Return the digests of the preview tokens of a sandbox that is not running, or None if they are unknown.
 
     Raises:
-        HawseError: `unavailable` if the store cannot be used.
+        HawseError: `unavailable` if the store is unavailable.
     """
     with store_errors_unavailable():
         rows = await records.read(store, sandbox)

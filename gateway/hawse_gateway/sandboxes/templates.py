@@ -1,7 +1,7 @@
-"""Templates: named settings of sandboxes, which the operator of a gateway defines in a TOML file.
+"""Templates: named settings of sandboxes, which the operator defines in a TOML file.
 
-Each table of the file is a template. A creation that names it gets its values. Parameters of the creation override
-them; variables, labels and limits are merged.
+Each table of the file is a template. A creation with this template gets its values. The parameters of the creation
+override them, but environment variables, labels and limits are merged.
 """
 
 from collections.abc import Mapping
@@ -19,20 +19,20 @@ from hawse.api.types import Id
 from hawse.wire import HawseError
 
 FILES_MAX: Final = 64
-FILES_SIZE: Final = 256 << 10  # bytes as JSON of the files of a template: each new link sends them in one message
+FILES_SIZE: Final = 256 << 10  # bytes of a template's files as JSON, because each new link sends them in one message
 PATH_MAX: Final = 1024  # bytes of a path
 
 
 class TemplateError(Exception):
-    """The file of templates cannot be used. The message explains how to fix it."""
+    """The file of templates is invalid. The message states what to change."""
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings of one template: parameters of `sandbox.create`, and the size of its pool.
 
     Attributes:
-        description: A description for people.
-        files: The text of files, by path in the workspace. They are written before the first call.
+        description: A human-readable description.
+        files: Text files by path in the workspace. They are written before the first call.
         pool: The number of sandboxes of this template to start in advance.
     """
 
@@ -60,7 +60,7 @@ class Templates:
     by_name: Mapping[str, Template] = field(default_factory=dict)
 
     def files(self, name: str | None) -> Mapping[str, str]:
-        """Return the files of a template; empty without a name or for an unknown template."""
+        """Return the files of a template. Empty for None and for an unknown template."""
         template = None if name is None else self.by_name.get(name)
         return {} if template is None else template.files
 
@@ -124,7 +124,7 @@ def read_templates(path: Path) -> Templates:
     """Read a file of templates.
 
     Raises:
-        TemplateError: The file cannot be read, is not TOML, or contains an invalid name or value.
+        TemplateError: The file is unreadable, is not TOML, or contains an invalid name or value.
     """
     try:
         templates = msgspec.toml.decode(path.read_bytes(), type=dict[Id, Template])
@@ -138,7 +138,7 @@ def read_templates(path: Path) -> Templates:
 
 
 def _check_files(template: str, files: Mapping[str, str]) -> None:
-    """Raise `ValueError` for files that cannot be written."""
+    """Raise `ValueError` for files that cannot be written to a workspace."""
     if len(files) > FILES_MAX:
         raise ValueError(f"[{template}.files] has {len(files)} files; at most {FILES_MAX} are allowed")
     size = len(msgspec.json.encode(files))

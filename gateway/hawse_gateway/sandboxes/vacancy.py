@@ -1,6 +1,7 @@
-"""Measures how long only the present runtime has been in a sandbox. No other call can have run in that time.
+"""Measures how long the current runtime has been the only one in a sandbox. During this time, no other runtime can have
+run calls.
 
-Gateways may have different clocks, so a store that several gateways share provides the time.
+Gateways can have different clocks, so the time comes from the store if several gateways share it.
 """
 
 from typing import Final
@@ -12,14 +13,14 @@ from hawse_gateway.sandboxes.records import Rows, SandboxRecord
 from hawse_gateway.store.base import Store, store_errors_unavailable
 from hawse_gateway.store.clock import Clock, Moment
 
-STORE_TIME: Final = "store"  # replaces the boot id in moments of the store's clock
+STORE_TIME: Final = "store"  # boot id in moments of the store's clock
 
 
 class Vacancy:
-    """Records when sandboxes become vacant, and measures the time since."""
+    """Records when sandboxes become vacant, and measures the time since then."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
-        """Use the clock of `store`, or `clock` if the store has none because only this gateway uses it."""
+        """Use the clock of `store`, or `clock` if only this gateway uses the store."""
         self._store = store
         self._clock = clock
 
@@ -29,24 +30,24 @@ class Vacancy:
         return self._clock.now() if seconds is None else Moment(seconds, STORE_TIME, seconds)
 
     async def begin(self, record: SandboxRecord, *, never: bool = False) -> SandboxRecord:
-        """Return the row of a new sandbox, whose id may have belonged to a deleted one.
+        """Return the row of a new sandbox, whose id may have been used by a deleted sandbox.
 
         Args:
             record: The row of the sandbox.
             never: Whether no runtime with this id has ever existed.
 
         Raises:
-            StoreError: The store cannot be used.
+            StoreError: The store is unavailable.
         """
         now = await self.now()
         since = msgspec.structs.replace(now, wall=0.0, uptime=0.0) if never else now
         return msgspec.structs.replace(record, vacant_since=since)
 
     async def seconds(self, sandbox: str) -> float:
-        """Return for how many seconds the sandbox has had no runtime but the present run's; 0 if unknown.
+        """Return for how many seconds the sandbox has had no runtime except the current one. 0 if unknown.
 
         Raises:
-            HawseError: `unavailable` if the store cannot be used.
+            HawseError: `unavailable` if the store is unavailable.
         """
         with store_errors_unavailable():
             return await self._seconds(await records.read(self._store, sandbox))
@@ -58,7 +59,7 @@ class Vacancy:
         now = await self.now()
         if since.boot == now.boot:
             return max(now.uptime - since.uptime, 0.0)
-        # The machine has rebooted, or the rows were copied from another machine, whose clock may differ.
+        # The machine has rebooted, or the rows were copied from another machine, whose clock can differ.
         return max(min(now.wall - since.wall, now.uptime), 0.0)
 
 
