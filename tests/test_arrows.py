@@ -279,7 +279,7 @@ RULES = {
     "hawse_gateway.mounts": gateway_rule(
         *("mounts", "providers", "sandboxes", "store"),
         also=SERVED,
-        exactly=("hawse_gateway.limits.in_progress", "hawse_gateway.settings"),
+        exactly=("hawse_gateway.limits.in_progress",),
     ),
     "hawse_gateway.tunnels": gateway_rule(
         *("tunnels", "sandboxes.records", "store", "transport.listener"), also=(*SERVED, "hawse.link.sockets")
@@ -291,7 +291,7 @@ RULES = {
         also=SERVED,
         exactly=(
             *("hawse_gateway.egress.control", "hawse_gateway.egress.settings"),
-            "hawse_gateway.limits.in_progress",
+            *("hawse_gateway.limits.in_progress", "hawse.code_pool"),
         ),
     ),
     "hawse_gateway.sandboxes.egress_methods": gateway_rule(
@@ -319,7 +319,7 @@ RULES = {
     "hawse_gateway.sign_on": gateway_rule(
         *("sign_on", "auth", "http", "store"),
         also=("hawse.wire", "hawse.api"),
-        exactly=("hawse_gateway.settings", "hawse_gateway.transport.proxy_user"),
+        exactly=("hawse_gateway.transport.proxy_user", "hawse_gateway.transport.settings"),
     ),
     "hawse_gateway.preview": gateway_rule(
         *("preview", "http", "upstream", "sandboxes", "auth", "limits", "transport", "tunnels"), also=LINK
@@ -338,7 +338,7 @@ RULES = {
     ),
     "hawse_gateway.metrics": gateway_rule("metrics", "http", "upstream", "auth", also=LINK),
     "hawse_gateway.metrics.telemetry": gateway_rule(
-        *("metrics", "http", "upstream", "auth"), also=LINK, exactly=("hawse_gateway", "hawse_gateway.settings")
+        *("metrics", "http", "upstream", "auth"), also=LINK, exactly=("hawse_gateway",)
     ),
 }
 

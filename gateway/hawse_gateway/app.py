@@ -11,6 +11,7 @@ from hawse_gateway.auth.feature import ACCESS, CREDENTIALS
 from hawse_gateway.backups.feature import BACKUPS
 from hawse_gateway.connection.feature import CONNECT, JOIN
 from hawse_gateway.core.feature import Composition, Feature, compose
+from hawse_gateway.core.settings import by_feature
 from hawse_gateway.http.feature import HTTP
 from hawse_gateway.limits.feature import LIMITS, SHARED_LIMITS
 from hawse_gateway.metrics.feature import METRICS, SPANS
@@ -73,7 +74,7 @@ def create_app(
         SettingsError, StateError, ProviderError, StoreError, TemplateError, EgressSettingsError: The settings cannot be
             used.
     """
-    composition = compose(features, {Settings: settings, **given})
+    composition = compose(features, {**by_feature(settings), **given})
     dispatcher = composition.part(Links).dispatcher
     for methods in composition.methods:
         dispatcher.add(methods)

@@ -22,11 +22,12 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from hawse_gateway.app import GatewayApp, create_app
-from hawse_gateway.auth.access_policy import split_host
+from hawse_gateway.auth.hosts import split_host
 from hawse_gateway.auth.proxy_user import SCOPE_KEY, ProxyUser
 from hawse_gateway.connection.endpoint import ConnectEndpoint
 from hawse_gateway.connection.join import MACHINES
 from hawse_gateway.core import log_config as logs
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.egress.settings import EgressSettingsError
 from hawse_gateway.http.endpoint import REQUESTS
 from hawse_gateway.preview.proxy import AT_ONCE
@@ -35,7 +36,7 @@ from hawse_gateway.providers.isolation_lines import isolation_lines
 from hawse_gateway.providers.state_directory import StateDirectory, StateError
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.templates import TemplateError
-from hawse_gateway.settings import Settings, SettingsError
+from hawse_gateway.settings import Settings
 from hawse_gateway.store.base import StoreError
 from hawse_gateway.transport import listener as sockets, tls
 from hawse_gateway.transport.forwarded import ForwardedHeader

@@ -1,7 +1,10 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import click
 import httpx
 import pytest
 from starlette.requests import Request
@@ -9,12 +12,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from hawse.api.ports import PreviewHost, PreviewHostResult
+from hawse.cli.commands.serve import given as from_options, options
 from hawse.rpc import handles
 from hawse_gateway import VERSION
 from hawse_gateway.app import FEATURES, create_app
 from hawse_gateway.auth.principals import OWNER
 from hawse_gateway.auth.tickets import OUTSTANDING
 from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 from hawse_gateway.http.feature import HTTP
 from hawse_gateway.metrics.prometheus_text import Exposition, Family
 from hawse_gateway.preview.feature import PREVIEWS
@@ -114,7 +119,8 @@ async def test_connect_without_an_upgrade_requires_one(gateway: Gateway) -> None
 class Greetings:
     """A capability: a method, a route, a metric, and something that runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, greeting: str) -> None:
+        self.greeting = greeting
         self.runs = False
 
     @asynccontextmanager
@@ -128,24 +134,42 @@ class Greetings:
         return PreviewHostResult(host="hello.example")
 
     async def greet(self, request: Request) -> Response:
-        return PlainTextResponse("hello")
+        return PlainTextResponse(self.greeting)
 
     async def collect(self, out: Exposition) -> None:
         out.add(Family("hawse_greeting", "gauge", "A greeting."), [({}, int(self.runs))])
 
 
+@dataclass(frozen=True, kw_only=True)
+class GreetingSettings(FeatureSettings):
+    greeting: Annotated[str, Option("--greeting", "the greeting (hello)", metavar="TEXT")] = "hello"
+
+    def check(self) -> None:
+        super().check()
+        if not self.greeting:
+            raise SettingsError("--greeting must not be empty")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsWithGreeting(GreetingSettings, Settings):
+    """The settings of a gateway with one more feature."""
+
+
 def greetings(gateway: Composition) -> None:
-    made = gateway.add(Greetings())
+    made = gateway.add(Greetings(gateway.part(GreetingSettings).greeting))
     gateway.methods.append(made)
     gateway.routes.append(Route("/greeting", made.greet))
     gateway.metrics.append(made.collect)
     gateway.running.append(made.running())
 
 
-async def test_a_capability_is_one_feature_in_the_list(tmp_path: Path) -> None:
+async def test_a_capability_is_one_feature_in_the_list_and_one_class_of_settings(tmp_path: Path) -> None:
     features = [feature for feature in FEATURES if feature not in (PREVIEWS, TUNNELS, HTTP)]
     given = {StateDirectory: StateDirectory(tmp_path), Store: MemoryStore()}
-    settings = Settings(state=tmp_path, token=TOKEN, isolation="none")
+    argv = ["--greeting", "good morning", "--state", str(tmp_path), "--token", TOKEN, "--isolation", "none"]
+    command = click.Command("serve", params=list(options(SettingsWithGreeting)))
+    settings: SettingsWithGreeting = from_options(SettingsWithGreeting, command.make_context("serve", argv).params)
+    settings.check()
     app = create_app(settings, given, [*features, Feature("greetings", greetings), HTTP])
     made = app.composition.part(Greetings)
     transport = httpx.ASGITransport(app.asgi)
@@ -153,7 +177,7 @@ async def test_a_capability_is_one_feature_in_the_list(tmp_path: Path) -> None:
         app.asgi.router.lifespan_context(app.asgi),
         httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=BEARER) as http,
     ):
-        assert (await http.get("/greeting")).text == "hello"
+        assert (await http.get("/greeting")).text == "good morning"
         assert (await http.post("/v1/preview.host")).json() == {"host": "hello.example"}
         assert "hawse_greeting 1" in (await http.get("/metrics")).text
     assert not made.runs

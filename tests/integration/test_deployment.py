@@ -19,11 +19,12 @@ from lightkube.resources.core_v1 import Event, Namespace, Pod, Secret, ServiceAc
 from lightkube.resources.networking_v1 import NetworkPolicy
 from lightkube.utils.quantity import parse_quantity
 
-from hawse.cli.commands.serve import serve
+from hawse.cli.commands.serve import options
 from hawse_gateway.providers.base import Observation, SandboxSpec
 from hawse_gateway.providers.kubernetes.manifests import labels
 from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
 from hawse_gateway.providers.kubernetes.settings import read_settings
+from hawse_gateway.settings import Settings
 from tests.support import kubernetes
 from tests.support.waiting import TIMEOUT
 
@@ -66,8 +67,8 @@ def test_the_gateway_knows_its_arguments_and_settings() -> None:
     (container,) = of_kind("Deployment", "hawse")["spec"]["template"]["spec"]["containers"]
     command, *arguments = container["args"]
     assert command == "serve"
-    options = {name for parameter in serve.params for name in parameter.opts}
-    assert {argument.partition("=")[0] for argument in arguments} <= options
+    known = {name for option in options(Settings) for name in option.opts}
+    assert {argument.partition("=")[0] for argument in arguments} <= known
     settings = read_settings(DEPLOY / "kubernetes.toml")
     assert settings.namespace == of_kind("Role", "hawse")["metadata"]["namespace"]
 

@@ -17,7 +17,7 @@ from hawse.api import GATEWAY, METHODS
 from hawse.api.rights import CONTROL, OPERATE, PREVIEW, VIEW, WRITE
 from hawse.wire import HawseError, Principal
 from hawse_gateway.auth.credentials import TABLE
-from hawse_gateway.settings import OidcSettings
+from hawse_gateway.sign_on.settings import OidcSettings
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 

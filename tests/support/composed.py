@@ -5,6 +5,7 @@ from typing import Any
 
 from hawse_gateway.app import FEATURES
 from hawse_gateway.core.feature import Composition, Feature, compose
+from hawse_gateway.core.settings import by_feature
 from hawse_gateway.metrics.prometheus_text import Exposition
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.settings import Settings
@@ -18,7 +19,7 @@ def composed(last: Feature, state: Path, given: dict[type[Any], object] | None =
     """Build the features of a gateway up to `last`. Nothing is started."""
     options: dict[str, Any] = {"state": state, "token": OWNER_TOKEN, "isolation": "none"} | settings
     parts: dict[type[Any], object] = {
-        Settings: Settings(**options),
+        **by_feature(Settings(**options)),
         StateDirectory: StateDirectory(state),
         Store: MemoryStore(),
     }

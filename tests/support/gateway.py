@@ -37,7 +37,7 @@ from hawse_gateway.app import FEATURES, create_app
 from hawse_gateway.audit.log import AuditLog
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.tickets import Tickets
-from hawse_gateway.backups.space import OF_IMAGES
+from hawse_gateway.backups.settings import OF_IMAGES
 from hawse_gateway.backups.stores import BackupStore, DirectoryStore
 from hawse_gateway.connection.endpoint import ConnectEndpoint
 from hawse_gateway.core.feature import Feature

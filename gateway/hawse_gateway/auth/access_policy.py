@@ -5,14 +5,14 @@ refused (cross-site WebSocket hijacking), and so are requests for unknown host n
 `Host` is accepted because it cannot be rebound.
 """
 
-import ipaddress
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from hawse.wire import HawseError
 from hawse_gateway.auth import cookies, proxy_user
 from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.hosts import is_address, split_host, split_origin
 from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.tickets import Tickets
 from hawse_gateway.limits.failed_attempts import FailedAttempts
@@ -20,7 +20,6 @@ from hawse_gateway.limits.failed_attempts import FailedAttempts
 SHOWN = 100  # characters of a header quoted in an error message
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")  # RFC 9110, 9.2.1
-_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -31,34 +30,6 @@ def header(headers: Headers, name: bytes) -> str | None:
     if len(values) > 1:
         raise ValueError(f"{len(values)} {name.decode()} headers, expected one")
     return values[0].decode("latin-1").strip() if values else None
-
-
-def split_host(authority: str, scheme: str) -> tuple[str, int]:
-    """Return the lower-case name and the port of `name[:port]`. The default port depends on `scheme`.
-
-    Raises:
-        ValueError: `authority` is not a host.
-    """
-    parts = urlsplit(f"//{authority}")
-    if not parts.hostname or parts.path or parts.query or parts.fragment or "@" in authority:
-        raise ValueError(f"not a host: {authority!r}")
-    return parts.hostname, parts.port or _PORTS[scheme]
-
-
-def split_origin(origin: str) -> tuple[str, str, int]:
-    """Return the scheme, name and port of an origin. Raises `ValueError` for any other value, such as `null`."""
-    scheme, separator, authority = origin.lower().partition("://")
-    if not separator or scheme not in _PORTS:
-        raise ValueError(f"not an origin: {origin!r}")
-    return scheme, *split_host(authority, scheme)
-
-
-def is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 class AccessPolicy:

@@ -5,6 +5,7 @@ import time
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.methods import AccessMethods
+from hawse_gateway.auth.settings import AccessSettings
 from hawse_gateway.auth.tickets import Tickets
 from hawse_gateway.auth.uses import OpenUses
 from hawse_gateway.core.feature import Composition, Feature
@@ -12,21 +13,21 @@ from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.sandboxes.owners import Owners
-from hawse_gateway.settings import Settings
 from hawse_gateway.store.base import Store
+from hawse_gateway.transport.settings import ServerSettings
 
 
 def _build(gateway: Composition) -> None:
-    settings = gateway.part(Settings)
+    server, access = gateway.part(ServerSettings), gateway.part(AccessSettings)
     credentials = gateway.ensure(
         Credentials,
-        lambda: Credentials(settings.token or gateway.part(StateDirectory).token(), gateway.part(Store)),
+        lambda: Credentials(server.token or gateway.part(StateDirectory).token(), gateway.part(Store)),
     )
-    hosts = [settings.host, *settings.hosts]
+    hosts = [server.host, *access.hosts]
     tickets = gateway.add(Tickets(time.monotonic))
     failed_attempts = gateway.part(FailedAttempts)
     gateway.add(
-        AccessPolicy(credentials, tickets, hosts=hosts, origins=settings.origins, failed_attempts=failed_attempts)
+        AccessPolicy(credentials, tickets, hosts=hosts, origins=access.origins, failed_attempts=failed_attempts)
     )
     uses = gateway.add(OpenUses(expiry=credentials.expiry, connections=gateway.part(HeldLimit)))
     credentials.subscribe(uses.end)

@@ -6,17 +6,18 @@ from hawse_gateway.backups.images import BackupImages
 from hawse_gateway.backups.methods import BackupMethods
 from hawse_gateway.backups.overlays import BackupOverlays
 from hawse_gateway.backups.records import BackupRecords
+from hawse_gateway.backups.settings import BackupSettings
 from hawse_gateway.backups.space import BACKUPS_OF_EACH_USER, OF_EACH_USER, BackupSpace
 from hawse_gateway.backups.stores import BackupStore, open_store
 from hawse_gateway.backups.transfer import BackupTransfers
 from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.limits.quotas import Quotas
 from hawse_gateway.mounts.methods import MountMethods, MountOptions
 from hawse_gateway.mounts.records import MountRecords
 from hawse_gateway.providers.isolation import host_user
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.sandboxes.owners import Owners
-from hawse_gateway.settings import Settings, SettingsError
 from hawse_gateway.store.base import Store
 from hawse_gateway.upstream.links import Links
 
@@ -27,7 +28,7 @@ def _build(gateway: Composition) -> None:
     records = BackupRecords(store)
     space = BackupSpace(
         records,
-        total=gateway.part(Settings).backups_size,
+        total=gateway.part(BackupSettings).backups_size,
         each=quotas.number("user", "storage") or OF_EACH_USER,
         count=quotas.number("user", "backups") or BACKUPS_OF_EACH_USER,
     )
@@ -41,7 +42,7 @@ def _build(gateway: Composition) -> None:
 
 
 def _open(gateway: Composition) -> BackupStore:
-    place = gateway.part(Settings).backups or str(gateway.part(StateDirectory).root / "backups")
+    place = gateway.part(BackupSettings).backups or str(gateway.part(StateDirectory).root / "backups")
     try:
         return open_store(place)
     except ValueError as error:

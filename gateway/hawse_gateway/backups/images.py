@@ -23,7 +23,7 @@ from hawse.api.backups import BackupFormat, BackupInfo, BackupProgress
 from hawse.rpc.fair_turns import SIGN, FairTurns
 from hawse.wire import HawseError
 from hawse_gateway.backups import squashfs
-from hawse_gateway.backups.space import OF_IMAGES
+from hawse_gateway.backups.settings import OF_IMAGES
 from hawse_gateway.backups.squashfs import ImagePlan
 from hawse_gateway.backups.stores import KEEP_FREE, store_errors
 from hawse_gateway.core.cancellation import in_thread, kill_process, start_process

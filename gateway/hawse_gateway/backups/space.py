@@ -12,13 +12,12 @@ from hawse.api.backups import BackupUsageResult
 from hawse.api.rights import ALL
 from hawse.wire import Principal
 from hawse_gateway.backups.records import BackupRecord, BackupRecords
+from hawse_gateway.backups.settings import OF_ALL
 from hawse_gateway.limits.quotas import limit_exceeded
 
 STEP_MIN: Final = 16 << 20  # minimum and maximum bytes of a reservation, since each reservation writes a row
 STEP_MAX: Final = 256 << 20
 STEP_LAST: Final = 1 << 20  # minimum when little space is left, which other backups may need
-OF_IMAGES: Final = 20 << 30  # default bytes of overlay images
-OF_ALL: Final = 100 << 30  # default bytes of all backups
 OF_EACH_USER: Final = 10 << 30  # default bytes of a user's backups
 BACKUPS_OF_EACH_USER: Final = 1000  # default number of a user's backups
 

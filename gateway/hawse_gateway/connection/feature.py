@@ -11,6 +11,7 @@ from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.uses import OpenUses
 from hawse_gateway.connection.endpoint import ConnectEndpoint
 from hawse_gateway.connection.join import JoinEndpoint
+from hawse_gateway.connection.settings import ConnectionSettings
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.http.responses import error_response
 from hawse_gateway.limits.pace import ByteRates
@@ -19,14 +20,13 @@ from hawse_gateway.providers.joined.machines import Machines
 from hawse_gateway.providers.joined.provider import JoinedProvider
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.owners import Owners
-from hawse_gateway.settings import Settings
 from hawse_gateway.upstream.links import Links
 
 PATH = "/v1/connect"
 
 
 def _build(gateway: Composition) -> None:
-    settings = gateway.part(Settings)
+    settings = gateway.part(ConnectionSettings)
     connect = gateway.add(
         ConnectEndpoint(
             gateway.part(AccessPolicy),

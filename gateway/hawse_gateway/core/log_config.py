@@ -5,8 +5,30 @@ enabled.
 """
 
 import logging
+from dataclasses import dataclass
+from typing import Annotated
 
-from hawse.logs import Form, handler
+from hawse.logs import FORMS, Form, handler
+from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogSettings(FeatureSettings):
+    """The format of logs."""
+
+    log_format: Annotated[
+        Form,
+        Option(
+            "--log-format",
+            "the format of the logs of the gateway and its runtimes, on stderr (text)",
+            environment="HAWSE_LOG_FORMAT",
+        ),
+    ] = "text"
+
+    def check(self) -> None:
+        super().check()
+        if self.log_format not in FORMS:
+            raise SettingsError(f"--log-format {self.log_format}: choose one of {', '.join(FORMS)}")
 
 
 def configure(*, verbose: bool, form: Form = "text") -> None:

@@ -10,6 +10,7 @@ from hawse_gateway import VERSION
 from hawse_gateway.audit.trail import AuditTrail
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.settings import AccessSettings
 from hawse_gateway.auth.tickets import Tickets
 from hawse_gateway.auth.uses import OpenUses
 from hawse_gateway.core.feature import Composition, Feature
@@ -23,14 +24,14 @@ from hawse_gateway.http.responses import json_response
 from hawse_gateway.http.sessions import SessionEndpoints
 from hawse_gateway.http.static import SecurityHeaders, StaticPages, pages
 from hawse_gateway.limits.pace import ByteRates
-from hawse_gateway.settings import Settings
+from hawse_gateway.preview.settings import PreviewSettings
 from hawse_gateway.sign_on.feature import SignOn
 from hawse_gateway.upstream.links import Links
 
 
 def _build(gateway: Composition) -> None:
     """Build the feature. It must be the last one, because its routes match all remaining addresses."""
-    settings, access_policy = gateway.part(Settings), gateway.part(AccessPolicy)
+    access_policy = gateway.part(AccessPolicy)
     audit, links, sign_on = gateway.part(AuditTrail), gateway.part(Links), gateway.find(SignOn)
     shares = Shares(REQUESTS, "requests")
     admission = RequestAdmission(access_policy, shares, gateway.part(OpenUses), gateway.part(ByteRates))
@@ -43,10 +44,10 @@ def _build(gateway: Composition) -> None:
         *rest.routes(admission, links),
         Mount("/", gateway.find(StaticPages) or pages()),
     ]
-    origins = tuple(settings.origins)
+    origins = tuple(gateway.part(AccessSettings).origins)
     gateway.middleware += [
         Middleware(RequestContexts, observer=audit),
-        Middleware(SecurityHeaders, origins=origins, preview_host=settings.preview_host),
+        Middleware(SecurityHeaders, origins=origins, preview_host=gateway.part(PreviewSettings).preview_host),
         Middleware(HostCheck, access_policy=access_policy),
         Middleware(CrossOrigin, origins=origins),
     ]

@@ -7,13 +7,13 @@ from hawse_gateway.limits.calls import CallLimits, CallRates
 from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.limits.pace import ByteRates
 from hawse_gateway.limits.quotas import HeldLimit, Quotas
+from hawse_gateway.limits.settings import LimitSettings
 from hawse_gateway.limits.shared import SharedLimits
-from hawse_gateway.settings import Settings
 from hawse_gateway.store.base import Store
 
 
 def _build(gateway: Composition) -> None:
-    settings = gateway.part(Settings)
+    settings = gateway.part(LimitSettings)
     quotas = gateway.ensure(Quotas, settings.quotas)
     gateway.ensure(FailedAttempts, lambda: FailedAttempts(burst=settings.wrong_tokens))
     gateway.ensure(ByteRates, lambda: ByteRates(quotas))

@@ -10,9 +10,10 @@ from hawse.build import BUILD
 from hawse_gateway import VERSION
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.metrics.endpoint import MetricsEndpoint, ProcessMetrics, add_runtimes, ask
 from hawse_gateway.metrics.prometheus_text import Exposition, Family
-from hawse_gateway.settings import Settings, SettingsError
+from hawse_gateway.metrics.settings import SpanSettings
 from hawse_gateway.upstream.links import Links
 from hawse_gateway.upstream.observer import CallObserver
 
@@ -25,7 +26,7 @@ class Spans(CallObserver, Protocol):
 
 
 def _build_spans(gateway: Composition) -> None:
-    if not gateway.part(Settings).otel:
+    if not gateway.part(SpanSettings).otel:
         return
     try:
         telemetry = import_module("hawse_gateway.metrics.telemetry")  # imported here because it needs optional packages

@@ -30,7 +30,7 @@ from opentelemetry.trace import (
 from hawse.wire import HawseError, Result
 from hawse.wire.trace import Trace
 from hawse_gateway import VERSION
-from hawse_gateway.settings import SettingsError
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.upstream.observer import ObservedCall
 
 EXPORTERS: Final = "OTEL_TRACES_EXPORTER"  # comma-separated names

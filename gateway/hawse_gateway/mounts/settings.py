@@ -3,6 +3,7 @@
 import os
 import re
 import urllib.parse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -13,7 +14,7 @@ from hawse.api.mounts import MountCredentials
 from hawse.api.rights import ALL
 from hawse.api.types import Id
 from hawse.wire import HawseError, Principal
-from hawse_gateway.settings import SettingsError
+from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 EVERYBODY: Final = "*"
 SECRET_MAX: Final = 4096  # bytes of a credential
@@ -23,6 +24,18 @@ _BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 _ENDPOINT: Final = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,255}(?:/[A-Za-z0-9._~/-]{0,255})?")
 
 Users = list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MountFileSettings(FeatureSettings):
+    """The file of the mounts, which `read_mount_settings` reads. None: no named buckets and directories."""
+
+    mounts: Annotated[
+        Path | None,
+        Option(
+            "--mounts", "the buckets and directories that may be mounted in sandboxes, in TOML (none)", metavar="FILE"
+        ),
+    ] = None
 
 
 class BucketSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,7 +10,8 @@ import hashlib
 import re
 from typing import Any, Final, NamedTuple
 
-from hawse_gateway.auth.access_policy import Headers, header, split_host
+from hawse_gateway.auth.access_policy import Headers, header
+from hawse_gateway.auth.hosts import split_host
 from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
 PREFIX: Final = "/p/"

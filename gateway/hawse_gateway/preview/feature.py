@@ -11,15 +11,15 @@ from hawse_gateway.preview.addresses import PreviewAddresses
 from hawse_gateway.preview.ingress import Ingress
 from hawse_gateway.preview.methods import GatewayMethods
 from hawse_gateway.preview.proxy import PreviewProxy
+from hawse_gateway.preview.settings import PreviewSettings
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.settings import Settings
 from hawse_gateway.store.base import Store
 from hawse_gateway.tunnels.table import TunnelTable
 from hawse_gateway.upstream.links import Links
 
 
 def _build(gateway: Composition) -> None:
-    host = gateway.part(Settings).preview_host
+    host = gateway.part(PreviewSettings).preview_host
     tunnels = gateway.add(TunnelTable(gateway.part(Store)))
     ingress = gateway.add(
         Ingress(

@@ -13,9 +13,10 @@ from hawse_gateway.egress.follower import OnRefusal
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.base import Provider, ProviderError
 from hawse_gateway.providers.isolation import outer
-from hawse_gateway.providers.isolation.choice import RequestedIsolation, choose_isolation
+from hawse_gateway.providers.isolation.choice import choose_isolation
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
 from hawse_gateway.providers.local import RUNTIME, LocalProvider
+from hawse_gateway.providers.settings import RequestedIsolation
 from hawse_gateway.providers.state_directory import StateDirectory, StateError
 
 

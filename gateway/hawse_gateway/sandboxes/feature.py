@@ -11,6 +11,7 @@ from hawse_gateway.audit.trail import AuditTrail
 from hawse_gateway.auth.methods import AccessMethods
 from hawse_gateway.backups.methods import BackupMethods
 from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.core.log_config import LogSettings
 from hawse_gateway.egress.follower import OnRefusal
 from hawse_gateway.egress.refusals import Counters
 from hawse_gateway.egress.settings import EgressSettings, read_egress_settings
@@ -20,6 +21,7 @@ from hawse_gateway.metrics.prometheus_text import Exposition, Family
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
 from hawse_gateway.providers.methods import ImageMethods
 from hawse_gateway.providers.registry import ProviderOptions, create_providers
+from hawse_gateway.providers.settings import ProviderSettings
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.sandboxes.admission import Admission, Capacity
 from hawse_gateway.sandboxes.creation import Creations
@@ -29,9 +31,10 @@ from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.methods import SandboxMethods
 from hawse_gateway.sandboxes.owners import Owners
 from hawse_gateway.sandboxes.records import RUNS, read_run
+from hawse_gateway.sandboxes.settings import CapacitySettings, SandboxSettings
 from hawse_gateway.sandboxes.templates import read_templates
-from hawse_gateway.settings import Settings
 from hawse_gateway.store.base import ANY_TABLE, Store, StoreError
+from hawse_gateway.store.settings import StoreSettings
 from hawse_gateway.upstream.links import Links
 from hawse_gateway.upstream.observer import Observers
 from hawse_gateway.upstream.runtime_calls import LinkedRuntimeCalls
@@ -62,32 +65,33 @@ def _build(gateway: Composition) -> None:
 
 
 def _sandboxes(gateway: Composition) -> Sandboxes:
-    settings, state = gateway.part(Settings), gateway.part(StateDirectory)
-    egress = EgressSettings() if settings.egress is None else read_egress_settings(settings.egress)
+    provided, settings = gateway.part(ProviderSettings), gateway.part(SandboxSettings)
+    state, alone = gateway.part(StateDirectory), gateway.part(StoreSettings).store is None
+    egress = EgressSettings() if provided.egress is None else read_egress_settings(provided.egress)
     options = ProviderOptions(
         state=state,
-        isolation=settings.isolation,
-        image=settings.image,
-        oci_runtime=settings.oci_runtime,
-        network=settings.network,
+        isolation=provided.isolation,
+        image=provided.image,
+        oci_runtime=provided.oci_runtime,
+        network=provided.network,
         quota=settings.quota,
-        log_format=settings.log_format,
+        log_format=gateway.part(LogSettings).log_format,
         max_contexts=settings.max_contexts,
         max_terminals=gateway.part(Quotas).number("user", "terminals"),
         code_pool=settings.code_pool,
-        kubernetes=settings.kubernetes,
+        kubernetes=provided.kubernetes,
         start_timeout=settings.start_timeout,
         egress=egress,
         on_refusal=_refusals(gateway.part(Store), gateway.part(AuditTrail)),
     )
     return Sandboxes(
         gateway.part(Store),
-        create_providers(settings.provider, options, alone=settings.store is None),
+        create_providers(provided.provider, options, alone=alone),
         idle_timeout=settings.idle_timeout,
         pool=settings.pool,
         templates=None if settings.templates is None else read_templates(settings.templates),
         egress=egress,
-        admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
+        admission=Admission(Capacity(sandboxes=gateway.part(CapacitySettings).max_sandboxes), state.root),
     )
 
 
@@ -116,10 +120,9 @@ async def _running(gateway: Composition, links: Links) -> AsyncIterator[None]:
 
 
 def _build_methods(gateway: Composition) -> None:
-    settings, tasks = gateway.part(Settings), gateway.part(asyncio.TaskGroup)
-    sandboxes = gateway.part(Sandboxes)
+    tasks, sandboxes = gateway.part(asyncio.TaskGroup), gateway.part(Sandboxes)
     feed = SandboxFeed(sandboxes)
-    networks = settings.user_networks or None
+    networks = gateway.part(ProviderSettings).user_networks or None
     end_links = gateway.part(AccessMethods).end_links
     creations = Creations(
         sandboxes,

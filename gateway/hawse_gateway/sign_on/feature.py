@@ -10,8 +10,9 @@ from hawse_gateway.audit.trail import AuditTrail
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.core.feature import Composition, Feature
-from hawse_gateway.settings import Settings, SettingsError
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.sign_on.proxy import ProxySignOn
+from hawse_gateway.sign_on.settings import ProxyUserSettings
 
 
 class SignOn(Protocol):
@@ -29,7 +30,7 @@ class SignOn(Protocol):
 
 
 def _build(gateway: Composition) -> None:
-    settings, credentials = gateway.part(Settings), gateway.part(Credentials)
+    settings, credentials = gateway.part(ProxyUserSettings), gateway.part(Credentials)
     sign_on: SignOn
     if settings.proxy_user_header is not None:
         sign_on = ProxySignOn(settings.proxy_roles, credentials)

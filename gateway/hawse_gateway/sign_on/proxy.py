@@ -18,10 +18,10 @@ from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.proxy_user import SCOPE_KEY, ProxyUser, login_id
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.http.endpoint import address_of
 from hawse_gateway.http.responses import error_response
 from hawse_gateway.http.return_path import LoginAudit, begin_session, redirect, valid_proof, valid_return
-from hawse_gateway.settings import SettingsError
 from hawse_gateway.sign_on.oidc.users import RoleRule, Users
 
 LIFETIME: Final = 12 * 3600.0  # s until a user has to sign in again, which updates the user's groups

@@ -1,15 +1,16 @@
 """The store feature: SQLite in the state directory, or Redis."""
 
 from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.providers.state_directory import StateDirectory
-from hawse_gateway.settings import Settings, SettingsError
 from hawse_gateway.store.base import Store
+from hawse_gateway.store.settings import StoreSettings
 from hawse_gateway.store.sqlite import SqliteStore
 
 
 def _build(gateway: Composition) -> None:
     """Build the store. The sandboxes feature runs and closes it."""
-    url = gateway.part(Settings).store
+    url = gateway.part(StoreSettings).store
     gateway.ensure(
         Store, lambda: SqliteStore(gateway.part(StateDirectory).root / "store.db") if url is None else _redis(url)
     )

@@ -2,26 +2,30 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 
 from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.limits.quotas import Quotas
 from hawse_gateway.preview.ingress import Ingress, tunnel_request
+from hawse_gateway.preview.settings import PreviewSettings
 from hawse_gateway.providers.state_directory import StateDirectory
-from hawse_gateway.settings import Settings
+from hawse_gateway.store.settings import StoreSettings
+from hawse_gateway.transport.settings import ServerSettings
 from hawse_gateway.tunnels.connections import TunnelConnections
 from hawse_gateway.tunnels.listeners import TunnelListeners
 from hawse_gateway.tunnels.methods import TunnelMethods
 from hawse_gateway.tunnels.options import TunnelOptions
 from hawse_gateway.tunnels.publications import Publications
+from hawse_gateway.tunnels.settings import TunnelSettings
 from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 from hawse_gateway.upstream.port_connection import PortTunnel
 
 
 def _build(gateway: Composition) -> None:
-    settings, table, ingress = gateway.part(Settings), gateway.part(TunnelTable), gateway.part(Ingress)
-    options = gateway.ensure(
-        TunnelOptions, lambda: settings.resolved_tunnels(gateway.part(StateDirectory).root / "tunnels")
-    )
+    table, ingress = gateway.part(TunnelTable), gateway.part(Ingress)
+    preview_host = gateway.part(PreviewSettings).preview_host
+    options = gateway.ensure(TunnelOptions, lambda: _options(gateway))
 
     def connected(
         record: TunnelRecord, address: str, ended: Callable[[], None]
@@ -29,7 +33,7 @@ def _build(gateway: Composition) -> None:
         return ingress.connected(tunnel_request(record), address, ended)
 
     connections = TunnelConnections(connected)
-    ports = TunnelListeners(table, options, connections, preview_host=settings.preview_host)
+    ports = TunnelListeners(table, options, connections, preview_host=preview_host)
     gateway.run(ports.run, "tunnels")
     publications = None
     if options.providers and options.root is not None:
@@ -38,13 +42,25 @@ def _build(gateway: Composition) -> None:
     gateway.methods.append(
         TunnelMethods(
             table,
-            preview_host=settings.preview_host,
+            preview_host=preview_host,
             limit=gateway.part(Quotas).number("user", "tunnels"),
             options=options,
             ports=ports,
             publications=publications,
         )
     )
+
+
+def _options(gateway: Composition) -> TunnelOptions:
+    """Resolve host names of the settings to IP addresses. Blocks."""
+    settings = gateway.part(TunnelSettings)
+    if gateway.part(StoreSettings).store is not None and (settings.tunnel_cloudflared or settings.tunnel_ssh):
+        raise SettingsError("--tunnel-cloudflared and --tunnel-ssh need a single gateway, without --store")
+    options = settings.tunnels(gateway.part(ServerSettings).host)
+    try:
+        return replace(options.resolved(), root=gateway.part(StateDirectory).root / "tunnels")
+    except ValueError as error:
+        raise SettingsError(str(error)) from error
 
 
 TUNNELS = Feature("tunnels", _build)

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 import pytest
 
 from hawse.wire import HawseError
-from hawse_gateway.auth.access_policy import AccessPolicy, is_address, split_host, split_origin
+from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.principals import OWNER
 from hawse_gateway.auth.tickets import Tickets
 from tests.support.stores import credentials
@@ -128,17 +128,6 @@ def test_a_missing_or_repeated_authorization_is_refused() -> None:
     value = (b"authorization", f"Bearer {TOKEN}".encode())
     assert not access_policy.bearer([])
     assert not access_policy.bearer([value, value])
-
-
-def test_a_host_is_split_with_the_port_of_its_scheme() -> None:
-    assert split_host("Example.org", "https") == ("example.org", 443)
-    assert split_host("[::1]:81", "http") == ("::1", 81)
-    assert split_origin("https://example.org") == ("https", "example.org", 443)
-
-
-def test_an_ip_address_is_distinguished_from_a_host_name() -> None:
-    assert is_address("::1")
-    assert not is_address("127.0.0.1.example")
 
 
 def test_a_host_is_allowed_with_and_without_its_port() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hawse_gateway.backups.feature import BACKUPS
 from hawse_gateway.backups.methods import BackupMethods
 from hawse_gateway.backups.stores import BackupStore, DirectoryStore
-from hawse_gateway.settings import SettingsError
+from hawse_gateway.core.settings import SettingsError
 from tests.support.composed import composed, contributed
 
 

@@ -3,6 +3,7 @@ import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from websockets.asyncio.client import connect
@@ -11,6 +12,7 @@ from websockets.typing import Subprotocol
 
 import hawse
 from hawse_gateway.core import log_config as logs
+from hawse_gateway.core.settings import SettingsError
 from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 
@@ -75,3 +77,10 @@ async def test_json_lines_have_role_and_sandbox_and_no_secret(tmp_path: Path) ->
     assert ("hawse_gateway.upstream.sandbox_link", "sandbox", "local") in known
     assert ("hawse_gateway.preview.proxy", "sandbox", "local") in known
     assert ("root", "sandbox", "local") in known, "the runtime's own log"
+
+
+def test_an_unknown_log_format_is_refused() -> None:
+    settings: Any = logs.LogSettings
+    with pytest.raises(SettingsError, match="--log-format xml: choose one of text, json"):
+        settings(log_format="xml").check()
+    settings(log_format="json").check()

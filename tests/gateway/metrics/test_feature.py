@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.metrics.feature import METRICS, SPANS
-from hawse_gateway.settings import SettingsError
 from tests.support.composed import composed, paths, scraped
 
 

@@ -11,8 +11,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from hawse.api.ports import PreviewHost
 from hawse.wire import HawseError
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.metrics.telemetry import CallSpans, installed_exporters
-from hawse_gateway.settings import SettingsError
 from hawse_gateway.upstream.gateway_call import GatewayCall
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client

@@ -7,6 +7,7 @@ import pytest
 
 from hawse.api.mounts import MountCredentials
 from hawse.wire import HawseError, Principal
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.mounts.settings import (
     MountSettings,
     check_named,
@@ -15,7 +16,6 @@ from hawse_gateway.mounts.settings import (
     named_source,
     read_mount_settings,
 )
-from hawse_gateway.settings import SettingsError
 
 
 def read(folder: Path, text: str) -> MountSettings:

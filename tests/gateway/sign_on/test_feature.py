@@ -2,10 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from hawse_gateway.settings import OidcSettings, SettingsError
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.sign_on.feature import SIGN_ON, SignOn
 from hawse_gateway.sign_on.oidc.service import SingleSignOn
 from hawse_gateway.sign_on.proxy import ProxySignOn
+from hawse_gateway.sign_on.settings import OidcSettings
 from tests.support.composed import composed, paths
 
 OIDC = OidcSettings(issuer="https://id.example", client_id="me", roles=["*=viewer"])

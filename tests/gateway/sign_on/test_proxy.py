@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from hawse_gateway.auth.credentials import Credentials
-from hawse_gateway.settings import SettingsError
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.sign_on.proxy import ProxySignOn
 from tests.support.gateway import FakeRuntime, Gateway
 from tests.support.http_clients import http_client

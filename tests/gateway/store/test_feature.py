@@ -3,16 +3,17 @@ from pathlib import Path
 import pytest
 
 from hawse_gateway.core.feature import compose
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.providers.state_directory import StateDirectory
-from hawse_gateway.settings import Settings, SettingsError
 from hawse_gateway.store.base import Store
 from hawse_gateway.store.feature import STORE
 from hawse_gateway.store.redis import RedisStore
+from hawse_gateway.store.settings import StoreSettings
 from hawse_gateway.store.sqlite import SqliteStore
 
 
 async def store(state: Path, url: str | None) -> Store:
-    composition = compose([STORE], {Settings: Settings(store=url), StateDirectory: StateDirectory(state)})
+    composition = compose([STORE], {StoreSettings: StoreSettings(store=url), StateDirectory: StateDirectory(state)})
     found = composition.part(Store)
     await found.close()
     return found

@@ -1,12 +1,11 @@
 """Chooses the isolation of sandboxes on this machine."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from hawse.api.sandboxes import Isolation, Network
 from hawse_gateway.providers.isolation import check, outer
+from hawse_gateway.providers.settings import RequestedIsolation
 from hawse_gateway.providers.state_directory import StateError
-
-RequestedIsolation = Literal["auto", "bubblewrap", "none"]
 
 
 class ChosenIsolation(NamedTuple):

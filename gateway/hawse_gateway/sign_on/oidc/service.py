@@ -10,13 +10,14 @@ from starlette.routing import Route
 
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.http.return_path import LoginAudit
-from hawse_gateway.settings import OidcSettings, SettingsError
 from hawse_gateway.sign_on.oidc.bearers import BearerTokens
 from hawse_gateway.sign_on.oidc.login import LoginEndpoints, OidcClient
 from hawse_gateway.sign_on.oidc.provider import OidcProvider, allowed_url
 from hawse_gateway.sign_on.oidc.tokens import Verifier
 from hawse_gateway.sign_on.oidc.users import RoleRule, Users
+from hawse_gateway.sign_on.settings import OidcSettings
 
 
 class SingleSignOn:

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hawse_gateway.settings import OidcSettings
+from hawse_gateway.sign_on.settings import OidcSettings
 from tests.support.oidc_provider import AUDIENCE, CLIENT, SECRET, RunningProvider, provider_process
 
 

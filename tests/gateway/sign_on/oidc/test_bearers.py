@@ -7,11 +7,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from hawse_gateway.limits.failed_attempts import FailedAttempts
-from hawse_gateway.settings import OidcSettings
 from hawse_gateway.sign_on.oidc.bearers import BearerTokens
 from hawse_gateway.sign_on.oidc.provider import OidcProvider
 from hawse_gateway.sign_on.oidc.tokens import LEEWAY, Verifier
 from hawse_gateway.sign_on.oidc.users import RoleRule, Users
+from hawse_gateway.sign_on.settings import OidcSettings
 from tests.support.clock import ManualClock
 from tests.support.gateway import FakeRuntime, Gateway
 from tests.support.http_clients import http_client

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from hawse_gateway.http.return_path import valid_return
-from hawse_gateway.settings import OidcSettings
+from hawse_gateway.sign_on.settings import OidcSettings
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 from tests.support.oidc_provider import CLIENT, SECRET, RunningProvider
@@ -105,7 +105,7 @@ async def test_a_login_that_another_browser_began_is_refused(browser: httpx.Asyn
         await begin(victim)
         answer = await victim.get(foreign)
         assert answer.status_code == 401
-        assert "this browser has not started this login" in answer.text
+        assert "this browser did not start this login" in answer.text
         assert (await victim.get("/v1/session")).status_code == 401
 
 

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from hawse_gateway.auth.credentials import Credentials
-from hawse_gateway.settings import OidcSettings, SettingsError
+from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.sign_on.oidc.service import SingleSignOn
+from hawse_gateway.sign_on.settings import OidcSettings
 from tests.support.certificates import Authority
 from tests.support.stores import MemoryStore
 

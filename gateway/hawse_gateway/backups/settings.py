@@ -1,0 +1,35 @@
+"""The settings of backups."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
+
+OF_ALL: Final = 100 << 30  # bytes of all backups
+OF_IMAGES: Final = 20 << 30  # bytes of overlay images
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackupSettings(FeatureSettings):
+    """The store of backups, and the maximum sizes in bytes."""
+
+    backups: Annotated[
+        str | None,
+        Option(
+            "--backups",
+            "where backups are stored: a directory, or s3://BUCKET/PREFIX (backups in the state directory)",
+            metavar="PLACE",
+        ),
+    ] = None
+    backups_size: Annotated[
+        int, Option("--backups-size", "how much all backups may have together (100 GiB)", metavar="BYTES")
+    ] = OF_ALL
+    overlays_size: Annotated[
+        int, Option("--overlays-size", "how much the images of backups for overlays may have (20 GiB)", metavar="BYTES")
+    ] = OF_IMAGES
+
+    def check(self) -> None:
+        super().check()
+        for name, value in (("--backups-size", self.backups_size), ("--overlays-size", self.overlays_size)):
+            if value < 1:
+                raise SettingsError(f"{name} must be at least 1, not {value}")

@@ -1,0 +1,51 @@
+"""The settings of the limits of users, links and addresses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
+from hawse_gateway.limits.quotas import Quotas
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitSettings(FeatureSettings):
+    """The limits. Bursts of calls can be ten times as large as `calls_per_second`."""
+
+    # The default is far more than a person or a typical program needs.
+    calls_per_second: Annotated[
+        int, Option("--calls-per-second", "how many calls a user without every right may make (500)", metavar="N")
+    ] = 500
+    limit: Annotated[
+        Sequence[str],
+        Option(
+            "--limit",
+            "a limit of each user, link or address: connections, terminals, calls or bytes (a second), or sandboxes, "
+            "tunnels, backups or storage (bytes of backups) of each user, such as link:bytes=2M; may be "
+            "repeated (calls only)",
+            metavar="WHO:WHAT=N",
+        ),
+    ] = ()
+    # Many programs behind one address may use an outdated token. Each further attempt waits a second.
+    wrong_tokens: Annotated[
+        int,
+        Option("--wrong-tokens", "how many wrong tokens an address may send before it must wait (100)", metavar="N"),
+    ] = 100
+
+    def quotas(self) -> Quotas:
+        """Return the limits of users, links and addresses. Raises `SettingsError`."""
+        calls = self.calls_per_second
+        try:
+            return Quotas.parse(self.limit, {("user", "calls"): calls, ("link", "calls"): calls})
+        except ValueError as error:
+            raise SettingsError(f"--limit {error}") from error
+
+    def check(self) -> None:
+        super().check()
+        self.quotas()
+        for name, value in (
+            ("--calls-per-second", self.calls_per_second),
+            ("--wrong-tokens", self.wrong_tokens),
+        ):
+            if value < 1:
+                raise SettingsError(f"{name} must be at least 1, not {value}")

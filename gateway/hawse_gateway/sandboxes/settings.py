@@ -1,0 +1,85 @@
+"""The settings of sandboxes, whatever their provider."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+from hawse.code_pool import parse_pools
+from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
+
+IDLE_TIMEOUT: Final = 600.0  # s, the default for new sandboxes
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapacitySettings(FeatureSettings):
+    """The maximum number of running sandboxes. None: limited only by memory and disk."""
+
+    max_sandboxes: Annotated[
+        int | None,
+        Option("--max-sandboxes", "how many sandboxes may run (as there is memory and disk for)", metavar="N"),
+    ] = None
+
+    def check(self) -> None:
+        super().check()
+        if self.max_sandboxes is not None and self.max_sandboxes < 1:
+            raise SettingsError(f"--max-sandboxes must be at least 1, not {self.max_sandboxes}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxSettings(FeatureSettings):
+    """The templates and defaults of sandboxes, and limits inside them."""
+
+    pool: Annotated[int, Option("--pool", "how many sandboxes are started in advance (0)", metavar="N")] = 0
+    templates: Annotated[
+        Path | None, Option("--templates", "named settings of sandboxes, in TOML (none)", metavar="FILE")
+    ] = None
+    idle_timeout: Annotated[
+        float,
+        Option(
+            "--idle-timeout",
+            "without activity after which a sandbox sleeps, unless its creation says another time (600)",
+            metavar="SECONDS",
+        ),
+    ] = IDLE_TIMEOUT
+    start_timeout: Annotated[
+        float | None,
+        Option(
+            "--start-timeout",
+            "until the runtime of a sandbox that is started accepts connections (local: 9, docker: 30, "
+            "kubernetes: 300)",
+            metavar="SECONDS",
+        ),
+    ] = None
+    quota: Annotated[
+        int | None, Option("--quota", "how much the API may leave in a workspace (unlimited)", metavar="BYTES")
+    ] = None
+    max_contexts: Annotated[
+        int | None, Option("--max-contexts", "code contexts of each language in a sandbox (unlimited)", metavar="N")
+    ] = None
+    code_pool: Annotated[
+        Sequence[str],
+        Option(
+            "--code-pool",
+            "executors that wait for a code context in each sandbox: [LANGUAGE:]size=N,idle=SECONDS,memory=BYTES; "
+            "may be repeated (size=2,idle=600,memory=512M)",
+            metavar="TEXT",
+        ),
+    ] = ()
+
+    def check(self) -> None:
+        super().check()
+        if self.pool < 0:
+            raise SettingsError(f"--pool must be at least 0, not {self.pool}")
+        if self.idle_timeout <= 0:
+            raise SettingsError(f"--idle-timeout must be above 0, not {self.idle_timeout:g}")
+        if self.start_timeout is not None and self.start_timeout <= 0:
+            raise SettingsError(f"--start-timeout must be above 0, not {self.start_timeout:g}")
+        if self.quota is not None and self.quota < 1:
+            raise SettingsError(f"--quota must be at least 1 byte, not {self.quota}")
+        if self.max_contexts is not None and self.max_contexts < 1:
+            raise SettingsError(f"--max-contexts must be at least 1, not {self.max_contexts}")
+        try:
+            parse_pools(self.code_pool)
+        except ValueError as error:
+            raise SettingsError(f"--code-pool {error}") from error

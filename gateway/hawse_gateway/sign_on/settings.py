@@ -1,0 +1,122 @@
+"""The settings of the sign-in of users."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final
+
+from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
+from hawse_gateway.transport.settings import ProxySettings
+
+_HEADER: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OidcSettings:
+    """Sign-in with an OpenID provider. Without an issuer, there is none."""
+
+    issuer: Annotated[
+        str | None, Option("--oidc-issuer", "the OpenID provider that users sign in with (none)", metavar="URL")
+    ] = None
+    client_id: Annotated[
+        str | None,
+        Option("--oidc-client-id", "this gateway at the provider: users sign in with the browser", metavar="ID"),
+    ] = None
+    client_secret: Annotated[
+        str | None,
+        Option(
+            "--oidc-client-secret",
+            "its secret there; none: a public client",
+            metavar="SECRET",
+            environment="HAWSE_OIDC_CLIENT_SECRET",
+        ),
+    ] = field(default=None, repr=False)
+    audience: Annotated[
+        str | None,
+        Option("--oidc-audience", "accept JSON Web Tokens of the provider for this audience (none)", metavar="TEXT"),
+    ] = None
+    roles: Annotated[
+        Sequence[str],
+        Option(
+            "--oidc-role",
+            "the role of users with VALUE in their groups; *: of all; VALUE=own:ROLE: in their own sandboxes; may be "
+            "repeated",
+            metavar="VALUE=ROLE",
+        ),
+    ] = ()
+    role_claim: Annotated[
+        str, Option("--oidc-role-claim", "the claim that --oidc-role is compared with (groups)", metavar="CLAIM")
+    ] = "groups"
+    user_claim: Annotated[
+        str, Option("--oidc-user-claim", "the claim that is the id of the user (sub)", metavar="CLAIM")
+    ] = "sub"
+    lifetime: Annotated[
+        float, Option("--oidc-lifetime", "after which a user has to sign in again (43200)", metavar="SECONDS")
+    ] = 12 * 3600.0
+    ca: Annotated[Path | None, Option("--oidc-ca", "the certificates to trust for the provider", metavar="FILE")] = None
+
+    def check(self) -> None:
+        """Raise `SettingsError` for values that are not allowed."""
+        if self.issuer is None:
+            if self != OidcSettings():
+                raise SettingsError("options that begin with --oidc- need --oidc-issuer")
+            return
+        if self.audience is None and self.client_id is None:
+            raise SettingsError(
+                "--oidc-issuer needs --oidc-client-id for browsers, --oidc-audience for programs, or both"
+            )
+        if not self.roles:
+            raise SettingsError("--oidc-issuer needs --oidc-role: without one, no user may do anything")
+        if self.lifetime <= 0:
+            raise SettingsError(f"--oidc-lifetime must be above 0, not {self.lifetime:g}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignOnSettings(FeatureSettings):
+    """The OpenID provider."""
+
+    oidc: OidcSettings = field(default_factory=OidcSettings)
+
+    def check(self) -> None:
+        super().check()
+        self.oidc.check()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProxyUserSettings(ProxySettings, SignOnSettings):
+    """Sign-in through the trusted proxies, which authenticate users."""
+
+    proxy_user_header: Annotated[
+        str | None,
+        Option(
+            "--proxy-user-header",
+            "the header in which the proxies name the user, whom they authenticate (none)",
+            metavar="NAME",
+        ),
+    ] = None
+    proxy_groups_header: Annotated[
+        str | None, Option("--proxy-groups-header", "the header with the user's groups (none)", metavar="NAME")
+    ] = None
+    proxy_roles: Annotated[
+        Sequence[str],
+        Option(
+            "--proxy-role",
+            "the role of these users in GROUP, as for --oidc-role; may be repeated",
+            metavar="GROUP=ROLE",
+        ),
+    ] = ()
+
+    def check(self) -> None:
+        super().check()
+        if self.proxy_user_header is None:
+            if self.proxy_groups_header is not None or self.proxy_roles:
+                raise SettingsError("--proxy-groups-header and --proxy-role need --proxy-user-header")
+            return
+        if not self.proxies or not self.proxy_roles:
+            raise SettingsError("--proxy-user-header needs --trust-proxy, the proxies that set it, and --proxy-role")
+        if self.oidc.issuer is not None:
+            raise SettingsError("--proxy-user-header and --oidc-issuer exclude each other")
+        for which, name in (("user", self.proxy_user_header), ("groups", self.proxy_groups_header)):
+            if name is not None and not _HEADER.fullmatch(name):
+                raise SettingsError(f"--proxy-{which}-header {name}: expected a name such as X-Forwarded-User")

@@ -1,0 +1,28 @@
+"""The settings of the store."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
+
+REDIS: Final = ("redis://", "rediss://", "redis+sentinel://", "unix://")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreSettings(FeatureSettings):
+    """The Redis server that several gateways share. None: SQLite in the state directory."""
+
+    store: Annotated[
+        str | None,
+        Option(
+            "--store",
+            "a Redis server that several gateways share, redis://HOST:6379/0 or redis+sentinel://HOST/NAME/0 (SQLite "
+            "in the state directory)",
+            metavar="URL",
+        ),
+    ] = None
+
+    def check(self) -> None:
+        super().check()
+        if self.store is not None and not self.store.startswith(REDIS):
+            raise SettingsError(f"--store {self.store}: expected a URL that begins with {', '.join(REDIS)}")
