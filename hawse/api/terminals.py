@@ -57,8 +57,8 @@ class TerminalWaiting(Reply, frozen=True, kw_only=True):
     after the output has stopped; later, a program that prints nothing is looked at every 2 seconds at least.
 
     Attributes:
-        kind: `line` if it reads a line with echo, `secret` a line without echo, `key` single keys;
-            `no` if it does not wait, `unknown` if the kernel does not show it.
+        kind: `line` for a line with echo, `secret` for a line without echo, `key` for single keys; otherwise `no`, or
+            `unknown`.
         idle_shell: Whether a shell waits for its next command. Then, `kind` is `no`.
         guess: Whether `kind` is only guessed, from silence and the shape of the last row, because the kernel does not
             show it.

@@ -40,7 +40,11 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     **_entries("commands.exec", exec="Run a command in a sandbox, and return its exit code."),
     **_entries("commands.code", code="Run code with rich results, from a file or line by line."),
     **_entries("commands.shell", shell="Open a terminal in a sandbox.", attach="Attach to a running terminal."),
-    **_entries("commands.terminals", terminals="List the terminals of a sandbox."),
+    **_entries(
+        "commands.terminals",
+        terminals="List the terminals of a sandbox.",
+        wait="Wait until a terminal has ended or asks for input.",
+    ),
     **_entries(
         "commands.processes",
         ps="List processes.",

@@ -109,6 +109,27 @@ print("done")
 # ---- 2: the runtime and user code
 
 
+@pytest.mark.parametrize(
+    ("program", "kind"), [("read x", "line"), ("stty -echo; read x", "secret"), ("stty raw; cat", "key")]
+)
+async def test_the_runtime_sees_a_program_that_waits_for_input(box: Sandbox, program: str, kind: str) -> None:
+    async with box.terminals.open(f"asks-{kind}", argv=["sh", "-c", f"printf 'Go on? '; {program}"]) as terminal:
+        waited = await terminal.wait_for(waiting=True)
+        assert waited.waiting is not None
+        assert (waited.waiting.kind, waited.waiting.prompt) == (kind, "Go on?")
+        assert not waited.waiting.guess
+        await terminal.kill()
+
+
+async def test_the_runtime_sees_a_program_that_only_looks_as_if_it_waits(box: Sandbox) -> None:
+    async with box.terminals.open("computes", argv=["sh", "-c", "printf 'Password: '; exec sleep 3600"]) as terminal:
+        await terminal.expect("Password: ")
+        waited = await terminal.wait_for(waiting=True, timeout=2)
+        assert waited.event == "timeout"
+        assert (await box.terminals.get("computes")).waiting.kind == "no"
+        await terminal.kill()
+
+
 async def test_the_runtime_cannot_be_named_signalled_or_read(stack: Stack, box: Sandbox) -> None:
     async with box.terminals.open("cat1", argv=["cat"]):
         program = """

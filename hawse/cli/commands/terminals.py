@@ -1,14 +1,19 @@
-"""`hawse terminals`: the terminals of a sandbox."""
+"""`hawse terminals` and `hawse wait`: the terminals of a sandbox, and the questions of their programs."""
 
+import math
 import time
+from typing import Final
 
 import click
 
-from hawse.api.terminals import TerminalInfo
-from hawse.cli.commands.shell import exit_code
-from hawse.cli.output import duration, examples
+from hawse.api.terminals import TerminalInfo, TerminalWaitResult
+from hawse.cli.candidates import offer, terminals as terminals_of
+from hawse.cli.commands.shell import EXIT_TIMED_OUT, exit_code
+from hawse.cli.output import duration, examples, print_json, printable
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox
+
+LONGEST_WAIT: Final = 86_400.0  # seconds of one call
 
 
 @click.command(epilog=examples("hawse terminals -s build"))
@@ -19,7 +24,7 @@ def terminals(target: Target) -> None:
     async def work(client: Client, box: Sandbox) -> list[TerminalInfo]:
         return await box.terminals.list()
 
-    target.print_list(work, ["ID", "STATE", "SIZE", "VIEWERS", "AGE", "DIRECTORY", "TITLE"], _row)
+    target.print_list(work, ["ID", "STATE", "SIZE", "VIEWERS", "AGE", "WAITS", "DIRECTORY", "TITLE"], _row)
 
 
 def _row(info: TerminalInfo) -> list[object]:
@@ -29,6 +34,39 @@ def _row(info: TerminalInfo) -> list[object]:
         f"{info.cols}x{info.rows}",
         info.viewers,
         duration(time.time() - info.started),
+        "" if info.waiting.kind == "no" else info.waiting.kind,
         info.cwd,
         info.title,
     ]
+
+
+@click.command(epilog=examples("hawse wait main", "hawse wait main --for-input --timeout 60"))
+@click.argument("id", shell_complete=offer(terminals_of))
+@click.option("--for-input", is_flag=True, help="also return when a program waits for input; print its question")
+@click.option("--timeout", type=click.FloatRange(min=0, max=86_400), metavar="SECONDS", help="give up after that time")
+@target_options
+def wait(target: Target, id: str, for_input: bool, timeout: float | None) -> int:
+    """Wait until the terminal ID has ended, and return its exit code, or until a program in it waits for input.
+
+    The question is printed as its kind and its prompt: `secret`, a tab, `Password:`. The kind is `line`, `secret` or
+    `key`. The exit code is 0 then, and 124 after --timeout.
+    """
+
+    async def work(client: Client, box: Sandbox) -> TerminalWaitResult:
+        since = (await box.terminals.get(id)).offset
+        async with box.terminals.attach(id, since=since, read_only=True) as terminal:
+            until = math.inf if timeout is None else time.monotonic() + timeout
+            while True:
+                left = min(max(until - time.monotonic(), 0.001), LONGEST_WAIT)
+                waited = await terminal.wait_for(exit=True, waiting=for_input, timeout=left)
+                if waited.event != "timeout" or time.monotonic() >= until:
+                    return waited
+
+    waited = target.run(work)
+    if target.as_json:
+        print_json(waited)
+    elif waited.waiting is not None:
+        click.echo(f"{waited.waiting.kind}\t{printable(waited.waiting.prompt or '')}".rstrip())
+    if waited.exit is not None:
+        return exit_code(waited.exit)
+    return EXIT_TIMED_OUT if waited.event == "timeout" else 0

@@ -4140,7 +4140,7 @@ export interface TerminalWaitResult {
  * It is found in the kernel, by looking for a process that is blocked in a read of the terminal, 0.1 to 0.5 seconds after the output has stopped; later, a program that prints nothing is looked at every 2 seconds at least.
  */
 export interface TerminalWaiting {
-  /** `line` if it reads a line with echo, `secret` a line without echo, `key` single keys; `no` if it does not wait, `unknown` if the kernel does not show it. */
+  /** `line` for a line with echo, `secret` for a line without echo, `key` for single keys; otherwise `no`, or `unknown`. */
   kind: "key" | "line" | "no" | "secret" | "unknown";
   /** Whether a shell waits for its next command. Then, `kind` is `no`. */
   idle_shell?: boolean;
