@@ -1,1 +1,1 @@
-"""The project's own benchmarks: `make bench`."""
+"""The project's benchmarks, run by `make bench`."""

@@ -1,7 +1,7 @@
-"""Measure hawse, the naive server and the limits in interleaved rounds; print a table and write build/bench.json.
+"""Measure hawse, the naive server and the machine's limits in alternating rounds. Prints a table and writes a file.
 
-`make bench` runs this; `make bench ARGS="echo output --rounds 3"` measures two figures. Absolute numbers depend on the
-machine: compare ratios, and only runs on a machine that is otherwise idle.
+`make bench` runs this and writes build/bench.json; `make bench ARGS="echo output --rounds 3"` measures only two
+figures. Absolute numbers depend on the machine: compare ratios, and only from runs on an otherwise idle machine.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     args = parser.parse_args()
     if unknown := set(args.figures) - set(FIGURES):
-        parser.error(f"no such figure: {', '.join(sorted(unknown))}")
+        parser.error(f"unknown figures: {', '.join(sorted(unknown))}")
     load = os.getloadavg()[0]
     rounds = uvloop.run(measure(args.figures or list(FIGURES), args.rounds))
     summary = summarize(rounds)

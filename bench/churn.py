@@ -1,9 +1,9 @@
-"""Everything at once for an hour, at a steady rate: the memory of every server process has to become level.
+"""Runs every kind of work at a steady rate for an hour. The memory of all server processes must become constant.
 
-`python -m bench.churn --seconds 3600 --log build/churn.jsonl` starts a gateway with one sandbox, where terminals,
+`python -m bench.churn --seconds 3600 --log build/churn.jsonl` starts a gateway with one sandbox where terminals,
 commands, processes, sessions, files, watches, previews, code contexts and viewers come and go. It writes the memory of
-each process every `--every` seconds and prints how much each grew after `--warm-up`. It is no figure of `make bench`:
-it takes too long.
+each process every `--every` seconds, and finally prints how much each has grown after `--warm-up`. It takes too long to
+be a figure of `make bench`.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from tests.support.http_clients import http_client
 from tests.support.stack import Stack, free_port
 
 KIB = 1 << 10
-NICENESS = 5  # of the client only: the servers run at normal priority
+NICENESS = 5  # for the client only; the servers run at normal priority
 KINDS = {
     "hawse_runtime.screen.emulator.process": "screen",
     "hawse_runtime.code.host": "host",
@@ -48,8 +48,8 @@ class Sample(NamedTuple):
     """One measurement.
 
     Attributes:
-        seconds: Seconds since the start.
-        memory: Bytes by kind of process: resident, and proportional (PSS).
+        seconds: The seconds since the start.
+        memory: The resident and the proportional (PSS) bytes, by kind of process.
     """
 
     seconds: float
@@ -57,7 +57,7 @@ class Sample(NamedTuple):
 
 
 async def terminals(sandbox: Sandbox, number: int) -> None:
-    """Type into, resize and read a shell's terminal, with one viewer and a second one that leaves."""
+    """Type into a shell's terminal, resize it and read it. One viewer stays, a second one leaves."""
     async with sandbox.terminals.open(f"t{number}", argv=["bash", "--norc"]) as terminal:
         async with sandbox.terminals.attach(f"t{number}", read_only=True) as second:
             await terminal.write(f"{PAINT}; echo done-$(({number}+1))\n".encode())
@@ -69,7 +69,7 @@ async def terminals(sandbox: Sandbox, number: int) -> None:
 
 
 async def viewers(sandbox: Sandbox, number: int) -> None:
-    """View a permanent terminal that prints all the time."""
+    """View a permanent terminal that prints continuously."""
     async with sandbox.terminals.attach("busy", read_only=bool(number % 2)) as viewer:
         read = 0
         async for data in viewer:
@@ -79,7 +79,7 @@ async def viewers(sandbox: Sandbox, number: int) -> None:
 
 
 async def commands(sandbox: Sandbox, number: int) -> None:
-    """Run a command with output. It has a key, so its outcome is kept for retries."""
+    """Run a command with output. The command has a key, so its outcome is kept for retries."""
     size = (1, 1000, 20_000)[number % 3]
     result = await sandbox.exec(["head", "-c", str(size), "/dev/zero"])
     assert len(result.stdout) == size
@@ -116,7 +116,7 @@ async def code(sandbox: Sandbox, number: int) -> None:
         await context.run(f"x = {number}; print('y' * 2000); x")
 
 
-STEPS: dict[str, tuple[Step, int, float]] = {  # how many at a time, and seconds between the starts of each
+STEPS: dict[str, tuple[Step, int, float]] = {  # the number of concurrent workers, and the seconds between their starts
     "terminals": (terminals, 2, 2.0),
     "viewers": (viewers, 2, 1.5),
     "commands": (commands, 3, 0.3),
@@ -128,7 +128,7 @@ STEPS: dict[str, tuple[Step, int, float]] = {  # how many at a time, and seconds
 
 
 class Churn:
-    """The workers of one run. `errors` counts failures by type; they do not end the run."""
+    """The workers of one run. `errors` counts failures by type. Failures do not end the run."""
 
     def __init__(self, stack: Stack, seconds: float) -> None:
         self._stack = stack
@@ -152,12 +152,12 @@ class Churn:
             await asyncio.sleep(max(0.0, started + period - time.monotonic()))
 
     async def connections(self, number: int) -> None:
-        """Connect a client, make one call, and disconnect."""
+        """Connect a client, make one call and disconnect."""
         async with hawse.connect(self._stack.base, token=self._stack.token) as client:
             await client.sandbox().terminals.list()
 
     async def previews(self, client: Client, http: httpx.AsyncClient, port: int) -> None:
-        """Expose a port, fetch it through its preview, and withdraw it."""
+        """Expose a port, fetch it through its preview, and remove the preview."""
         ports = client.sandbox().ports
         preview = await ports.expose(port)
         for _ in range(3):
@@ -187,7 +187,7 @@ class Churn:
 
 
 def memory(stack: Stack) -> dict[str, tuple[int, int]]:
-    """Return the resident bytes and the PSS of each kind of server process."""
+    """Return the resident bytes and the PSS by kind of server process."""
     found = {"gateway": [stack.pid], "runtime": [], "screen": [], "host": []}
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -214,7 +214,7 @@ def _rollup(pid: int) -> tuple[int, int]:
 
 
 async def sample(stack: Stack, churn: Churn, every: float, log: Path) -> list[Sample]:
-    """Measure every `every` seconds until the churn ends, and append each sample to a file."""
+    """Take a sample every `every` seconds until the churn ends. Append each sample to a file."""
     samples: list[Sample] = []
     started = time.monotonic()
     with await asyncio.to_thread(log.open, "w", buffering=1) as file:
@@ -244,7 +244,7 @@ async def measure(args: argparse.Namespace) -> None:
 
 
 def report(samples: list[Sample], warm_up: float) -> None:
-    """Print the PSS of each kind of process after the warm-up, and its means in the two halves of that time."""
+    """Print the PSS of each kind of process after the warm-up, and the means of the first and the second half."""
     later = [each for each in samples if each.seconds >= warm_up] or samples
     for kind in later[0].memory:
         sizes = [each.memory[kind][1] / KIB / KIB for each in later]
@@ -257,10 +257,10 @@ def report(samples: list[Sample], warm_up: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.churn", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=3600.0)
-    parser.add_argument("--warm-up", type=float, default=900.0, help="seconds that the report leaves out")
+    parser.add_argument("--warm-up", type=float, default=900.0, help="seconds that the report excludes")
     parser.add_argument("--every", type=float, default=30.0, help="seconds between samples")
     parser.add_argument("--isolation", default="none")
-    parser.add_argument("--port", type=int, default=0, help="of the gateway; by default a free one")
+    parser.add_argument("--port", type=int, default=0, help="port of the gateway (default: a free port)")
     parser.add_argument("--log", type=Path, default=Path("build/churn.jsonl"))
     args = parser.parse_args()
     args.log.parent.mkdir(exist_ok=True, parents=True)

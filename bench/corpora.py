@@ -1,6 +1,6 @@
-"""Typical program output, generated from a seed: the input of the figures of `bench.figures.bulk.corpora`.
+"""Typical program output, generated from a seed. It is the input of the figures in `bench.figures.bulk.corpora`.
 
-`python -m bench.corpora NAME SIZE` writes one to standard output, for experiments.
+`python -m bench.corpora NAME SIZE` writes a corpus to standard output, for experiments.
 """
 
 import random
@@ -17,9 +17,9 @@ MODULES = ("wire", "journal", "screen", "session", "process", "files", "watch", 
 
 
 def corpus(name: str, size: int, seed: int = SEED) -> bytes:
-    """Return about `size` bytes of the corpus `name` of `CORPORA`, always the same bytes.
+    """Return about `size` bytes of the corpus `name` in `CORPORA`. The bytes are the same on every call.
 
-    Lines end with LF, as written by programs. The last line is complete.
+    Lines end with LF, as programs write them. The last line is complete.
     """
     rng = random.Random(f"{name} {seed}")
     parts: list[bytes] = []
@@ -33,7 +33,7 @@ def corpus(name: str, size: int, seed: int = SEED) -> bytes:
 
 
 def _log(rng: random.Random) -> Iterator[str]:
-    """A server's log: 15 % of the lines are coloured, 5 % contain characters that are not ASCII."""
+    """Yield a server's log, where 15 % of the lines are coloured and 5 % contain non-ASCII characters."""
     while True:
         at = f"2026-11-22 06:{rng.randrange(60):02}:{rng.randrange(60):02}.{rng.randrange(1000):03}"
         text = _words(rng, 5, 14) + f" id={rng.getrandbits(32):08x}"
@@ -47,7 +47,7 @@ def _log(rng: random.Random) -> Iterator[str]:
 
 
 def _pytest(rng: random.Random) -> Iterator[str]:
-    """`pytest -v` in colours, with a failure now and then."""
+    """Yield the coloured output of `pytest -v` with a few failures."""
     number = 0
     while True:
         number += 1
@@ -61,7 +61,7 @@ def _pytest(rng: random.Random) -> Iterator[str]:
 
 
 def _build(rng: random.Random) -> Iterator[str]:
-    """A build like cargo's: a line for each package, and a progress line that is erased and rewritten."""
+    """Yield the output of a build with cargo: a line per package, and a progress line that is erased and rewritten."""
     done = 0
     while True:
         done += 1
@@ -74,7 +74,7 @@ def _build(rng: random.Random) -> Iterator[str]:
 
 
 def _ls(rng: random.Random) -> Iterator[str]:
-    """`ls -l --color`."""
+    """Yield the output of `ls -l --color`."""
     colours = ("01;34", "01;32", "01;36", "40;33;01", "01;31", "")
     while True:
         colour = rng.choice(colours)
@@ -85,13 +85,13 @@ def _ls(rng: random.Random) -> Iterator[str]:
 
 
 def _cjk(rng: random.Random) -> Iterator[str]:
-    """Text with wide characters."""
+    """Yield text with wide characters."""
     while True:
         yield "".join(rng.choices(CJK, k=rng.randint(10, 36))) + f" {rng.randrange(1000)}\n"
 
 
 def _tui(rng: random.Random) -> Iterator[str]:
-    """A full-screen program like htop: addresses, colours and rewrites rows of the screen."""
+    """Yield the output of a full-screen program like htop: it addresses, colours and rewrites rows of the screen."""
     yield "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J"
     while True:
         for row in sorted(rng.sample(range(1, 25), rng.randint(3, 20))):

@@ -1,7 +1,7 @@
-"""Measures the time from a click on a desktop until a viewer has the changed pixels: `python -m bench.desktop`.
+"""Measures the time from a click on a desktop until a viewer receives the changed pixels: `python -m bench.desktop`.
 
-A viewer is attached through the gateway. It clicks into two windows in turn, so that each click moves the focus and
-changes their title bars, and waits for the next update of the screen. The target is 60 ms.
+A viewer attaches through the gateway. It clicks on two windows alternately, so that each click moves the focus and
+changes both title bars, and waits for the next update of the screen. The target is 60 ms.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from tests.support.stack import Stack
 CLICKS = 100
 SIZE = (1280, 800)
 HANDSHAKE = b"RFB 003.008\n\x01\x01"
-CURSOR = -239  # the viewer draws the pointer, so that its movement changes no pixels
+CURSOR = -239  # the viewer draws the pointer, so moving it changes no pixels
 ENCODINGS = struct.pack(">BxHii", 2, 2, 0, CURSOR)
 PLACES = ((200, 300), (900, 300))
 
@@ -38,7 +38,7 @@ class Reader:
         return data
 
     async def update(self) -> int:
-        """Read one update of the screen; return its number of pixels."""
+        """Read one update of the screen. Return the number of its pixels."""
         pixels = 0
         (count,) = struct.unpack(">xxH", await self.read(4))
         for _ in range(count):
@@ -69,7 +69,7 @@ async def measure(stream: DesktopConnection) -> list[float]:
         while not await reader.update():
             await stream.write(struct.pack(">BB4H", 3, 1, 0, 0, *SIZE))
         taken.append(time.perf_counter() - begun)
-        await asyncio.sleep(0.1)  # until this click is completely drawn
+        await asyncio.sleep(0.1)  # until the screen shows the effect of this click completely
         await stream.write(struct.pack(">BB4H", 3, 0, 0, 0, *SIZE))
         while not await reader.update():
             await stream.write(struct.pack(">BB4H", 3, 1, 0, 0, *SIZE))

@@ -1,7 +1,7 @@
-"""One fast client for both servers: a PTY over a WebSocket, with raw bytes or with hawse frames.
+"""A fast client for both servers: a PTY over a WebSocket, with either raw bytes or hawse frames.
 
-Both servers are measured with the same client, so that all differences come from the servers. picows parses WebSocket
-frames in C, so that the client is not the bottleneck.
+The same client measures both servers, so that all differences come from the servers. picows parses WebSocket frames in
+C, so the client is not the bottleneck.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from hawse.wire.frames import HEADER, HEADER_SIZE
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import from_server
 
-WINDOW = 512 << 10  # bytes; the default of the clients
+WINDOW = 512 << 10  # bytes; the default of hawse's clients
 
 _INPUTS = itertools.count()
 
@@ -65,13 +65,13 @@ class Output:
             await self._waiter
 
     def fail(self, error: Exception) -> None:
-        """Make the current `until` raise `error`: the output has ended."""
+        """Make the current call of `until` raise `error`, because the output has ended."""
         if self._waiter is not None:
             self._waiter.set_exception(error)
             self._waiter = None
 
     async def until_ends_with(self, text: bytes) -> None:
-        """Wait until the output ends with `text`, of at most `keep` bytes."""
+        """Wait until the output ends with `text`, which has at most `keep` bytes."""
         while not self.tail.endswith(text):
             await self.until(self.received + 1)
 
@@ -100,7 +100,7 @@ class NaivePty:
 
 
 class HawseSocket:
-    """One hawse connection with any number of terminals and calls, written from docs/wire.md alone."""
+    """A hawse connection with any number of terminals and calls, implemented from docs/wire.md alone."""
 
     _transport: WSTransport
 
@@ -135,12 +135,12 @@ class HawseSocket:
         return result
 
     async def terminal(self, terminal_id: str, command: str, *, keep: int = 0) -> int:
-        """Start a terminal and attach to it; return the channel."""
+        """Start a terminal and attach to it. Return the channel."""
         await self.call("terminal.create", {"id": terminal_id, "argv": ["/bin/sh", "-c", command]})
         return self.attach(terminal_id, keep=keep)
 
     def attach(self, terminal_id: str, *, keep: int = 0, since: int | None = None) -> int:
-        """Attach to a terminal; return the channel."""
+        """Attach to a terminal. Return the channel."""
         output = self.outputs[self._ch + 1] = Output()
         output.keep = keep
         self._opened[self._ch + 1] = asyncio.get_running_loop().create_future()
@@ -149,11 +149,11 @@ class HawseSocket:
         return self._ch
 
     async def opened(self, ch: int) -> str:
-        """Return how an attach starts: "start", "resume" or "snapshot"."""
+        """Return how an attach has started: "start", "resume" or "snapshot"."""
         return await self._opened[ch]
 
     async def ended(self) -> None:
-        """Wait until every call has ended, including attachments."""
+        """Wait until all calls have ended, including attachments."""
         await asyncio.gather(*self._results.values())
 
     def stop_reading(self) -> None:
@@ -188,7 +188,7 @@ class HawseSocket:
                 self._welcome.set_result(None)
 
     def _count_read(self, ch: int, size: int) -> None:
-        """Count `size` bytes of the window as read, and grant them back in steps of GRANT bytes."""
+        """Count `size` bytes of the window as read, and return credit for them in steps of GRANT bytes."""
         unreturned = self._unreturned.get(ch, 0) + size
         if unreturned >= GRANT:
             self._send_message({"type": "credit", "ch": ch, "bytes": unreturned})

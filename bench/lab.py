@@ -1,8 +1,8 @@
-"""The servers under test: hawse as started by a user, the naive server, and the limits.
+"""The servers to compare: hawse as a user starts it, the naive server, and a server that shows the machine's limits.
 
-The client runs on one core and the servers on the others.
+The client runs on one core, the servers run on the others.
 
-A figure is `async (lab, round) -> {(name, server): value}`; `server` is `limit`, `naive` or `hawse`.
+A figure is a function `async (lab, round) -> {(name, server): value}`, where `server` is `limit`, `naive` or `hawse`.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ Figure = Callable[["Lab", int], Awaitable[Figures]]
 
 
 class Lab:
-    """The running servers. `naive` and `limit` are ports."""
+    """The running servers. `naive` and `limit` are their ports."""
 
     def __init__(self, naive: int, naive_pid: int, limit: int, stack: Stack) -> None:
         self.naive = naive
@@ -38,11 +38,11 @@ class Lab:
 
     @property
     def hawse_pids(self) -> tuple[int, int, int]:
-        """The pids of the gateway, the runtime and its screen process."""
+        """The pids of the gateway, the runtime and the runtime's screen process."""
         return self.stack.pid, self.runtime_pid, self.screen_pid
 
     async def read_pty(self, command: str) -> tuple[float, float]:
-        """Return (MB/s, CPU seconds per 100 MB) of a reader that does nothing else, on the servers' cores."""
+        """Return (MB/s, CPU seconds per 100 MB) of a process that only reads a PTY, on the servers' cores."""
         process = await asyncio.create_subprocess_exec(
             *pinned(), sys.executable, "-m", "bench.limits", "pty", command, stdout=asyncio.subprocess.PIPE
         )
@@ -52,13 +52,13 @@ class Lab:
 
 
 def cpu(*pids: int) -> float:
-    """Return the CPU seconds used by these processes."""
+    """Return the total CPU seconds used by the given processes."""
     times = [psutil.Process(pid).cpu_times() for pid in pids]
     return sum(t.user + t.system for t in times)
 
 
 def memory(*pids: int) -> int:
-    """Return the bytes of memory that these processes do not share with others."""
+    """Return the bytes of memory that the given processes do not share with others."""
     return sum(psutil.Process(pid).memory_full_info().uss for pid in pids)
 
 
@@ -83,7 +83,8 @@ async def open_lab() -> AsyncIterator[Lab]:
         naive_port, limit_port = free_port(), free_port()
         naive = await stack.enter_async_context(started("bench.naive", naive_port))
         await stack.enter_async_context(started("bench.limits", limit_port))
-        # Pinned from the start: the gateway starts the runtime in another thread, which keeps its affinity later.
+        # Pin the gateway from the start: it starts the runtime in another thread, whose affinity would not change
+        # later.
         hawse = await stack.enter_async_context(Stack(Path(state), under=pinned()))
         os.sched_setaffinity(0, CLIENT)
         lab = Lab(naive_port, naive, limit_port, hawse)
@@ -96,7 +97,7 @@ async def open_lab() -> AsyncIterator[Lab]:
 
 
 async def _screen_pid(socket: HawseSocket, runtime: int) -> int:
-    """Return the pid of the screen process, which starts when a screen is needed."""
+    """Return the pid of the screen process, which starts when a screen is first needed."""
     await socket.call("terminal.create", {"id": "first", "argv": ["true"]})
     await socket.call("terminal.screen", {"id": "first"})
     (screen,) = (
@@ -107,7 +108,7 @@ async def _screen_pid(socket: HawseSocket, runtime: int) -> int:
 
 @asynccontextmanager
 async def started(module: str, port: int) -> AsyncIterator[int]:
-    """Run one of the benchmark's own servers; yields its pid."""
+    """Run one of the benchmark's servers, and yield its pid."""
     process = await asyncio.create_subprocess_exec(*pinned(), sys.executable, "-m", module, str(port))
     try:
         yield process.pid  # taskset replaces itself with the server
@@ -118,7 +119,7 @@ async def started(module: str, port: int) -> AsyncIterator[int]:
 
 
 async def until_open(port: int) -> None:
-    """Wait until the naive server accepts connections, for at most 10 s."""
+    """Wait up to 10 s until the naive server accepts connections."""
     for _ in range(200):
         try:
             (await NaivePty.open(port, "true")).close()

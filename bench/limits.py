@@ -1,8 +1,8 @@
-"""The machine's upper limits: a WebSocket server in C that only echoes or pushes, and a loop that only reads a PTY.
+"""Shows the machine's limits: a WebSocket server in C that only echoes or pushes, and a loop that only reads a PTY.
 
 `python -m bench.limits PORT` serves ws://…/echo and /push. `python -m bench.limits pty COMMAND` runs COMMAND on a PTY,
-reads its output to the end and prints MB/s and CPU seconds per 100 MB. `python -m bench.limits code SOURCE COUNT` runs
-SOURCE in a Python kernel with jupyter_client alone and prints the time of each run in milliseconds.
+reads all its output, and prints MB/s and CPU seconds per 100 MB. `python -m bench.limits code SOURCE COUNT` runs SOURCE
+in a Python kernel with jupyter_client only, and prints the milliseconds of each run.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ async def serve(port: int) -> None:
 
 
 def read_pty(command: str) -> tuple[float, float]:
-    """Return (MB/s, CPU seconds per 100 MB) of a reader that does nothing else, from the first byte to the last."""
+    """Return (MB/s, CPU seconds per 100 MB) of a process that only reads, from the first to the last byte."""
     pid, fd = pty.fork()
     if pid == 0:
         os.execv("/bin/sh", ["sh", "-c", command])
@@ -77,7 +77,7 @@ def read_pty(command: str) -> tuple[float, float]:
 
 
 async def run_code(source: str, count: int) -> list[float]:
-    """Return the milliseconds of each run, using the kernel's client as in jupyter_client's examples."""
+    """Return the milliseconds of each run. Uses the kernel client in the same way as jupyter_client's examples."""
     from jupyter_client.manager import AsyncKernelManager
 
     manager = AsyncKernelManager(kernel_name="python3")

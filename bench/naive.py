@@ -1,7 +1,7 @@
-"""The naive server: Starlette, uvicorn and `add_reader` on a PTY. The minimum cost of a single hop, without
+"""The naive server: Starlette, uvicorn and `add_reader` on a PTY. It shows the minimum cost of a single hop, without
 multiplexing, journal or replay.
 
-`python -m bench.naive PORT`; each WebSocket at /pty?command=… has its own PTY.
+Run `python -m bench.naive PORT`. Each WebSocket at /pty?command=… has a separate PTY.
 """
 
 import asyncio

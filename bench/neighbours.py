@@ -1,6 +1,6 @@
-"""Measures how one caller's load affects others: the latency of `exec`, and the memory of the runtime.
+"""Measures how the load of one caller affects other callers: the latency of `exec` and the memory of the runtime.
 
-`python -m bench.neighbours` starts its own gateway and runtime, and prints one line for each kind of load.
+`python -m bench.neighbours` starts a gateway and a runtime, and prints one line per kind of load.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from hawse.client import Sandbox
 from hawse.wire import HawseError
 from tests.support.stack import Stack
 
-SAMPLES = 15  # calls of `exec` during each load
+SAMPLES = 15  # number of `exec` calls during each load
 ROWS = "seq -f '%08.0f of many coloured rows' 6000"
 Load = Callable[[Stack, Sandbox], AsyncIterator[None]]
 
 
 async def latencies(box: Sandbox) -> list[float]:
-    """Return the milliseconds of each of `SAMPLES` calls of `exec`."""
+    """Return the milliseconds of `SAMPLES` calls of `exec`."""
     found = []
     for _ in range(SAMPLES):
         start = time.perf_counter()
@@ -38,7 +38,7 @@ async def latencies(box: Sandbox) -> list[float]:
 
 @asynccontextmanager
 async def repeated(count: int, call: Callable[[], Awaitable[Any]]) -> AsyncIterator[None]:
-    """Keep `count` calls open: repeat each call that ends."""
+    """Keep `count` calls open by repeating each call that ends."""
 
     async def repeat() -> None:
         while True:
@@ -74,7 +74,7 @@ async def waits(stack: Stack, box: Sandbox) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def unread_files(stack: Stack, box: Sandbox) -> AsyncIterator[None]:
-    """6,000 reads whose client takes nothing beyond its window of 64 KiB."""
+    """Open 6,000 reads. Their client reads nothing beyond the window of 64 KiB."""
     await box.exec("truncate -s 100M file")
     options = hawse.Options(window=64 << 10)
 

@@ -1,9 +1,9 @@
-"""Measure the page in a headless Chromium: the first prompt on slow 4G, a coloured log, typing and Ctrl-C in floods.
+"""Measure the page in headless Chromium: the first prompt on slow 4G, a coloured log, typing, and Ctrl-C in floods.
 
-`python -m bench.page [CHROMIUM] [--runs N] [--ttyd PROGRAM]` starts a gateway of its own; `make web` builds the page
-before. With a ttyd (https://github.com/tsl0922/ttyd), its page is measured in the same browser, each run after one of
-hawse. Slow 4G is what the developer tools of Chromium emulate: 1.6 Mbit/s, 150 ms for each request. The pages draw
-without WebGL, which Chromium would draw on the CPU here; `--webgl` uses it.
+`python -m bench.page [CHROMIUM] [--runs N] [--ttyd PROGRAM]` starts a gateway. Build the page with `make web` before.
+With ttyd (https://github.com/tsl0922/ttyd), its page is measured in the same browser, alternating with hawse's. Slow 4G
+is the setting of Chromium's developer tools: 1.6 Mbit/s, and 150 ms per request. The pages draw without WebGL, because
+Chromium would draw WebGL on the CPU here; `--webgl` uses it.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from tests.support.stack import Stack, free_port
 SLOW_4G = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 93_750}
 LOG = 10_000_000  # bytes
 KEYS = 60
-SCROLLBACK = 5000  # rows, set for ttyd too: hawse's default
+SCROLLBACK = 5000  # rows; hawse's default, also set for ttyd
 # Milliseconds since the navigation. `prompt`: the terminal shows the shell's prompt.
 _TIMES = """() => {
   window.times = {};
@@ -41,7 +41,7 @@ _TIMES = """() => {
     clearInterval(timer);
   }, 5);
 }"""
-# `measured` is the terminal of either page. `shows` returns whether a line of its screen contains a text.
+# `measured` is the terminal of either page. `shows` returns whether a line on its screen contains a text.
 _TOOLS = """() => {
   window.measured = () => window.hawse?.terminal ?? window.term;
   window.shows = text => {
@@ -79,14 +79,14 @@ _ECHOES = """async keys => {
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A server that serves a page with a terminal."""
+    """A server whose page contains a terminal."""
 
     name: str
     url: str
 
 
 async def open_page(browser: Browser, served: Served, *, slow: bool = False) -> Page:
-    """Open the page as a new user, with an empty cache, and wait for its prompt."""
+    """Open the page as a new user with an empty cache, and wait for the prompt."""
     context = await browser.new_context(viewport={"width": 1440, "height": 900})
     page = await context.new_page()
     if slow:
@@ -102,7 +102,7 @@ async def open_page(browser: Browser, served: Served, *, slow: bool = False) -> 
 
 
 async def first_prompt(browser: Browser, served: Served, runs: int) -> dict[str, float]:
-    """Return medians in milliseconds of the first paint, of the live terminal and of the prompt, on slow 4G."""
+    """Return the median milliseconds until the first paint, the live terminal and the prompt, on slow 4G."""
     found: list[dict[str, float]] = []
     for _ in range(runs):
         page = await open_page(browser, served, slow=True)
@@ -112,7 +112,7 @@ async def first_prompt(browser: Browser, served: Served, runs: int) -> dict[str,
 
 
 async def coloured_log(browser: Browser, served: Served, run: int) -> dict[str, float]:
-    """Return seconds until the page shows the end of the log, seconds of its main thread, and longest task in ms."""
+    """Return the seconds until the page shows the log's end, the main thread's seconds, and its longest task in ms."""
     page = await open_page(browser, served)
     session = await page.context.new_cdp_session(page)
     await session.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -153,7 +153,7 @@ async def interrupt(browser: Browser, served: Served, run: int) -> dict[str, flo
 
 
 async def typing(browser: Browser, served: Served) -> dict[str, float]:
-    """Return the milliseconds of an echo in a hawse pane, alone and while a second pane shows a flood."""
+    """Return the milliseconds of an echo in a pane of hawse, alone and while another pane shows a flood."""
     page = await open_page(browser, served)
     await page.keyboard.type("cat > /dev/null")
     await page.keyboard.press("Enter")
@@ -167,7 +167,7 @@ async def typing(browser: Browser, served: Served) -> dict[str, float]:
     await page.wait_for_function("() => window.hawse.terminal.buffer.active.baseY > 1000", timeout=60_000)
     beside = await page.evaluate(_ECHOES, KEYS)
     await page.keyboard.press("Control+c")
-    await page.evaluate("() => window.first.input('\\x03')")  # the terminal is used again
+    await page.evaluate("() => window.first.input('\\x03')")  # the first terminal is active again
     await page.context.close()
     names = ("typing, p50, ms", "typing, p90, ms", "typing beside a flood, p50, ms", "typing beside a flood, p90, ms")
     values = [times[int(len(times) * part)] for times in (alone, beside) for part in (0.5, 0.9)]
@@ -176,7 +176,7 @@ async def typing(browser: Browser, served: Served) -> dict[str, float]:
 
 @asynccontextmanager
 async def ttyd_page(program: str, folder: Path, switches: list[str]) -> AsyncIterator[Served]:
-    """Start a ttyd with bash in a directory."""
+    """Start ttyd with bash in a directory."""
     port = free_port()
     rows = ["-t", f"scrollback={SCROLLBACK}"]
     argv = [program, "-p", str(port), "-i", "127.0.0.1", "-W", "-w", str(folder), *rows, *switches, "bash", "--norc"]
@@ -195,7 +195,7 @@ async def ttyd_page(program: str, folder: Path, switches: list[str]) -> AsyncIte
 
 
 async def compare(browser: Browser, pages: list[Served], runs: int) -> dict[str, dict[str, list[float]]]:
-    """Return the values of each figure by figure and page. The pages take turns in each run."""
+    """Return the values by figure and page. The pages alternate in each run."""
     found: dict[str, dict[str, list[float]]] = {}
     for run in range(runs):
         for measure in (coloured_log, interrupt):
@@ -206,7 +206,7 @@ async def compare(browser: Browser, pages: list[Served], runs: int) -> dict[str,
 
 
 async def run(arguments: argparse.Namespace) -> None:
-    """Measure everything and print medians."""
+    """Measure everything and print the medians."""
     switches = ["--no-sandbox", *([] if arguments.webgl else ["--disable-3d-apis"])]
     renderer = [] if arguments.webgl else ["-t", "rendererType=dom"]
     with tempfile.TemporaryDirectory() as folder:
@@ -237,12 +237,12 @@ async def run(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Print the medians of several runs."""
+    """Parse the arguments and run the benchmark."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("chromium", nargs="?", default=shutil.which("chromium-headless-shell") or "chromium")
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--ttyd", metavar="PROGRAM", help="a ttyd whose page is measured, too")
-    parser.add_argument("--only-output", action="store_true", help="only the log and Ctrl-C")
+    parser.add_argument("--ttyd", metavar="PROGRAM", help="ttyd program whose page is measured as well")
+    parser.add_argument("--only-output", action="store_true", help="measure only the log and Ctrl-C")
     parser.add_argument("--webgl", action="store_true")
     asyncio.run(run(parser.parse_args()))
 

@@ -1,8 +1,8 @@
-"""Measure sandboxes in pods: two gateways on one Redis server, with and without a pool, beside bare pods.
+"""Measure sandboxes in pods, with two gateways on one Redis server, with and without a pool, compared with bare pods.
 
-`KUBECONFIG=… python -m bench.pods [--rounds N] [--pods N]` prints a table. The images are those of `make
-kubernetes-images`. It also proves that no two creations get the same member of a pool, that the pool of a template that
-has changed is replaced, and that nothing is left.
+`KUBECONFIG=… python -m bench.pods [--rounds N] [--pods N]` prints a table. It needs the images built by `make
+kubernetes-images`. It also proves that concurrent creations never get the same pool member, that the pool of a changed
+template is replaced, and that nothing is left behind.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from tests.support.stack import Stack
 POOL: Final = 4
 AT_ONCE: Final = 8
 TARGETS: Final = {"from the pool, ms": 150.0, "cold, ms": 2000.0}
-REQUESTS: Final = "resources.requests = { cpu = '10m', memory = '32Mi' }"  # so that many pods fit on a small node
+REQUESTS: Final = "resources.requests = { cpu = '10m', memory = '32Mi' }"  # so small that many pods fit on a small node
 
 
 async def main(rounds: int, pods: int) -> None:
@@ -49,7 +49,7 @@ async def main(rounds: int, pods: int) -> None:
                     turns = itertools.cycle((one, other))
                     report("from the pool, ms", [await pooled(next(turns), instance) for _ in range(rounds)])
                     cold, beside = [], []
-                    for number in range(rounds):  # in turns, since the load changes
+                    for number in range(rounds):  # alternating, because the load changes
                         beside.append(await bare(instance, number))
                         cold.append(await first_command(next(turns), network="host"))
                     report("bare pod, to Running, ms", beside)
@@ -67,7 +67,7 @@ async def main(rounds: int, pods: int) -> None:
 
 
 def report(name: str, values: Sequence[float]) -> None:
-    """Print a row."""
+    """Print a row of the table."""
     target, median = TARGETS.get(name), statistics.median(values)
     verdict = "" if target is None else f"  target ≤ {target:g}: {'met' if median <= target else 'MISSED'}"
     print(f"{name:32}{median:9.1f}  ({min(values):.1f} to {max(values):.1f}){verdict}", flush=True)
@@ -75,7 +75,7 @@ def report(name: str, values: Sequence[float]) -> None:
 
 @asynccontextmanager
 async def gateways(folder: Path, url: str, instance: str, *options: str) -> AsyncIterator[tuple[Client, Client]]:
-    """Start two gateways. All sandboxes of clients are deleted at the end."""
+    """Start two gateways. At the end, delete all sandboxes of clients."""
     settings = folder / "kubernetes.toml"
     settings.write_text(
         f"runtime_image = '{kubernetes.RUNTIME_IMAGE}'\nimage = '{kubernetes.BUSYBOX}'\ninstance = '{instance}'\n"
@@ -96,7 +96,7 @@ async def gateways(folder: Path, url: str, instance: str, *options: str) -> Asyn
 
 
 async def bare(instance: str, number: int) -> float:
-    """Return the time from the creation of a pod with one container to its phase Running, in ms."""
+    """Return the milliseconds from creating a pod with one container to its phase Running."""
     name = f"{instance}-{number}"
     container: dict[str, Any] = {
         "name": "c",
@@ -122,7 +122,7 @@ async def bare(instance: str, number: int) -> float:
 
 
 async def running(instance: str) -> set[str]:
-    """Return the pods of running sandboxes."""
+    """Return the pods of the running sandboxes."""
     async with AsyncClient(namespace=kubernetes.NAMESPACE) as cluster:
         selector: Any = labels(instance)
         found = [pod async for pod in cluster.list(Pod, labels=selector)]
@@ -130,7 +130,7 @@ async def running(instance: str) -> set[str]:
 
 
 async def until(instance: str, right: Callable[[set[str]], bool]) -> set[str]:
-    """Wait until the pods of an instance are right, and their runtimes can be used."""
+    """Wait until the pods of an instance are `right` and their runtimes accept calls."""
     async with asyncio.timeout(120):
         while not right(found := await running(instance)):  # noqa: ASYNC110
             await asyncio.sleep(0.2)
@@ -138,17 +138,17 @@ async def until(instance: str, right: Callable[[set[str]], bool]) -> set[str]:
     return found
 
 
-SETTLE: Final = 2.0  # s from a running pod until its runtime accepts links and its row states that
+SETTLE: Final = 2.0  # seconds from a running pod until its runtime accepts links and its row in the store says so
 
 
 async def pooled(hw: Client, instance: str) -> float:
-    """Return the time of a creation while the pool is full."""
+    """Return the milliseconds of a creation while the pool is full."""
     await until(instance, lambda found: len(found) == POOL)
     return await first_command(hw)
 
 
 async def prove_claims(one: Client, other: Client, instance: str) -> None:
-    """Create twice as many sandboxes as waiting members at once, on both gateways: each gets its own runtime."""
+    """Create twice as many sandboxes as the pool has members, via both gateways at once. None may share a runtime."""
     members = await until(instance, lambda found: len(found) == POOL)
     boxes = await asyncio.gather(*(hw.sandboxes.create() for hw in (one, other) for _ in range(POOL)))
     runtimes = [(await box.runtime()).runtime for box in boxes]
@@ -164,7 +164,7 @@ async def prove_claims(one: Client, other: Client, instance: str) -> None:
 
 
 async def prove_templates(folder: Path, url: str, instance: str) -> None:
-    """Change a template: members of the old version end, and members of the new one start."""
+    """Change a template. The members of the old version must end, and members of the new version must start."""
     templates = folder / "templates.toml"
     templates.write_text("[t]\npool = 2\nlimits = { memory = 268435456 }\n")
     async with gateways(folder, url, instance, "--templates", str(templates)):
@@ -176,7 +176,7 @@ async def prove_templates(folder: Path, url: str, instance: str) -> None:
 
 
 async def many(one: Client, other: Client, count: int) -> None:
-    """Start many pods through both gateways, use each through the other one, and delete them."""
+    """Start many pods through both gateways, use each one through the other gateway, and delete them."""
     begin = time.perf_counter()
 
     def work(number: int) -> Callable[[], object]:
@@ -198,7 +198,7 @@ async def many(one: Client, other: Client, count: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m bench.pods")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--pods", type=int, default=50, help="how many run at the same time")
+    parser.add_argument("--pods", type=int, default=50, help="number of concurrent pods")
     args = parser.parse_args()
-    assert kubernetes.HAS_CLUSTER, "KUBECONFIG and HAWSE_KUBERNETES_LOAD are not set"
+    assert kubernetes.HAS_CLUSTER, "KUBECONFIG and HAWSE_KUBERNETES_LOAD must be set"
     uvloop.run(main(args.rounds, args.pods))

@@ -7,7 +7,7 @@ from bench.lab import Figures
 
 
 class Target(NamedTuple):
-    """The limits of a figure. With `of_naive` they are factors of the naive server's figure in the same run."""
+    """The limits of a figure. If `of_naive` is set, they are multiples of the naive server's value in the same run."""
 
     most: float | None = None
     least: float | None = None
@@ -60,7 +60,7 @@ TARGETS = {
 
 
 def summarize(rounds: list[Figures]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return median, minimum and maximum, by figure and server."""
+    """Return the median, minimum and maximum by figure and server."""
     summary: dict[str, dict[str, dict[str, float]]] = {}
     for key in dict.fromkeys(key for figures in rounds for key in figures):
         values = [figures[key] for figures in rounds if key in figures]

@@ -1,7 +1,7 @@
-"""Measures the time to get a sandbox, compared with bare `bwrap` and `docker run`, and the cost of an idle one.
+"""Measures the time to get a sandbox, compared with bare `bwrap` and `docker run`, and the cost of an idle sandbox.
 
-`python -m bench.sandboxes [--rounds N] [--idle N]` prints a table; `--docker IMAGE` also measures the Docker provider,
-with the engine at DOCKER_HOST and an image that contains /bin/true. Run it on a machine that is otherwise idle.
+`python -m bench.sandboxes [--rounds N] [--idle N]` prints a table. `--docker IMAGE` also measures the Docker provider,
+with the engine at DOCKER_HOST and an image that contains /bin/true. Run it on an otherwise idle machine.
 """
 
 import argparse
@@ -65,7 +65,7 @@ async def main(rounds: int, idle: int, image: str | None) -> None:
 
 
 def report(name: str, values: list[float]) -> None:
-    """Print a row."""
+    """Print a row of the table."""
     target = TARGETS.get(name)
     median = statistics.median(values)
     verdict = "" if target is None else f"  target ≤ {target:g}: {'met' if median <= target else 'MISSED'}"
@@ -74,7 +74,7 @@ def report(name: str, values: list[float]) -> None:
 
 @asynccontextmanager
 async def gateway(folder: Path, *options: str, isolation: str = "auto") -> AsyncIterator[tuple[Client, Stack]]:
-    """Start a gateway; all its sandboxes are deleted at the end."""
+    """Start a gateway. At the end, delete all its sandboxes."""
     async with (
         Stack(folder, *options, isolation=isolation) as stack,
         hawse.connect(stack.base, token=stack.token) as hw,
@@ -87,7 +87,7 @@ async def gateway(folder: Path, *options: str, isolation: str = "auto") -> Async
 
 
 async def run(argv: list[str]) -> float:
-    """Return how long a command takes, in ms."""
+    """Return the milliseconds that a command takes."""
     begin = time.perf_counter()
     process = await asyncio.create_subprocess_exec(*argv)
     assert await process.wait() == 0
@@ -95,7 +95,7 @@ async def run(argv: list[str]) -> float:
 
 
 async def first_command(hw: Client, **options: str) -> float:
-    """Return the time from the creation of a sandbox to the end of its first command, in ms."""
+    """Return the milliseconds from creating a sandbox to the end of its first command."""
     begin = time.perf_counter()
     box = await hw.sandboxes.create(**options)  # type: ignore[arg-type]
     await box.exec(TRUE)
@@ -105,7 +105,7 @@ async def first_command(hw: Client, **options: str) -> float:
 
 
 async def pooled(hw: Client, rounds: int) -> list[float]:
-    """Return the times of creations with a full pool: each member is replaced before the next creation."""
+    """Return the milliseconds of creations with a full pool. Each member is replaced before the next creation."""
     found = []
     for _ in range(rounds):
         await asyncio.sleep(SETTLE)
@@ -113,11 +113,11 @@ async def pooled(hw: Client, rounds: int) -> list[float]:
     return found
 
 
-SETTLE: Final = 6.0  # s for the pool to be full: clients do not see its members
+SETTLE: Final = 6.0  # seconds until the pool is full; clients cannot see its members
 
 
 async def memory_of_idle(hw: Client, stack: Stack, count: int) -> float:
-    """Return the memory per sandbox, in MiB, of `count` unused sandboxes. Shared pages are divided among them."""
+    """Return the memory per sandbox in MiB of `count` unused sandboxes. Shared pages are divided among them."""
     await at_once(8, (create(hw, number) for number in range(count)))
     await asyncio.sleep(SETTLE)
     found = set(stack.runtimes())
@@ -137,7 +137,7 @@ def create(hw: Client, number: int) -> Callable[[], Awaitable[object]]:
 
 
 async def at_once(most: int, works: Iterable[Callable[[], Awaitable[object]]]) -> None:
-    """Run all works, at most `most` at once."""
+    """Run all `works`, at most `most` at once."""
     free = asyncio.Semaphore(most)
 
     async def one(work: Callable[[], Awaitable[object]]) -> None:
@@ -157,7 +157,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m bench.sandboxes")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument(
-        "--idle", type=int, default=200, metavar="N", help="sandboxes whose memory is measured; 0: none"
+        "--idle", type=int, default=200, metavar="N", help="number of sandboxes whose memory is measured"
     )
     parser.add_argument("--docker", metavar="IMAGE", help="also measure the Docker provider with this image")
     args = parser.parse_args()

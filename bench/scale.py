@@ -1,7 +1,7 @@
-"""Measure two gateways on one Redis server with many sandboxes and clients. Runtimes are fakes: real wire, no programs.
+"""Measure two gateways on one Redis server with many sandboxes and clients. Fake runtimes speak the real wire protocol.
 
-`python -m bench.scale [--sandboxes N] [--idle N] [--active N] [--seconds N]` prints a table. All parts are processes of
-this machine, so the load of clients, runtimes and Redis is part of what a gateway waits for: times are an upper bound.
+`python -m bench.scale [--sandboxes N] [--idle N] [--active N] [--seconds N]` prints a table. All parts are processes on
+one machine, where the load of clients, runtimes and Redis delays the gateways, so the times are upper bounds.
 """
 
 import argparse
@@ -49,13 +49,13 @@ from tests.support.stack import free_port
 TOKEN: Final = "the token of the benchmark"
 GATEWAYS: Final = 2
 AT_ONCE: Final = 32
-PAUSE: Final = 5.0  # s between the calls of an active client
+PAUSE: Final = 5.0  # seconds between the calls of an active client
 FILES: Final = 60_000
 MIB: Final = 1 << 20
 
 
 class FakeRuntimes:
-    """All runtimes: each link is served separately and answers each call at once."""
+    """All runtimes. Each link is served separately, and each call is answered immediately."""
 
     def link_received(self, link: StreamLink, event: Message | Data) -> None:
         match event:
@@ -70,11 +70,11 @@ class FakeRuntimes:
                 link.connection.send_error(event.ch, HawseError("cancelled"))
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:
-        """Nothing is kept for a link."""
+        """Do nothing: no state is kept for a link."""
 
 
 class FakeProvider:
-    """Units that always run, at one socket."""
+    """A provider whose units are always running, at one socket."""
 
     images = None
     egress = None
@@ -86,22 +86,22 @@ class FakeProvider:
         return Capabilities(provider="fake", isolation="none", remote=True)
 
     async def run(self) -> None:
-        """Nothing is followed."""
+        """Do nothing: there is nothing to follow."""
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
-        """Units need nothing."""
+        """Do nothing: units need no resources."""
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
         return Endpoint(self._path, "token")
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
-        """Units end with the benchmark."""
+        """Do nothing: units end with the benchmark."""
 
     async def delete(self, unit: str) -> None:
-        """Units leave nothing."""
+        """Do nothing: units leave no resources behind."""
 
     async def pause(self, unit: str) -> None:
-        raise HawseError("invalid_params", "fakes cannot be suspended")
+        raise HawseError("invalid_params", "fake sandboxes cannot be suspended")
 
     resume = pause
 
@@ -112,10 +112,10 @@ class FakeProvider:
         return []  # missing units are observed individually
 
     async def mount_place(self, unit: str) -> MountPlace:
-        raise HawseError("unavailable", "nothing can be mounted")
+        raise HawseError("unavailable", "fake sandboxes have no mounts")
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
 
 # ---- the processes
@@ -147,7 +147,7 @@ async def serve_gateway(path: str, url: str, port: str) -> None:
 
 
 async def serve_clients(ports: str, count: str, seconds: str, sandboxes: str) -> None:
-    """Connect clients. With `seconds`, each calls sandboxes; the times are printed, 0 for a refused call."""
+    """Connect clients. If `seconds` is positive, each client calls sandboxes; print the times, 0 for a refused call."""
     to = [int(port) for port in ports.split(",")]
     found: list[ClientConnection] = []
     async with AsyncExitStack() as stack:
@@ -178,11 +178,11 @@ async def serve_clients(ports: str, count: str, seconds: str, sandboxes: str) ->
                 tasks = [group.create_task(call(ws, end, int(sandboxes))) for ws in found]
             print(json.dumps([took for task in tasks for took in task.result()]), flush=True)
         await asyncio.to_thread(sys.stdin.readline)
-        os._exit(0)  # thousands of closing handshakes are not part of the measurement
+        os._exit(0)  # closing handshakes of thousands of clients are not part of the measurement
 
 
 async def call(ws: ClientConnection, end: float, sandboxes: int) -> list[float]:
-    """Call repeatedly; return the times in ms."""
+    """Make calls repeatedly, and return their times in milliseconds."""
     times: list[float] = []
     await asyncio.sleep(random.random() * PAUSE)
     for number in range(1, 1 << 30):
@@ -228,7 +228,7 @@ class Part:
 
 @asynccontextmanager
 async def part(*arguments: str) -> AsyncIterator[Part]:
-    """Start a process of this module, and kill it at the end."""
+    """Start this module in another process, and kill that process at the end."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -321,7 +321,7 @@ async def measure(folder: Path, redis: RedisServer, count: int, idle: int, activ
 
 
 async def create(ports: Sequence[int], count: int) -> list[float]:
-    """Create sandboxes through all gateways; return the times in ms."""
+    """Create sandboxes through all gateways. Return the times in milliseconds."""
     times = []
     async with AsyncExitStack() as stack:
         clients: list[Any] = [
@@ -347,6 +347,6 @@ if __name__ == "__main__":
     parser.add_argument("--sandboxes", type=int, default=5000)
     parser.add_argument("--idle", type=int, default=10_000)
     parser.add_argument("--active", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=20.0, help="how long calls are made")
+    parser.add_argument("--seconds", type=float, default=20.0, help="seconds that clients make calls")
     args = parser.parse_args()
     uvloop.run(main(args.sandboxes, args.idle, args.active, args.seconds))

@@ -1,8 +1,8 @@
-"""Measures how screens affect other terminals: echo during coloured output and reloads, and the time of a snapshot.
+"""Measures how screens affect other terminals: echo during coloured output and page reloads; time of a snapshot.
 
-`python -m bench.screens [FOLDER]` starts its own runtime. FOLDER contains another version of `runtime` and `hawse` to
-compare with, in interleaved rounds. CPU times are read from /proc, because latencies depend on the machine's load;
-compare ratios within one run.
+`python -m bench.screens [FOLDER]` starts a runtime. FOLDER contains other versions of `runtime` and `hawse` to compare
+with, in alternating rounds. CPU times are read from /proc, because latencies depend on the machine's load. Compare
+ratios within one run only.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from bench.corpora import corpus
 from tests.support.runtime import Channel, Client
 
 ROUNDS = 3
-KEYS = 300  # in each of the two situations of a round
-PAUSE = 0.01  # seconds between two keys
+KEYS = 300  # keys in each of the two situations of a round
+PAUSE = 0.01  # seconds between keys
 PRINTERS = 20
 RELOADS = 5
 ROOT = Path(__file__).resolve().parent.parent
-# Prints 100 KB/s of a log with 15 % coloured lines from a file.
+# Prints 100 KB/s of a log from a file; 15 % of its lines are coloured.
 PRINTER = """
 import itertools, os, sys, time
 text = open(sys.argv[1], "rb").read()
@@ -43,25 +43,25 @@ ROWS = f"for n in $(seq 9000); do printf '{LINE}' $((n % 8)) $n; done; exec cat"
 
 
 class Cpu(NamedTuple):
-    """CPU time in milliseconds of a runtime, and of its screen process."""
+    """The CPU time in milliseconds of a runtime and of its screen process."""
 
     runtime: float
     screens: float
 
 
 class Round(NamedTuple):
-    """One version in one round, in milliseconds."""
+    """The measurements of one version in one round, in milliseconds."""
 
     idle: list[float]
     busy: list[float]
     busy_cpu: Cpu
-    first: list[float]  # to the first byte of a snapshot
-    whole: list[float]  # to its last byte
-    snapshot_cpu: Cpu  # of one
+    first: list[float]  # from attaching to the first byte of a snapshot
+    whole: list[float]  # from attaching to its last byte
+    snapshot_cpu: Cpu  # of one snapshot
 
 
 def cpu(pid: int) -> Cpu:
-    """Return the CPU times since process start (/proc/PID/schedstat)."""
+    """Return the CPU times since the start of the processes (/proc/PID/schedstat)."""
     screens = [
         child.pid
         for child in psutil.Process(pid).children()
@@ -77,7 +77,7 @@ def _milliseconds(pid: int) -> float:
 
 @asynccontextmanager
 async def runtime(folder: Path) -> AsyncIterator[tuple[Client, Client, int]]:
-    """Start a runtime; yield two clients and its pid."""
+    """Start a runtime. Yield two clients and the runtime's pid."""
     with tempfile.TemporaryDirectory() as place:
         socket = Path(place) / "socket"
         environment = os.environ | {"PYTHONPATH": f"{folder}:{ROOT}"}
@@ -94,7 +94,7 @@ async def runtime(folder: Path) -> AsyncIterator[tuple[Client, Client, int]]:
 
 
 async def echoes(shell: Channel) -> list[float]:
-    """Return the time of each key's echo."""
+    """Return the time until the echo of each key."""
     found = []
     for _ in range(KEYS):
         size = len(shell.output)
@@ -107,7 +107,7 @@ async def echoes(shell: Channel) -> list[float]:
 
 
 async def reload(client: Client, window: int = 4 << 20) -> tuple[float, float]:
-    """Attach like a reloaded page; return the times to the first and the last byte of the snapshot."""
+    """Attach in the same way as a page that is reloaded. Return the times until the snapshot's first and last byte."""
     start = time.perf_counter()
     page = client.attach("rows", window=window)
     size = (await page.event("opened"))["screen"]
@@ -130,7 +130,7 @@ async def one_round(folder: Path, log: Path) -> Round:
         before = cpu(pid)
         times = []
         for _ in range(RELOADS):
-            rows.send(b"y")  # forces a new snapshot
+            rows.send(b"y")  # changes the screen, so that a new snapshot is needed
             times.append(await reload(theirs))
         after = cpu(pid)
         command = shlex.join(["exec", sys.executable, "-c", PRINTER, str(log)])

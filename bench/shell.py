@@ -1,7 +1,7 @@
-"""Measure the time from the start of `hawse shell` to the prompt: `python -m bench.shell [RUNS] [HAWSE …]`.
+"""Measure the time from starting `hawse shell` to the prompt: `python -m bench.shell [RUNS] [HAWSE …]`.
 
-It uses the gateway that `hawse` finds. Each HAWSE is the command of an environment, such as `venv/bin/hawse`. Several
-commands take turns, so that they see the same load. Each command's first run, a warm-up, is not counted.
+The benchmark uses the gateway that `hawse` finds. Each HAWSE is a command such as `venv/bin/hawse`. Several commands
+alternate, so that all of them run under the same load. The first run of each command is a warm-up and is not counted.
 """
 
 import os
@@ -29,7 +29,7 @@ def prompt(hawse: str) -> float:
         output = b""
         while not PROMPT.search(ESCAPES.sub(b"", output)):
             if not select.select([ours], [], [], PATIENCE)[0]:
-                raise SystemExit(f"{hawse}: no prompt, but {output!r}")
+                raise SystemExit(f"{hawse}: expected a prompt, got {output!r}")
             output += os.read(ours, 65536)
         took = time.perf_counter() - began
         os.write(ours, DETACH)

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Builds the images of the gateway and of its sandboxes from any base images: for your own registry, or for bases that
-# were created with debootstrap and `docker import`.
+# Builds the images for the gateway and for its sandboxes from any base images, for example from your own registry, or
+# created with debootstrap and `docker import`.
 #
 #   scripts/build_images.sh [BASE [PYTHON [NODE]]]
 #
-# BASE    of sandboxes: any Debian or Ubuntu image                 (debian:bookworm-slim)
-# PYTHON  of the gateway: any Debian image with python >= 3.11 and venv   (python:3.12-slim)
-# NODE    builds the browser client: any image with node >= 20 and npm    (node:22-slim)
+# BASE    base of sandboxes: any Debian or Ubuntu image                    (default: debian:bookworm-slim)
+# PYTHON  base of the gateway: any Debian image with Python >= 3.11, venv  (default: python:3.12-slim)
+# NODE    builds the browser client: any image with Node >= 20 and npm     (default: node:22-slim)
 #
-# BUILD_OPTIONS are more options of `docker build`, such as `--network host`.
+# BUILD_OPTIONS contains additional options for `docker build`, such as `--network host`.
 set -eu
 cd "$(dirname "$0")/.."
 

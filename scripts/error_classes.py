@@ -1,19 +1,19 @@
-"""Write the client's exception classes, `hawse/client/base/call_errors.py`, from the table of errors."""
+"""Writes the client's exception classes, `hawse/client/base/call_errors.py`, from the table of errors."""
 
 import textwrap
 from typing import Final
 
 from hawse.wire.errors import ERRORS
 
-LINE: Final = 110  # characters of a docstring's line
+LINE: Final = 110  # maximum characters per line of a docstring
 
 # Errors that close the connection. Callers receive them as `RefusedError` or `RemoteProtocolError`.
 OF_CONNECTIONS: Final = ("invalid_message", "protocol_error", "credit_exceeded", "hello_timeout", "backlog")
 
-# Names that differ from the code: Python has an `InterruptedError` and a `CancelledError` with other meanings.
+# Names that differ from the code. Python's `InterruptedError` and `CancelledError` have other meanings.
 NAMES: Final = {"interrupted": "ConnectionLostError", "cancelled": "CallCancelledError", "io_error": "IoError"}
 
-# Built-in exceptions with the same meaning, which `except` can also name.
+# Built-in exceptions with the same meaning. They are base classes, so that `except` can name them.
 BUILTIN: Final = {
     "not_found": ("FileNotFoundError", "ENOENT"),
     "deadline_exceeded": ("TimeoutError", "ETIMEDOUT"),
@@ -52,12 +52,12 @@ class {name}({bases}):
 
 
 def class_name(code: str) -> str:
-    """Return the name of the exception for a code."""
+    """Return the name of the exception class for a code."""
     return NAMES.get(code) or "".join(part.capitalize() for part in code.split("_")) + "Error"
 
 
 def error_classes() -> str:
-    """Return the text of the module."""
+    """Return the source of the module."""
     codes = [code for code in ERRORS if code not in OF_CONNECTIONS]
     classes = "".join(
         CLASS.format(
@@ -74,6 +74,6 @@ def error_classes() -> str:
 
 
 def _docstring(text: str) -> str:
-    """Return the text of a class docstring, wrapped."""
+    """Return the wrapped text of a class docstring."""
     lines = textwrap.wrap(text, LINE)
     return text if len(lines) == 1 else "\n    ".join(lines) + "\n    "

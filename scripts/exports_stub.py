@@ -1,6 +1,6 @@
 """Writes the `__init__.pyi` of `hawse` and `hawse.client` for type checkers, from the single list of exports.
 
-Both packages load names on first use, which type checkers cannot see.
+Both packages load names on first use, which type checkers cannot follow.
 """
 
 from typing import Final
@@ -11,14 +11,14 @@ HEADER: Final = '"""The public names, which `make generate` derives from `hawse.
 
 
 def client_exports() -> str:
-    """Return the text of `hawse/client/__init__.pyi`."""
+    """Return the contents of `hawse/client/__init__.pyi`."""
     imports = [_import(module, names.split()) for module, names in sorted(hawse.EXPORTS.items())]
     names = sorted(name for names in hawse.EXPORTS.values() for name in names.split())
     return HEADER + "\n".join(imports) + "\n" + _list(names)
 
 
 def exports() -> str:
-    """Return the text of `hawse/__init__.pyi`."""
+    """Return the contents of `hawse/__init__.pyi`."""
     names = sorted(name for names in hawse.EXPORTS.values() for name in names.split())
     text = HEADER + "from typing import Any\n\n" + _import("hawse.client", names) + "\n\n"
     text += "__version__: str\nEXPORTS: dict[str, str]\n\ndef load(name: str) -> Any: ...\n"

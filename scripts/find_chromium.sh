@@ -1,13 +1,13 @@
 #!/bin/sh
-# find_chromium.sh [--with-interface]: prints the path of a Chromium that starts; installs one if there is none. In this
-# order: $HAWSE_CHROMIUM; Chromium's headless shell on PATH; Debian's package of it (as root); a Chrome or Chromium on PATH;
-# the one that Playwright has installed; Playwright's download. The headless shell has the engine of Chromium without its
-# user interface, which takes two thirds of the CPU time of a browser test. With --with-interface it is not used.
+# find_chromium.sh [--with-interface]: prints the path of a Chromium that starts, and installs one if necessary. Tries,
+# in this order: $HAWSE_CHROMIUM; Chromium's headless shell on PATH; its Debian package (as root); a Chrome or Chromium on
+# PATH; the Chromium installed by Playwright; a download by Playwright. The headless shell is Chromium without its user
+# interface, which uses two thirds of the CPU time of a browser test. With --with-interface, it is not used.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
 
-# A program of that name may not start: Ubuntu's chromium-browser only prints that a snap has to be installed.
+# Start the program, because its name is not enough: Ubuntu's chromium-browser only asks to install a snap.
 starts() { "$1" --version >/dev/null 2>&1; }
 
 answer() { echo "$1"; exit 0; }
@@ -44,4 +44,4 @@ say "downloading a Chromium with Playwright"
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then with_deps=--with-deps; else with_deps=; fi
 .venv/bin/playwright install $with_deps chromium </dev/null >&2 || say "the download failed"
 of_playwright
-die "found no Chromium for the browser tests. Install one (Debian: apt-get install chromium), or name it: HAWSE_CHROMIUM=/path/to/chromium make test"
+die "cannot find a Chromium for the browser tests. Install one (Debian: apt-get install chromium), or set its path: HAWSE_CHROMIUM=/path/to/chromium make test"

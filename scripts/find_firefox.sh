@@ -1,11 +1,11 @@
 #!/bin/sh
-# find_firefox.sh: prints the path of a Firefox that starts. In this order: $HAWSE_FIREFOX; firefox-esr on PATH; Debian's
-# package of it (as root); firefox on PATH.
+# find_firefox.sh: prints the path of a Firefox that starts. Tries, in this order: $HAWSE_FIREFOX; firefox-esr on PATH;
+# its Debian package (as root); firefox on PATH.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
 
-# A program of that name may not start: Ubuntu's firefox only prints that a snap has to be installed.
+# Start the program, because its name is not enough: Ubuntu's firefox only asks to install a snap.
 starts() { "$1" --version >/dev/null 2>&1; }
 
 on_path() {
@@ -21,4 +21,4 @@ fi
 on_path firefox-esr
 if can_apt && grep -q '^ID=debian' /etc/os-release 2>/dev/null && apt_install firefox-esr; then on_path firefox-esr; fi
 on_path firefox
-die "found no Firefox for the browser tests. Install one (Debian: apt-get install firefox-esr), or name it: HAWSE_FIREFOX=/path/to/firefox make test"
+die "cannot find a Firefox for the browser tests. Install one (Debian: apt-get install firefox-esr), or set its path: HAWSE_FIREFOX=/path/to/firefox make test"

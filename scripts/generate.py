@@ -1,4 +1,4 @@
-"""Write what derives from the method declarations in `hawse/api`: `python -m scripts.generate [--check]`.
+"""Write the files derived from the method declarations in `hawse/api`: `python -m scripts.generate [--check]`.
 
     web/src/wire/methods.ts   the TypeScript types of every method
     web/src/wire/streams.ts   the names of the methods that send events or bytes
@@ -6,7 +6,7 @@
     hawse/client/base/call_errors.py   the exceptions of the Python client
     hawse/__init__.pyi, hawse/client/__init__.pyi, hawse/sync/__init__.pyi   the Python client for type checkers
 
-With `--check` nothing is written; the exit code is 1 if a file is not up to date. `--openapi FILE` writes only the
+With `--check`, nothing is written, and the exit code is 1 if a file is out of date. `--openapi FILE` writes only the
 description of the HTTP API, which is not committed.
 """
 
@@ -34,7 +34,7 @@ from scripts.sync_stub import stub
 ROOT: Final = Path(__file__).resolve().parent.parent
 NOTE: Final = "Generated from hawse/api by `make generate`; do not edit."
 
-# The surfaces, in the order of the reference: title, method prefix.
+# The surfaces in the order of the reference: title and method prefix.
 SURFACES: Final = (
     (
         "Gateway",
@@ -59,18 +59,18 @@ def all_methods() -> dict[str, Spec]:
 
 
 def structs() -> list[inspect.StructType]:
-    """Return every struct that a method uses, by name."""
+    """Return all structs that methods use, by name."""
     shapes = [shape for spec in all_methods().values() for shape in (spec.params, spec.result, *spec.events.values())]
     return [struct for _, struct in sorted(struct_types(shapes).items())]
 
 
 def plain(kind: inspect.Type) -> inspect.Type:
-    """Return the type without its metadata."""
+    """Return a type without its metadata."""
     return plain(kind.type) if isinstance(kind, inspect.Metadata) else kind
 
 
 def meaning(struct: inspect.StructType, field: inspect.Field) -> str:
-    """Return a field's description from the docstring of its struct."""
+    """Return the description of a field from the docstring of its struct."""
     return documentation(struct.cls).fields.get(field.name, "")
 
 
@@ -165,7 +165,7 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def described(kind: inspect.Type) -> str:
-    """Return a readable form of a type, in Markdown, with its bounds."""
+    """Return a readable form of a type in Markdown, including its bounds."""
     match plain(kind):
         case inspect.StructType(cls=cls):
             return f"[{cls.__name__}](#{cls.__name__.lower()})"
@@ -196,7 +196,7 @@ def described(kind: inspect.Type) -> str:
 
 
 def _member(kind: inspect.Type) -> str:
-    """Return the type of a list's or object's members, in brackets if it has several parts."""
+    """Return the type of the members of a list or object, in brackets if it has several parts."""
     text = described(kind)
     return f"({text})" if isinstance(plain(kind), inspect.UnionType | inspect.LiteralType) else text
 
@@ -332,7 +332,7 @@ def _method(spec: Spec) -> Iterator[str]:
         yield f"- Errors: {', '.join(f'`{code}`' for code in spec.raises)}"
 
 
-# Additions to a method's right in the reference, by the kind of its `terminal`.
+# Additions to the right of a method in the reference, by the kind of its `terminal`.
 _AT_TERMINAL: Final = {
     "id": ", in the sandbox or at this terminal",
     SELECTED: ", in the sandbox or at a terminal, which limits the result to that terminal",
@@ -373,7 +373,7 @@ def main(arguments: Sequence[str]) -> int:
     assert hawse.api.METHODS
     if arguments == ["--check"]:
         for name in (found := stale()):
-            print(f"{name} is not up to date: run `make generate`", file=sys.stderr)
+            print(f"{name} is out of date; run `make generate`", file=sys.stderr)
         return 1 if found else 0
     if arguments[:1] == ["--openapi"]:
         Path(arguments[1]).write_text(json.dumps(openapi.document(), indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -1,4 +1,4 @@
-"""Compile the C declarations of the installed pyghostty into `runtime/hawse_runtime/screen/emulator/ghostty_abi.py`."""
+"""Compile the C declarations of the installed pyghostty to `runtime/hawse_runtime/screen/emulator/ghostty_abi.py`."""
 
 import importlib.util
 import re
@@ -18,7 +18,7 @@ HEADER = '''"""The C declarations of pyghostty, compiled by cffi. `make generate
 
 
 def ghostty_abi() -> str:
-    """Return the text of the module."""
+    """Return the source of the module."""
     spec = importlib.util.find_spec("pyghostty")
     assert spec is not None
     assert spec.origin is not None
@@ -27,7 +27,7 @@ def ghostty_abi() -> str:
     names: dict[str, Any] = {}
     exec(compile(declared, SOURCES[0], "exec"), names)
     ffi = FFI()
-    ffi.set_source("ghostty_abi", None)  # no C source: the library is opened when it is needed
+    ffi.set_source("ghostty_abi", None)  # no C source, because the library is opened when it is needed
     ffi.cdef(names["CDEF"])
     for more in re.findall(r"ffi\.cdef\('''(.*?)'''\)", interface, re.DOTALL):
         ffi.cdef(more)

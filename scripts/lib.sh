@@ -3,10 +3,10 @@
 say() { echo "hawse: $*" >&2; }
 die() { echo "hawse: $*" >&2; exit 1; }
 
-# True if `apt_install` can work: apt-get exists and the user is root.
+# Succeeds if `apt_install` can work: apt-get exists and the user is root.
 can_apt() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
 
-# Installs Debian packages. Writes to standard error only, because the caller may print a result to standard output.
+# Installs Debian packages. Writes only to standard error, because callers print results to standard output.
 apt_install() {
     say "installing with apt-get: $*"
     export DEBIAN_FRONTEND=noninteractive

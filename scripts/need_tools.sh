@@ -1,7 +1,7 @@
 #!/bin/sh
-# need_tools.sh [LIST]: installs the packages of LIST (tests/debian-packages.txt) that are missing or whose programs are: root on
-# Debian. On other systems, and for other users, it says what to install and fails. scripts/find_chromium.sh and
-# scripts/find_firefox.sh look for the browsers.
+# need_tools.sh [LIST]: as root on Debian, installs the packages in LIST (default: tests/debian-packages.txt) that are
+# missing or whose programs are missing. On other systems, and for other users, it fails and names the packages to
+# install. scripts/find_chromium.sh and scripts/find_firefox.sh find the browsers.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ done <"$list"
 [ -n "$packages" ] || exit 0
 if can_apt; then
     # shellcheck disable=SC2086 # each word is a package
-    apt_install $packages || die "could not install packages that the tests need:$packages"
+    apt_install $packages || die "cannot install packages that the tests need:$packages"
 else
-    die "the tests run programs that this machine lacks. Install these packages, then try again: sudo apt-get install$packages"
+    die "the tests need programs that are not installed. Install these packages and try again: sudo apt-get install$packages"
 fi

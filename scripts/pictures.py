@@ -1,10 +1,10 @@
-"""Make the pictures of the README: `make pictures`, or one of them with `ARGS=terminal.png`.
+"""Create the pictures in the README: `make pictures`, or only one of them with `ARGS=terminal.png`.
 
-    docs/images/terminal.png   the page with two panes, the files with their git marks, and three people
+    docs/images/terminal.png   the page with two panes, files with their git status, and three participants
     docs/images/session.webp   a recording of about ten seconds
 
-Both show a real gateway in a real Chromium. The scenes type at a person's pace; the captions below the recording are
-drawn afterwards. Needs bubblewrap: without it, the shells would read the rc file of this machine's user.
+Both show a real gateway in a real Chromium. The scenes type at human speed. The captions below the recording are drawn
+afterwards. Requires bubblewrap, because otherwise the shells would read this user's rc file.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ IMAGES: Final = ROOT / "docs" / "images"
 SANDBOX: Final = "shop"
 STILL: Final = (1440, 900)  # CSS pixels, like all sizes below
 MOVING: Final = (1080, 640)
-CAPTION: Final = 44  # height of the text below the recording
-FRAME: Final = 125  # ms of one frame of the recording: 8 frames per second
-MAX_BYTES: Final = 1_500_000  # of the recording
-KEY: Final = 55  # ms between two keys
-WAIT: Final = 30_000  # ms for each condition
+CAPTION: Final = 44  # height of the caption below the recording
+FRAME: Final = 125  # milliseconds per frame of the recording, which has 8 frames per second
+MAX_BYTES: Final = 1_500_000  # maximum size of the recording
+KEY: Final = 55  # milliseconds between keys
+WAIT: Final = 30_000  # milliseconds to wait for each condition
 INK, TEXT = (11, 15, 20), (216, 222, 233)
 
-# The packages that pytest needs; the sandbox may have none.
+# The packages that pytest needs. The sandbox may not have them.
 PACKAGES: Final = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "pygments")
 
 CART: Final = '''\
@@ -140,11 +140,11 @@ class Recorder:
         await self._session.send("Page.stopScreencast")
 
     def caption(self, text: str) -> None:
-        """Show `text` below the frames from now on."""
+        """Show `text` below all later frames."""
         self._captions.append((time.time(), text))
 
     def frames(self) -> list[Image.Image]:
-        """Return what was visible every `FRAME` milliseconds, from the first caption to now."""
+        """Return the visible frame for every `FRAME` milliseconds, from the first caption until now."""
         start, end = self._captions[0][0], time.time()
         font = ImageFont.load_default(17)
         images = []
@@ -175,7 +175,7 @@ def _latest(entries: Sequence[tuple[float, T]], now: float) -> T:
 
 
 class Scene:
-    """One person's browser on the page."""
+    """A browser that shows the page to one user."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -199,13 +199,13 @@ class Scene:
         )
 
     async def run(self, command: str, *, until: str, delay: int = KEY) -> None:
-        """Type a command, and wait until the screen matches `until`."""
+        """Type a command and wait until the screen matches `until`."""
         await self.page.keyboard.type(command, delay=delay)
         await self.page.keyboard.press("Enter")
         await self.shows(until)
 
     async def shows(self, pattern: str) -> None:
-        """Wait until the regular expression matches the rows of the active terminal, joined by newlines."""
+        """Wait until a regular expression matches the rows of the active terminal, joined by newlines."""
         await self.page.wait_for_function(
             """pattern => {
               const { buffer, rows } = window.hawse.terminal;
@@ -217,7 +217,7 @@ class Scene:
         )
 
     async def files(self) -> None:
-        """Show the repository's files in the rail, then focus the terminal `main`."""
+        """Show the repository's files in the rail, and then focus the terminal `main`."""
         await self.live("main")
         await self.page.keyboard.press("Control+Shift+B")
         await self.page.get_by_role("navigation", name="Views").get_by_role("button", name="Files").click()
@@ -228,7 +228,7 @@ class Scene:
 
 
 async def prepare(stack: Stack) -> None:
-    """Create the only sandbox, with a repository that has changes: a method with a mistake, and its test."""
+    """Create the only sandbox, with a repository that has uncommitted changes: a method with a bug and its test."""
     await stack.renew()
     async with hawse.connect(stack.base, token=stack.token) as hw:
         await hw.call("sandbox.delete", {"id": "local"})
@@ -252,7 +252,7 @@ async def prepare(stack: Stack) -> None:
 
 
 def packages() -> bytes:
-    """Return `PACKAGES` of this Python as a tar archive."""
+    """Return the `PACKAGES` of this Python as a tar archive."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name in PACKAGES:
@@ -268,7 +268,7 @@ def packages() -> bytes:
 
 
 async def still(browser: Browser, stack: Stack, path: Path) -> None:
-    """Take a picture of Ada's page, with Grace and an agent at the same terminal."""
+    """Take a picture of Ada's page, with Grace and an agent in the same terminal."""
     layout = "layout=row(56:terminal~id~main,44:editor~path~shop/cart.py)"
     ada = await Scene.open(browser, stack, layout, name="Ada Lovelace", size=STILL)
     await ada.files()
@@ -290,7 +290,7 @@ async def still(browser: Browser, stack: Stack, path: Path) -> None:
 
 
 async def moving(browser: Browser, stack: Stack, path: Path) -> None:
-    """Record a command with its bar, a split, and a reload."""
+    """Record a command with its bar, a split, and a page reload."""
     scene = await Scene.open(browser, stack, "terminal=main", name="Ada Lovelace", size=MOVING)
     page = scene.page
     await scene.shows(r"❯\s*$")
@@ -317,7 +317,7 @@ async def moving(browser: Browser, stack: Stack, path: Path) -> None:
 
 
 def save(images: Sequence[Image.Image], path: Path) -> None:
-    """Write an animated WebP, merging equal frames."""
+    """Write an animated WebP. Equal frames are merged."""
     kept: list[Image.Image] = []
     durations: list[int] = []
     for image in images:
@@ -333,7 +333,7 @@ def save(images: Sequence[Image.Image], path: Path) -> None:
 
 
 async def main(names: Iterable[str]) -> None:
-    """Make the pictures with these names. Without names, make both."""
+    """Create the pictures with the given names. Without names, create both."""
     scenes = {"terminal.png": still, "session.webp": moving}
     async with AsyncExitStack() as exits:
         state = exits.enter_context(tempfile.TemporaryDirectory(prefix="hawse-"))

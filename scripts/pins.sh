@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes requirements/*.txt and e2e/apps/requirements.txt again, with every version and hash for all platforms, from
-# pyproject.toml, build.in and requirements.in. Keeps the pinned versions unless UPGRADE=1 is set. uv is installed in a
+# Regenerates requirements/*.txt and e2e/apps/requirements.txt, with all versions and hashes for all platforms, from
+# pyproject.toml, build.in and requirements.in. Keeps the pinned versions unless UPGRADE=1 is set. Installs uv in a
 # temporary environment.
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 "$("$PWD/scripts/find_python.sh")" -m venv "$scratch"
 "$scratch/bin/pip" install -q --disable-pip-version-check uv
 
-# --no-emit-*, --no-annotate, --no-header: the files must name neither a package index nor this machine.
+# --no-emit-*, --no-annotate, --no-header: the files must not mention a package index or this machine.
 compile() {
     "$scratch/bin/uv" pip compile -q --generate-hashes --universal --python-version 3.11 ${UPGRADE:+--upgrade} \
         --no-emit-index-url --no-emit-find-links --no-annotate --no-header "$@" >/dev/null

@@ -1,6 +1,6 @@
 #!/bin/sh
-# remove_compiled.sh [outdated]: removes what `make compile` has made among the packages, so that Python imports their
-# source again; with `outdated` only if a source has changed since.
+# remove_compiled.sh [outdated]: removes the modules compiled by `make compile`, so that Python imports the sources
+# again. With `outdated`, removes them only if a source has changed since.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
@@ -11,6 +11,6 @@ library=$(compiled -path 'hawse/compiled__mypyc.*')
 [ -n "$library" ] || [ -n "$(compiled)" ] || exit 0
 if [ "${1:-}" = outdated ] && [ -n "$library" ]; then
     [ -n "$(find hawse runtime gateway -name '*.py' -newer "$library")" ] || exit 0
-    say "sources have changed since \`make compile\`: the compiled modules are removed"
+    say "sources have changed since \`make compile\`; removing the compiled modules"
 fi
 compiled -delete

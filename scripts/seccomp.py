@@ -1,9 +1,9 @@
-"""Write the system-call filters for user code, with libseccomp (Debian: libseccomp2).
+"""Write the system-call filters for user code, using libseccomp (Debian package libseccomp2).
 
-`python -m scripts.seccomp` writes runtime/hawse_runtime/posix/filters/*.bpf. There are two filters for each
-architecture, applied together: one allows a list of calls, the other refuses some arguments of allowed calls.
+`python -m scripts.seccomp` writes runtime/hawse_runtime/posix/filters/*.bpf. Each architecture has two filters, which
+are applied together: one allows a list of calls, the other refuses some arguments of allowed calls.
 
-Unlisted calls return ENOSYS, so that programs fall back to older calls. Calls that are refused on purpose return EPERM.
+Unlisted calls return ENOSYS, so that programs fall back to older calls. Calls refused on purpose return EPERM.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from typing import Final
 FOLDER: Final = Path(__file__).resolve().parent.parent / "runtime" / "hawse_runtime" / "posix" / "filters"
 ARCHITECTURES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_* of linux/audit.h
 
-# Kernel interfaces that are privileged, or that programs do not need and that have often allowed sandbox escapes.
+# Privileged kernel interfaces, and interfaces that programs do not need and that have often allowed sandbox escapes.
 REFUSED: Final = """
 _sysctl acct add_key afs_syscall bpf chroot clock_adjtime clock_settime create_module delete_module fanotify_init
 fanotify_mark finit_module fsconfig fsmount fsopen fspick get_kernel_syms get_mempolicy init_module io_uring_enter
@@ -56,11 +56,11 @@ timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime times
 unlinkat utime utimensat utimes vfork vmsplice wait4 waitid write writev
 """.split()
 
-# clone(2): new namespaces, and children that the runtime would have to reap (0x8000, CLONE_PARENT).
+# Flags of clone(2): new namespaces, and children that the runtime would have to reap (0x8000, CLONE_PARENT).
 CLONE_FLAGS: Final = (0x8000, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
-TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX type for the user (ioctl_tty(2))
+TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI and TIOCLINUX inject input for the user (ioctl_tty(2))
 AF_NETLINK: Final = 16
-FAMILIES: Final = (1, 2, 10, AF_NETLINK)  # UNIX, INET, INET6; of NETLINK only protocol 0, NETLINK_ROUTE
+FAMILIES: Final = (1, 2, 10, AF_NETLINK)  # UNIX, INET, INET6, and NETLINK with protocol 0 only (NETLINK_ROUTE)
 
 _ALLOW: Final = 0x7FFF0000
 _BAD_ARCHITECTURE: Final = 2  # the attribute SCMP_FLTATR_ACT_BADARCH
@@ -72,7 +72,7 @@ class _Comparison(ctypes.Structure):
 
 
 class _Filter:
-    """One libseccomp filter for one architecture."""
+    """A libseccomp filter for one architecture."""
 
     def __init__(self, architecture: int, default: int) -> None:
         self._library = library = ctypes.CDLL("libseccomp.so.2")
@@ -109,7 +109,7 @@ class _Filter:
 
 
 def calls(architecture: int) -> bytes:
-    """Return the filter that allows a list of calls."""
+    """Return the filter that allows listed calls."""
     filter_ = _Filter(architecture, _errno(errno.ENOSYS))
     for name in REFUSED:
         filter_.rule(_errno(errno.EPERM), name)
@@ -119,7 +119,7 @@ def calls(architecture: int) -> bytes:
 
 
 def arguments(architecture: int) -> bytes:
-    """Return the filter that refuses some arguments of calls. The kernel ignores the upper 32 bits of most of them."""
+    """Return the filter that refuses some arguments of calls. Mostly, the kernel ignores their upper 32 bits."""
     filter_ = _Filter(architecture, _ALLOW)
     for request in TERMINAL_REQUESTS:
         filter_.rule(_errno(errno.EPERM), "ioctl", (1, _MASKED_EQUAL, 0xFFFFFFFF, request))

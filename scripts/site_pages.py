@@ -1,15 +1,16 @@
-"""An mkdocs hook: pages outside docs/, links, diagrams, the Python and method references, the HTTP API.
+"""An mkdocs hook that adds pages outside docs/, links, diagrams, the Python and method references, and the HTTP API.
 
 The pages are written for readers of the repository, so their links point to files. On the site, a link to a file that
-is a page leads to that page, and a link to another file in the repository becomes plain text. A link to a missing file
-fails the build.
+is also a page leads to that page. A link to any other file in the repository becomes plain text. A link to a missing
+file makes the build fail.
 
-By default, the theme would load the script that draws diagrams from another server. Pages with diagrams load it from
-this site, before the theme's script looks for it.
+By default, the theme would load the script that draws diagrams from another server. Pages with diagrams therefore load
+it from this site, before the theme's script looks for it.
 
-docs/methods.md is one file for readers of the repository; the site has a page for each of its areas. In the Python
-reference, `<!-- exports: MODULE -->` stands for all public names of the module that no page names explicitly, and
-`<!-- sync -->` for the classes of hawse.sync. The search omits decisions, since readers look for how, not why.
+docs/methods.md is a single file for readers of the repository; on the site, each of its areas is a separate page. In
+the Python reference, `<!-- exports: MODULE -->` is replaced with all public names of the module that no page names
+explicitly, and `<!-- sync -->` with the classes of hawse.sync. The search excludes decisions, because readers search
+for instructions, not reasons.
 """
 
 import ast
@@ -26,8 +27,8 @@ from pymdownx.slugs import slugify
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md", "web/README.md")
-MERMAID = "assets/mermaid.min.js"  # on the site; created by scripts/docs_mermaid.sh
-SAME = {"README.md": "README.md"}  # repository files that a page of the site represents
+MERMAID = "assets/mermaid.min.js"  # the path on the site; the file is created by scripts/docs_mermaid.sh
+SAME = {"README.md": "README.md"}  # repository files that a page of the site replaces
 LINK = re.compile(r"(?P<image>!?)\[(?P<label>(?:[^\[\]]|!?\[[^\]]*\]\([^)]*\)|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
 EXPORTS = re.compile(r"^<!-- exports: ([\w. ]+) -->$", re.M)
 SYNC = "<!-- sync -->"
@@ -35,11 +36,11 @@ NAMED = re.compile(r"^::: hawse\.[\w.]*?(\w+)$", re.M)
 ANCHOR = re.compile(r"\]\(#([^)]+)\)")
 CODE = re.compile(r"(^```.*?^```$|^ *```.*?^ *```$|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
 
-_anchor = partial(slugify(case="lower"), sep="-")  # as in mkdocs.yml
+_anchor = partial(slugify(case="lower"), sep="-")  # the same as in mkdocs.yml
 
 
 def on_config(config: Any) -> Any:
-    """Add the areas of the methods to the navigation."""
+    """Add the areas of the method reference to the navigation."""
     for section in config.nav:
         for pages in section.values():
             for entry in pages:
@@ -50,7 +51,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Any, *, config: Any) -> Any:
-    """Add the pages outside docs/ at their repository paths, and the areas of the methods, to the site."""
+    """Add the pages outside docs/ and the areas of the method reference to the site."""
     for name in OUTSIDE:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
     files.append(File.generated(config, MERMAID, abs_src_path=str(ROOT / "build/docs/mermaid.min.js")))
@@ -65,9 +66,9 @@ def on_files(files: Any, *, config: Any) -> Any:
 
 
 def _areas() -> tuple[str, list[tuple[str, str]], dict[str, str]]:
-    """Return the introduction of docs/methods.md, each area's title and text, and the page of each anchor in the texts.
+    """Return the introduction of docs/methods.md, each area's title and text, and the page of each anchor.
 
-    The headings of the texts are one level higher than in the file.
+    The headings in the texts are one level higher than in the file.
     """
     introduction, *parts = re.split(r"^## ", (ROOT / "docs" / "methods.md").read_text("utf-8"), flags=re.M)
     areas = [(part.partition("\n")[0], re.sub(r"^##(#+) ", r"\1# ", f"# {part}", flags=re.M)) for part in parts]
@@ -91,7 +92,7 @@ def _methods() -> str:
 
 
 def _reference(markdown: str) -> str:
-    """Replace the marks in a reference page with the public names that they represent."""
+    """Replace the markers in a reference page with the public names that they represent."""
     exports = runpy.run_path(str(ROOT / "hawse" / "__init__.py"))["EXPORTS"]
     pages = (ROOT / "docs" / "reference").glob("*.md")
     named = {name for page in pages for name in NAMED.findall(page.read_text("utf-8"))}
@@ -109,13 +110,13 @@ def _reference(markdown: str) -> str:
 
 
 def _sync_classes() -> str:
-    """Return the reference of the classes of `hawse.sync`, whose source is their stub."""
+    """Return the reference of the classes in `hawse.sync`, which is based on their stub."""
     body = ast.parse((ROOT / "hawse" / "sync" / "__init__.pyi").read_text("utf-8")).body
     return "\n\n".join(f"::: hawse.sync.{node.name}" for node in body if isinstance(node, ast.ClassDef))
 
 
 def on_page_content(html: str, *, page: Any, config: Any, files: Any) -> str:
-    """Load the script that draws diagrams in pages with diagrams."""
+    """Load the script that draws diagrams if the page has diagrams."""
     if '<pre class="mermaid">' not in html:
         return html
     script = posixpath.relpath(MERMAID, posixpath.dirname(page.url) or ".")
@@ -147,10 +148,10 @@ def _link(match: re.Match[str], folder: PurePosixPath, source: str, files: Any) 
         return match[0]
     wanted = posixpath.normpath(str(folder / target))
     if not (ROOT / wanted).exists():
-        raise PluginError(f"{source} has a link to {target}, which does not exist")
+        raise PluginError(f"{source} links to {target}, which does not exist")
     place = SAME.get(wanted) or (wanted if wanted in OUTSIDE else wanted.removeprefix("docs/"))
     if place == wanted and wanted not in OUTSIDE and wanted not in SAME:
-        return match["label"]  # a repository file that is not on the site
+        return match["label"]  # the file is not a page of the site
     if files.get_file_from_path(place) is None:
         place = posixpath.join(place, "README.md")
     if files.get_file_from_path(place) is None:

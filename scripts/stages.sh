@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# stages.sh TARGET...: runs `make TARGET` for each target, also after a failure, and ends with a summary of all of them.
-# Exits with 1 if a stage failed. A stage that calls stages.sh itself adds its rows to the same summary.
+# stages.sh TARGET...: runs `make TARGET` for all targets, even after a failure, and prints a summary at the end.
+# The exit code is 1 if a stage failed. A stage that calls stages.sh adds its rows to the same summary.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,8 +13,8 @@ fi
 log=$(mktemp)
 trap 'rm -f "$log" ${outermost:+"$STAGES_SUMMARY"}' EXIT
 
-# The last line in which a tool counts what it has done, such as "3496 passed in 412.33s", or else the last line of all.
-# Without colours.
+# Prints the last line that contains a tool's counts, such as "3496 passed in 412.33s", or else the last line of all,
+# without colours.
 outcome() {
     counts='[0-9]+ (passed|failed|error)|no issues found|Found [0-9]+ error|Checked [0-9]+|already formatted'
     counts="$counts|would be reformatted|All checks passed"
@@ -28,7 +28,7 @@ for target in "$@"; do
     start=$SECONDS
     rows=$(wc -l <"$STAGES_SUMMARY")
     if make --no-print-directory "$target" </dev/null 2>&1 | tee "$log"; then result=passed; else result=FAILED failed=1; fi
-    if [ "$(wc -l <"$STAGES_SUMMARY")" = "$rows" ]; then # a stage of stages has written rows of its own
+    if [ "$(wc -l <"$STAGES_SUMMARY")" = "$rows" ]; then # a stage that calls stages.sh has written its rows
         printf '  %-14s %-7s %5d s  %s\n' "$target" "$result" $((SECONDS - start)) "$(outcome)" >>"$STAGES_SUMMARY"
     fi
 done

@@ -1,4 +1,4 @@
-"""Writes the types of the synchronous client, `hawse/sync/__init__.pyi`, from the asynchronous client's source.
+"""Writes the types of the synchronous client, `hawse/sync/__init__.pyi`, from the source of the asynchronous client.
 
 `hawse.sync` creates its classes on import, so type checkers cannot see them.
 """
@@ -17,8 +17,8 @@ HEADER: Final = '''"""The types of the synchronous client, which `make generate`
 
 # ruff: noqa
 '''
-SYNC: Final = importlib.import_module("hawse.sync")  # not `import`, which would take its types from the stub
-OWN: Final = ("OpenedSandbox", "CreatedSandbox")  # classes that only the synchronous client has
+SYNC: Final = importlib.import_module("hawse.sync")  # `import` would take the types from the stub
+OWN: Final = ("OpenedSandbox", "CreatedSandbox")  # classes that exist only in the synchronous client
 SPECIAL: Final = {
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
@@ -40,7 +40,7 @@ NAMES: Final = {
 
 
 def stub() -> str:
-    """Return the text of the stub."""
+    """Return the contents of the stub."""
     bodies, used = [], {"Authorities", "Token", "Options", "ConnectionState"}
     imports: dict[str, str] = {}
     classes = handles()
@@ -69,7 +69,7 @@ def stub() -> str:
 
 
 def _source(cls: type) -> tuple[ast.Module, ast.ClassDef]:
-    """Return the syntax trees of a class's module and of the class."""
+    """Return the syntax trees of a class's module and of the class itself."""
     tree = ast.parse(Path(inspect.getfile(cls)).read_text("utf-8"))
     return tree, next(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == cls.__name__)
 
@@ -116,7 +116,7 @@ def _default(value: ast.expr) -> ast.expr:
 
 
 def _annotation(node: ast.expr | None, used: set[str]) -> str:
-    """Return an annotation as used in the synchronous client, and record its names."""
+    """Return an annotation in the form used by the synchronous client, and record the names in it."""
     if node is None:
         return "None"
     text = ast.unparse(node)
@@ -130,7 +130,7 @@ def _annotation(node: ast.expr | None, used: set[str]) -> str:
 
 
 def _item_type(cls: type) -> str:
-    """Return the source of a stream's item type: the second parameter of its generic base."""
+    """Return the source of a stream's item type, the second parameter of its generic base."""
     if issubclass(cls, ByteStreamHandle):
         return "bytes"
     for base in _source(cls)[1].bases:
@@ -141,7 +141,7 @@ def _item_type(cls: type) -> str:
 
 
 def _imports(tree: ast.Module, module: str, ours: Collection[str]) -> dict[str, str]:
-    """Return the imports of names that a module imports from hawse or defines as types, without `ours`."""
+    """Return the imports of names that a module imports from hawse or defines as types, except the names in `ours`."""
     found = {}
     for_types = [each for block in tree.body if isinstance(block, ast.If) for each in block.body]
     for statement in [*for_types, *tree.body]:
@@ -158,7 +158,7 @@ def _imports(tree: ast.Module, module: str, ours: Collection[str]) -> dict[str, 
 
 
 def _context(name: str) -> str:
-    """Return a class of `hawse.sync` that is a sandbox and a context manager."""
+    """Return the source of a class in `hawse.sync` that is both a sandbox and a context manager."""
     return (
         f"class {name}(Sandbox):\n"
         + _docstring(inspect.getdoc(getattr(SYNC, name)) or "", 4)

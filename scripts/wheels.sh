@@ -1,13 +1,13 @@
 #!/bin/sh
-# Makes dist/hawse-*-cp3*-linux_*.whl: a compiled wheel for each supported version of Python that is on PATH. pip prefers
-# it to the pure wheel that `make build` makes. To publish a wheel, `auditwheel repair` has to check and rename it first.
+# Builds dist/hawse-*-cp3*-linux_*.whl, a compiled wheel for each supported version of Python on PATH. pip prefers these
+# to the pure wheel built by `make build`. Before publication, `auditwheel repair` must check and rename them.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
 
 made=0
 for version in ${VERSIONS:-3.11 3.12 3.13}; do
-    # sys.executable, not the name: pyenv has shims also for versions that are not active.
+    # sys.executable instead of the name, because pyenv also has shims for versions that are not active.
     python=$("python$version" -c 'import sys; print(sys.executable)' 2>/dev/null) || { say "no Python $version"; continue; }
     venv=build/wheels/$version
     rm -rf "$venv"
@@ -19,4 +19,4 @@ for version in ${VERSIONS:-3.11 3.12 3.13}; do
         --wheel-dir dist .
     made=$((made + 1))
 done
-[ "$made" -gt 0 ] || die "none of these versions of Python is on PATH: ${VERSIONS:-3.11 3.12 3.13}"
+[ "$made" -gt 0 ] || die "none of these Python versions is on PATH: ${VERSIONS:-3.11 3.12 3.13}"

@@ -27,7 +27,7 @@ def test_a_file_that_is_not_up_to_date_is_reported_and_written(
     monkeypatch.setattr(generate, "FILES", {"a.md": lambda: "new"})
     (tmp_path / "a.md").write_text("old")
     assert generate.main(["--check"]) == 1
-    assert "a.md is not up to date" in capsys.readouterr().err
+    assert "a.md is out of date" in capsys.readouterr().err
     assert generate.main([]) == 0
     assert (tmp_path / "a.md").read_text() == "new"
     assert generate.main(["--check"]) == 0
