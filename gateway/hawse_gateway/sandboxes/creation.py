@@ -152,7 +152,7 @@ class Creations:
         self._owners.note(info.id, info.owner or "")
         if self._limit is None or ALL in caller.rights or self._owners.count(caller.id) <= self._limit:
             return
-        found = [one for one in await self._sandboxes.list() if one.owner == caller.id]
+        found = await self._sandboxes.list(lambda record: record.owner == caller.id)
         allowed = sorted(found, key=lambda one: (one.created or 0.0, one.id))[: self._limit]
         if info.owner == caller.id and info.id not in {one.id for one in allowed}:
             await self._sandboxes.delete(info.id)

@@ -1,7 +1,7 @@
 """`sandbox.watch`: reports all sandboxes, and then each change by any gateway.
 
-One task reads the rows after a change, for all watches. A watch only keeps the ids to send, so the number of sandboxes
-limits its memory even if its client reads slowly.
+One task reads the changed rows for all watches. A watch only keeps the ids to send, so the number of sandboxes limits
+its memory even if its client reads slowly.
 """
 
 import asyncio
@@ -15,13 +15,16 @@ from hawse.api.spec import Nothing
 from hawse.rpc.call import ServerCall
 from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Connection
+from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.records import has_labels
-from hawse_gateway.store.base import StoreError
+from hawse_gateway.sandboxes.records import RUNS, SANDBOXES, Rows, has_labels
+from hawse_gateway.store.base import ANY_TABLE, StoreError
 
 log = logging.getLogger(__name__)
 
 RETRY: Final = 1.0  # s before the next attempt after an error of the store
+KEYED_READS: Final = 64  # changed sandboxes at once: if there are more, reading all rows is faster
+SLICE: Final = 100  # sandboxes described in one iteration of the event loop
 
 
 class SandboxWatchStream(OutputOnlyStream):
@@ -72,13 +75,17 @@ class SandboxWatchStream(OutputOnlyStream):
 
 
 class SandboxFeed:
-    """Reads the rows while there are watches. `known` contains the last known sandboxes."""
+    """Reads changed rows while there are watches. `known` contains the last known sandboxes."""
 
     def __init__(self, sandboxes: Sandboxes) -> None:
         self.known: dict[str, SandboxInfo] = {}
         self._sandboxes = sandboxes
         self._streams: set[SandboxWatchStream] = set()
-        self._changed = asyncio.Event()
+        self._units: dict[str, str] = {}  # sandbox id by unit: the key of the row of a run is its unit
+        self._unit_of: dict[str, str] = {}  # the reverse
+        self._changed: set[tuple[str, str]] = set()  # tables and keys of changed rows
+        self._all = True  # whether to read all sandboxes
+        self._wake = asyncio.Event()
 
     @property
     def watches(self) -> int:
@@ -90,35 +97,72 @@ class SandboxFeed:
         stream = SandboxWatchStream(call, self, labels)
         self._streams.add(stream)
         call.serve(stream)
-        self._changed.set()
+        self._wake.set()
 
     def remove(self, stream: SandboxWatchStream) -> None:
         self._streams.discard(stream)
 
     async def run(self) -> None:
         """Report changes to the watches until cancelled."""
-        stop_listening = self._sandboxes.store.listen(lambda table, key: self._changed.set())
-        self._sandboxes.progress.on_change = lambda sandbox: self._changed.set()
+        stop_listening = self._sandboxes.store.listen(self.note)
+        self._sandboxes.progress.on_change = lambda sandbox: self.note(SANDBOXES, sandbox)
         try:
             while True:
-                await self._changed.wait()
-                self._changed.clear()
+                await self._wake.wait()
+                self._wake.clear()
                 if self._streams:
                     await self._read()
         finally:
             stop_listening()
             self._sandboxes.progress.on_change = None
 
+    def note(self, table: str, key: str) -> None:
+        """Note a changed row. Without a watch, or if too many have changed, all rows are read the next time."""
+        if table not in (SANDBOXES, RUNS, ANY_TABLE):
+            return
+        if table == ANY_TABLE or not self._streams or len(self._changed) >= KEYED_READS:
+            self._all = True
+            self._changed.clear()
+        elif not self._all:
+            self._changed.add((table, key))
+        self._wake.set()
+
     async def _read(self) -> None:
+        everything, self._all = self._all, False
+        changes, self._changed = self._changed, set()
+        ids = {self._units.get(key, key) if table == RUNS else key for table, key in changes}
         try:
-            rows = await self._sandboxes.rows.read()
+            if everything:
+                rows: Mapping[str, Rows] = await self._sandboxes.rows.read()
+            else:
+                rows = {id: await records.read(self._sandboxes.store, id) for id in ids}
         except StoreError as error:
             log.warning("! sandbox.watch: %s", error)
+            self._all |= everything
+            self._changed |= changes
             await asyncio.sleep(RETRY)
-            self._changed.set()
+            self._wake.set()
             return
-        now = {id: self._sandboxes.describe(found) for id, found in rows.items() if found.visible}
-        changed = {id: now.get(id) for id in {**self.known, **now} if self.known.get(id) != now.get(id)}
-        self.known = now
+        changed = dict[str, SandboxInfo | None]()
+        for number, id in enumerate({*self.known, *self._unit_of, *rows} if everything else rows, 1):
+            info = self._update(id, rows.get(id, Rows()))
+            if info != self.known.get(id):
+                changed[id] = info
+            if number % SLICE == 0:
+                await asyncio.sleep(0)  # other calls run in between
+        for id, info in changed.items():
+            if info is None:
+                del self.known[id]
+            else:
+                self.known[id] = info
         for stream in list(self._streams):
             stream.update(changed)
+
+    def _update(self, id: str, rows: Rows) -> SandboxInfo | None:
+        """Store the unit of a sandbox. Return the description of the sandbox, or None if clients cannot see it."""
+        self._units.pop(self._unit_of.pop(id, ""), None)
+        if rows.sandbox is None or not rows.visible:
+            return None
+        unit = rows.sandbox.value.unit
+        self._units[unit], self._unit_of[id] = id, unit
+        return self._sandboxes.describe(rows)

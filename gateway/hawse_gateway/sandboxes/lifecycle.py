@@ -7,7 +7,7 @@ regardless of which gateway drives the sandbox, even if that gateway is replaced
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Final
 
@@ -154,11 +154,14 @@ class Sandboxes:
 
     # ---- reading
 
-    async def list(self, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
-        """Return all sandboxes with these labels, without starting or querying runtimes."""
-        found = [self.describe(rows) for rows in (await self._table.read_all()).values() if rows.visible]
-        chosen = [info for info in found if records.has_labels(info, labels or {})]
-        return sorted(chosen, key=lambda info: records.order(info.id))
+    async def list(self, chosen: Callable[[SandboxRecord], bool] = lambda record: True) -> Iterator[SandboxInfo]:
+        """Return the chosen sandboxes in order, without starting or querying runtimes.
+
+        Each sandbox is described when it is taken from the iterator, so a page costs no more than its own sandboxes.
+        """
+        rows = (await self._table.read_all()).values()
+        found = [one for one in rows if one.sandbox and one.visible and chosen(one.sandbox.value)]
+        return map(self.describe, sorted(found, key=lambda one: records.order(one.id)))
 
     async def get(self, sandbox: str) -> SandboxInfo:
         """Return a sandbox after checking its runtime, without starting it."""

@@ -1,7 +1,6 @@
 """The handlers of `sandbox.*`."""
 
 import math
-from bisect import bisect_right
 from typing import Final
 
 import msgspec
@@ -30,7 +29,7 @@ from hawse.wire import Principal
 from hawse_gateway.sandboxes.creation import Creations, EndLinks, no_links
 from hawse_gateway.sandboxes.feed import SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
-from hawse_gateway.sandboxes.records import order
+from hawse_gateway.sandboxes.records import SandboxRecord, has_labels, order
 
 PAGE_BYTES: Final = 512 << 10  # bytes of sandboxes in a response to `sandbox.list`: half the limit of a control message
 
@@ -64,13 +63,14 @@ class SandboxMethods:
 
     @handles(SandboxList, caller=True)
     async def list_(self, params: SandboxList, caller: Principal) -> SandboxListResult:
-        found = await self._sandboxes.list(params.labels)
-        if params.after is not None:
-            found = found[bisect_right(found, order(params.after), key=lambda one: order(one.id)) :]
+        def chosen(record: SandboxRecord) -> bool:
+            if params.after is not None and order(record.id) <= order(params.after):
+                return False
+            own = record.owner == caller.id
+            return has_labels(record, params.labels) and bool(in_sandbox(caller.rights, record.id, own=own))
+
         page, size = list[SandboxInfo](), 0
-        for info in found:
-            if not in_sandbox(caller.rights, info.id, own=info.owner == caller.id):
-                continue
+        for info in await self._sandboxes.list(chosen):
             size += len(msgspec.json.encode(info))
             if page and (size > PAGE_BYTES or len(page) == params.limit):
                 return SandboxListResult(sandboxes=page, after=page[-1].id)

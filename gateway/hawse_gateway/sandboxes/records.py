@@ -351,7 +351,7 @@ def _place(value: SandboxRecord | Run) -> tuple[str, str]:
     return (SANDBOXES, value.id) if isinstance(value, SandboxRecord) else (RUNS, value.unit)
 
 
-def has_labels(info: SandboxInfo, labels: Mapping[str, str]) -> bool:
+def has_labels(info: SandboxInfo | SandboxRecord, labels: Mapping[str, str]) -> bool:
     """Return whether a sandbox has all given labels."""
     return all(info.labels.get(name) == value for name, value in labels.items())
 

@@ -1,7 +1,8 @@
 """`sandbox.watch`, with a connection whose credit the tests set."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -11,8 +12,12 @@ from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, Principal
 from hawse_gateway.auth.principals import OWNER
-from hawse_gateway.sandboxes.feed import SandboxFeed
+from hawse_gateway.sandboxes.feed import KEYED_READS, SandboxFeed
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.records import SANDBOXES
+from hawse_gateway.store.base import ANY_TABLE, Row
+from hawse_gateway.store.sqlite import SqliteStore
+from tests.support.clock import ManualClock
 from tests.support.providers import ModelProvider
 from tests.support.sandboxes import create
 from tests.support.waiting import Changes
@@ -124,6 +129,57 @@ async def test_a_watch_with_labels_sees_those_that_have_them(feed: SandboxFeed, 
     await sandboxes.update(SandboxUpdate(id="a", labels={"team": None}))
     await found.until(lambda: ("deleted", "a", None) in found.seen)
     assert "b" not in {id for _, id, _ in found.seen}
+
+
+class CountingStore(SqliteStore):
+    """Counts how often a table is read as a whole."""
+
+    scans = 0
+
+    async def rows(self, table: str) -> Mapping[str, Row]:
+        self.scans += 1
+        return await super().rows(table)
+
+
+async def test_a_change_is_read_by_its_key_also_if_the_unit_came_from_a_pool(
+    tmp_path: Path, provider: ModelProvider, clock: ManualClock
+) -> None:
+    store = CountingStore(tmp_path / "store.db")
+    sandboxes = Sandboxes(store, {"model": provider}, clock=clock.clock, sweep=3600, pool=1)
+    async with sandboxes.running(), asyncio.TaskGroup() as tasks:
+        await sandboxes.sweep()
+        feed = SandboxFeed(sandboxes)
+        task = tasks.create_task(feed.run())
+        found = watch(feed)
+        await found.until(lambda: ("live", None, None) in found.seen)
+        info = await create(sandboxes, SandboxCreate(id="a"))
+        assert [info.runtime] in provider.running.values()
+        assert "a" not in provider.running, "its unit is a member of the pool"
+        await found.until(lambda: ("changed", "a", "running") in found.seen)
+        before = store.scans
+        await sandboxes.stop("a")
+        await found.until(lambda: found.seen[-1] == ("changed", "a", "stopped"))
+        await sandboxes.start("a")
+        await found.until(lambda: found.seen[-1] == ("changed", "a", "running"))
+        assert store.scans == before
+        task.cancel()
+
+
+async def test_a_watch_that_starts_later_or_after_a_lost_connection_to_the_store_is_complete(
+    feed: SandboxFeed, sandboxes: Sandboxes
+) -> None:
+    first = watch(feed)
+    await first.until(lambda: ("live", None, None) in first.seen)
+    first.stream.detach()
+    await create(sandboxes, SandboxCreate(id="a"))  # while nobody watches
+    second = watch(feed)
+    await second.until(lambda: ("live", None, None) in second.seen)
+    assert second.seen == [("changed", "local", "sleeping"), ("changed", "a", "running"), ("live", None, None)]
+    for number in range(KEYED_READS + 10):  # more at once than are read one by one
+        feed.note(SANDBOXES, f"unknown-{number}")
+    feed.note(ANY_TABLE, "")
+    await sandboxes.stop("a")
+    await second.until(lambda: second.seen[-1] == ("changed", "a", "stopped"))
 
 
 async def test_a_watch_that_has_ended_is_forgotten(feed: SandboxFeed) -> None:

@@ -19,7 +19,7 @@ async def test_the_default_sandbox_sleeps_until_it_is_needed(sandboxes: Sandboxe
     assert [(info.id, info.state) for info in await sandboxes.list()] == [("local", "sleeping")]
     assert provider.units == {}
     endpoint = await sandboxes.ensure("local")
-    (info,) = await sandboxes.list()
+    (info,) = list(await sandboxes.list())
     assert (info.state, provider.running) == ("running", {"local": [info.runtime]})
     assert endpoint is not None
     assert endpoint.token == f"token {info.runtime}"
