@@ -11,10 +11,10 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 if it succeeded, 2 if its options cannot be used.
 
-    Without `argv`, which is how the program starts, a signal that ends the command ends the process.
+    Without `argv`, as when the program starts, a signal that ends the command also ends the process.
     """
     open_closed_streams()
-    gc.disable()  # until the modules are loaded: there is nothing to collect (hawse/cli/command.py)
+    gc.disable()  # no garbage until the modules are loaded (hawse/cli/command.py)
     try:
         from hawse.cli.command import main as run
         from hawse.cli.signals import handled
@@ -28,10 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def open_closed_streams() -> None:
-    """Let /dev/null take the descriptors of standard streams that are closed, as after `<&-` in a shell.
+    """Open /dev/null for closed standard streams, as after `<&-` in a shell.
 
-    Otherwise the next file or socket would get them. Standard input is then empty. The others remain None in `sys`, so
-    that printing is an error.
+    Otherwise, the next file or socket would get their descriptors. Standard input is then empty. The output streams
+    remain None in `sys`, so printing is an error.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:

@@ -1,4 +1,4 @@
-"""Completion of ids, with a description from the gateway. Without a gateway, nothing is offered."""
+"""Shell completion of ids, with descriptions from the gateway. Without a gateway, there are no completions."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
@@ -10,18 +10,18 @@ import click
 
 from hawse.client import Client, Sandbox
 
-if TYPE_CHECKING:  # loaded when a shell asks for completions
+if TYPE_CHECKING:  # loaded only when a shell requests completions
     from click.shell_completion import CompletionItem
 
 Lookup = Callable[[Client, Sandbox], Awaitable[Iterable[tuple[str, str]]]]  # returns ids and their descriptions
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 TIMEOUT: Final = 3.0  # maximum time of a completion, in s
-SAFE: Final = re.compile(r"[\w.@%+=,-]+")  # the scripts of shells expand other words: `*`, or one with a space
+SAFE: Final = re.compile(r"[\w.@%+=,-]+")  # shells' scripts would expand other words, such as `*`
 
 
 def offer(lookup: Lookup) -> Complete:
-    """Return the completion of a parameter with the ids that `lookup` finds, for `shell_complete=`."""
+    """Return a function for `shell_complete=` that completes a parameter with the ids from `lookup`."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         from click.shell_completion import CompletionItem
@@ -36,7 +36,7 @@ def offer(lookup: Lookup) -> Complete:
             return list(await lookup(client, box))
 
         try:
-            with redirect_stderr(StringIO()):  # the person is typing a command
+            with redirect_stderr(StringIO()):  # errors must not disturb a user who is typing a command
                 found = target.run(find, timeout=TIMEOUT)
         except (click.ClickException, TimeoutError):
             return []
@@ -50,50 +50,50 @@ def offer(lookup: Lookup) -> Complete:
 
 
 async def sandboxes(client: Client, _: Sandbox) -> Iterable[tuple[str, str]]:
-    """All sandboxes, with their states."""
+    """Return all sandboxes with their states."""
     return [(each.id, each.state) for each in await client.sandboxes.list()]
 
 
 async def terminals(_: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
-    """The terminals that run."""
+    """Return the running terminals."""
     return [(each.id, each.title or each.cwd) for each in await box.terminals.list() if each.state == "running"]
 
 
 async def processes(_: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
-    """The processes, including ended ones."""
+    """Return the running and ended processes."""
     return [(each.id, " ".join(each.argv)) for each in await box.processes.list()]
 
 
 async def recordings(_: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
-    """The recordings."""
+    """Return the recordings."""
     return [(each.id, each.title or each.terminal) for each in await box.recordings.list()]
 
 
 async def backups(client: Client, _: Sandbox) -> Iterable[tuple[str, str]]:
-    """The backups of all sandboxes."""
+    """Return the backups of all sandboxes."""
     return [(each.id, each.name or f"{each.sandbox}:{each.path}") for each in await client.backups.list()]
 
 
 async def mounts(client: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
-    """The mounts of the sandbox."""
+    """Return the mounts of the sandbox."""
     return [(each.id, f"{each.source} at {each.path}") for each in await box.mounts.list()]
 
 
 async def tunnels(_: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
-    """The tunnels of the sandbox."""
+    """Return the tunnels of the sandbox."""
     return [(each.id, f"port {each.port}") for each in await box.tunnels.list()]
 
 
 async def tokens(client: Client, _: Sandbox) -> Iterable[tuple[str, str]]:
-    """The tokens."""
+    """Return the tokens."""
     return [(each.id, each.name) for each in await client.tokens.list()]
 
 
 async def links(client: Client, _: Sandbox) -> Iterable[tuple[str, str]]:
-    """The share links."""
+    """Return the share links."""
     return [(each.id, each.name) for each in await client.links.list()]
 
 
 async def contexts(_: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
-    """The code contexts."""
+    """Return the code contexts."""
     return [(each.id, each.language) for each in await box.code.list()]

@@ -16,7 +16,7 @@ from hawse.cli.group import Group
 
 
 class CommandEntry(NamedTuple):
-    """One sub-command: where it is defined, and its line in `hawse --help`."""
+    """A sub-command: where it is defined, and its line in `hawse --help`."""
 
     module: str
     attribute: str
@@ -62,7 +62,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     **_entries("commands.watch", watch="Print changes of files as they happen."),
     **_entries("commands.ports", port="List, expose and forward ports."),
     **_entries("commands.tunnels", tunnel="Give ports of a sandbox public addresses."),
-    **_entries("commands.desktops", desktop="Start, see and drive a graphical desktop."),
+    **_entries("commands.desktops", desktop="Start, view and control a graphical desktop."),
     **_entries(
         "commands.recordings", record="Record a terminal.", play="Play a recording.", recordings="List recordings."
     ),
@@ -81,7 +81,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
 
 
 class LazyGroup(Group):
-    """A group that imports the module of a sub-command when it is used: `hawse shell` must start at once."""
+    """A group that imports the module of a sub-command on first use, because `hawse shell` must start fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -91,8 +91,8 @@ class LazyGroup(Group):
         if entry is None:
             return None
         command: click.Command = getattr(importlib.import_module(entry.module), entry.attribute)
-        defer(*RARE)  # once more, for packages that were imported in the meantime
-        gc.freeze()  # loaded objects are permanent: the collector need not scan them again
+        defer(*RARE)  # again, for packages that were imported in the meantime
+        gc.freeze()  # loaded objects are permanent, so the garbage collector need not scan them again
         gc.enable()
         return command
 
@@ -104,7 +104,7 @@ class LazyGroup(Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="The gateway is selected by --url or HAWSE_URL, by `hawse login`, or is the one that runs on this machine.",
+    epilog="Select the gateway with --url, HAWSE_URL or `hawse login`; the default is the gateway on this machine.",
 )
 @click.version_option(__version__, message=f"hawse %(version)s ({BUILD})")
 def hawse() -> None:
@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OSError as error:
         return _failed(error)
-    except BaseExceptionGroup as errors:  # of a task that prints: `hawse exec yes | head`
+    except BaseExceptionGroup as errors:  # from a task that prints, as in `hawse exec yes | head`
         cause: BaseException = errors
         while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
             cause = cause.exceptions[0]
@@ -144,9 +144,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _failed(error: OSError) -> int:
-    """Report that output cannot be written, or another failure of this machine. Return the exit code."""
+    """Report an output error or another failure of this machine. Returns the exit code."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # the interpreter flushes it when it ends
-    if isinstance(error, BrokenPipeError):  # of `hawse ls | head`: as if SIGPIPE had ended the program
+    if isinstance(error, BrokenPipeError):  # as in `hawse ls | head`; exit as if SIGPIPE had ended the program
         return 141
     click.ClickException(str(error)).show()
     return 1

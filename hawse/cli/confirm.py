@@ -1,4 +1,4 @@
-"""The confirmation before an irreversible removal, and the option that answers it."""
+"""The confirmation before an irreversible removal, and the option that skips it."""
 
 import sys
 from collections.abc import Callable
@@ -16,10 +16,10 @@ def confirm(question: str, *, yes: bool) -> None:
 
     Args:
         question: The objects that will be removed.
-        yes: The answer was given with the command, so do not ask.
+        yes: Whether the user has already confirmed with an option.
 
     Raises:
-        click.UsageError: Standard input is not a terminal: a script must pass `--yes`.
+        click.UsageError: Standard input is not a terminal. A script must pass `--yes`.
         click.Abort: The answer is no.
     """
     if yes:

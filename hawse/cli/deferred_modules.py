@@ -1,9 +1,8 @@
-"""Modules that are only needed in rare cases: they are loaded on the first use of an attribute.
+"""Defers loading of rarely used modules until the first use of an attribute.
 
-websockets imports `importlib.metadata`, for versions that are not released, and `urllib.request`, for proxies. Both
-import modules for mail and archives, which take a seventh of the time until `hawse shell` has a prompt.
-The others are for tracebacks, help and descriptions of types. `ssl` is not among them, because
-asyncio uses it for each connection.
+websockets imports `importlib.metadata` for unreleased versions, and `urllib.request` for proxies. Both import modules
+for mail and archives, which take a seventh of the time until `hawse shell` has a prompt. The other modules are for
+tracebacks, help and descriptions of types. `ssl` is not deferred, because asyncio uses it for each connection.
 """
 
 import importlib
@@ -22,7 +21,7 @@ RARE: Final = (
 
 
 class DeferredModule(ModuleType):
-    """Stands for a module until an attribute of it is needed."""
+    """A placeholder for a module until one of its attributes is needed."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(load(self.__name__), name)
@@ -31,11 +30,11 @@ class DeferredModule(ModuleType):
 def defer(*names: str) -> None:
     """Let `import NAME` load nothing until the module is used.
 
-    This does not import the package of a module. If the package is imported later, call this again to set its attribute
-    for the module.
+    This does not import the parent package of a module. If the package is imported later, call this again to set the
+    package's attribute for the module.
 
     Args:
-        names: Modules. Loaded ones remain unchanged.
+        names: The names of modules. Modules that are loaded remain unchanged.
     """
     for name in names:
         module = sys.modules.setdefault(name, DeferredModule(name))

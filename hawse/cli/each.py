@@ -1,4 +1,4 @@
-"""Commands that take several names: each name is tried, and each failure is reported."""
+"""Commands that take several names. They try each name, and report each failure."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
@@ -27,7 +27,7 @@ def for_each(
         The results of the names that did not fail, and the exit code: 1 if a name failed.
 
     Raises:
-        click.ClickException: The gateway cannot be reached, or the connection was lost for good.
+        click.ClickException: The gateway cannot be reached, or the connection was lost permanently.
     """
 
     async def work(client: Client, box: Sandbox) -> tuple[list[T], int]:
@@ -36,7 +36,7 @@ def for_each(
         for name in names:
             try:
                 results.append(await action(client, box, name))
-            except GaveUpError:  # the other names would fail too
+            except GaveUpError:  # the other names would fail as well
                 raise
             except HawseError as error:
                 report(name, error)
@@ -47,5 +47,5 @@ def for_each(
 
 
 def report(name: str, error: HawseError) -> None:
-    """Print on standard error which of several names failed and why."""
+    """Report on standard error which of several names failed and why."""
     click.echo(f"Error: {printable(name)}: {failure(error).message}", err=True)

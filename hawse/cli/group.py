@@ -1,4 +1,4 @@
-"""Groups of sub-commands: each action has one name; the names that people know from elsewhere work too."""
+"""Groups of sub-commands. Each action has one name, and common synonyms work as well."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ SYNONYMS: Final = {"list": ("ls",), "delete": ("rm", "revoke"), "remove": ("rm",
 
 
 class Group(click.Group):
-    """A group whose sub-commands have hidden synonyms, and that suggests a name for an unknown one."""
+    """A group that accepts hidden synonyms of its sub-commands and suggests a name for an unknown sub-command."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         for name in (cmd_name, *SYNONYMS.get(cmd_name, ())):
@@ -25,7 +25,7 @@ class Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
-            from difflib import get_close_matches  # only here: `hawse shell` must start at once
+            from difflib import get_close_matches  # imported here, because `hawse shell` must start fast
 
             close = get_close_matches(args[0], self.list_commands(ctx), n=1)
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {close[0]!r}?" if close else ""))

@@ -1,4 +1,4 @@
-"""Output of sub-commands: tables on a terminal, plain columns in a pipe, JSON on request."""
+"""Output of sub-commands: tables on a terminal, plain columns in a pipe, JSON if requested."""
 
 import base64
 import codecs
@@ -17,13 +17,13 @@ BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _utf8: Final = codecs.getincrementaldecoder("utf-8")
 
 json_option: Final[Callable[[Callable[..., Any]], Callable[..., Any]]] = click.option(
-    "--json", "as_json", is_flag=True, help="print JSON: one value, or one for each line of a stream"
+    "--json", "as_json", is_flag=True, help="print JSON: a single value, or one value per line for a stream"
 )
 
 
 def examples(*lines: str) -> str:
     """Return the epilog with examples of a command, one per line."""
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)  # \b: click keeps the lines
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)  # with \b, click keeps the lines
 
 
 def print_json(value: Any) -> None:
@@ -39,13 +39,13 @@ def print_json(value: Any) -> None:
 
 
 def encoded(output: Mapping[str, bytes | bytearray], *, truncated: bool = False) -> dict[str, str]:
-    """Return streams of output as JSON has them, with their `encoding`: `utf-8`, or `base64` if one is not UTF-8.
+    """Return streams of output as JSON values with their `encoding`: `utf-8`, or `base64` if a stream is not UTF-8.
 
     The HTTP API has the same fields.
 
     Args:
         output: The streams by name.
-        truncated: Whether they can end within a character, which is then omitted.
+        truncated: Whether they can end within a character. The incomplete character is omitted.
     """
     try:
         texts = {name: _utf8().decode(data, final=not truncated) for name, data in output.items()}
@@ -55,14 +55,14 @@ def encoded(output: Mapping[str, bytes | bytearray], *, truncated: bool = False)
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Return whether a standard stream is a terminal. A closed one is None."""
+    """Return whether a standard stream is a terminal. A closed stream is None."""
     return stream is not None and stream.isatty()
 
 
 def write_bytes(data: bytes, stream: TextIO | None = None) -> None:
     """Write `data` unchanged and unbuffered to a stream, by default standard output. Raises `OSError`."""
     stream = stream or sys.stdout
-    if stream is None:  # Python was started without it
+    if stream is None:  # Python was started without this stream
         raise OSError(errno.EBADF, "standard output or standard error is closed")
     buffer = stream.buffer
     buffer.write(data)
@@ -88,7 +88,7 @@ class ProgressLine:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows below their headings. Cells are never cut: the terminal wraps long lines.
+    """Print rows below their headings. Cells are never truncated; the terminal wraps long lines.
 
     Args:
         columns: The headings.
@@ -97,10 +97,10 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     terminal = is_terminal(sys.stdout)
     width_of: Callable[[str], int] = len
     if terminal:
-        from rich.cells import cell_len as width_of  # 15 ms, which a program that reads our output need not wait for
+        from rich.cells import cell_len as width_of  # takes 15 ms; programs that read the output need not wait
 
     cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
-    # Except for the last column, which can contain a command of many kilobytes.
+    # All columns except the last, which can contain a command of many kilobytes.
     widths = [max(map(width_of, column)) for column in zip(columns[:-1], *(row[:-1] for row in cells), strict=True)]
     for number, line in enumerate((columns, *cells)):
         padded = [cell + " " * (width - width_of(cell)) for cell, width in zip(line, widths, strict=False)]
@@ -109,17 +109,17 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
 
 def printable(text: str) -> str:
-    """Return `text` with its control characters escaped: names and titles come from programs."""
+    """Return `text` with control characters escaped, because programs set names and titles."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as a sentence has them, with their control characters escaped."""
+    """Return names as a list for a sentence, with control characters escaped."""
     return ", ".join(map(printable, names))
 
 
 def size(count: int | None) -> str:
-    """Return bytes with a unit, such as `1.5 MiB`; an empty text for None."""
+    """Return a number of bytes with a unit, such as `1.5 MiB`; "" for None."""
     if count is None:
         return ""
     value, unit = float(count), 0
@@ -129,7 +129,7 @@ def size(count: int | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration with its two largest units, such as `3m12s`."""
+    """Return a duration in its two largest units, such as `3m12s`."""
     whole = max(0, int(seconds))
     for unit, name, below, below_name in ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
         if whole >= unit:

@@ -1,6 +1,8 @@
-"""Signals end a sub-command: it cleans up, the modes of the terminal are restored, and the signal ends the process.
+"""Signals that end a sub-command: it cleans up, the modes of the terminal are restored, and the signal ends the
+process.
 
-`hawse.client.run` does this for asynchronous work. Elsewhere, such as while a token is typed, an exception does.
+`hawse.client.run` does this for asynchronous code. Elsewhere, such as in a prompt for a token, the signal raises an
+exception.
 """
 
 import signal
@@ -22,7 +24,7 @@ def handled(*, reraised: bool) -> Iterator[None]:
     """Let signals raise `SignalExit` in the block.
 
     Args:
-        reraised: Whether such a signal, and SIGINT, ends the process after the block, so that its parent sees it.
+        reraised: Whether the signal, or SIGINT, ends the process after the block, so that the parent process sees it.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -35,7 +37,7 @@ def handled(*, reraised: bool) -> Iterator[None]:
                 signal.signal(number, _raise)
         yield
     except (SignalExit, KeyboardInterrupt) as error:
-        for number in SIGNALS:  # a second one must not interrupt the clean-up
+        for number in SIGNALS:  # a second signal must not interrupt the clean-up
             signal.signal(number, signal.SIG_IGN)
         _restore(modes)
         if reraised:
@@ -53,7 +55,7 @@ def _raise(number: int, _: FrameType | None) -> None:
 
 
 def _modes() -> list[Any] | None:
-    """Return the modes of the terminal at standard input; None for other files, and on Windows."""
+    """Return the modes of the terminal at standard input; None on Windows or if it is not a terminal."""
     if sys.platform != "win32":
         with suppress(termios.error):
             return termios.tcgetattr(0)

@@ -1,4 +1,4 @@
-"""Shared by all sub-commands: options that select a gateway and a sandbox, the connection, and its errors."""
+"""The common options of sub-commands, which select a gateway and a sandbox; the connection, and its errors."""
 
 import asyncio
 import functools
@@ -19,13 +19,13 @@ T = TypeVar("T")
 E = TypeVar("E", bound=BaseException)
 
 DEFAULT_SANDBOX: Final = "local"
-SILENT: Final = 1.0  # s of connecting until the user is informed
+SILENT: Final = 1.0  # seconds of connecting until the user is informed
 HINTS: Final = {
     "unauthenticated": "run `hawse login`, or set HAWSE_TOKEN",
     "stopped": "`hawse sandbox start` starts it",
 }
-NOT_REACHED: Final = "is the gateway running? `hawse login URL` or HAWSE_URL names another one; `hawse doctor` checks"
-UNKNOWN_SANDBOX: Final = "unknown sandbox"  # starts the message of the gateway
+NOT_REACHED: Final = "is the gateway running? `hawse login URL` or HAWSE_URL selects another; `hawse doctor` checks"
+UNKNOWN_SANDBOX: Final = "unknown sandbox"  # prefix of the gateway's message
 
 
 class Pair(click.ParamType[tuple[str, str]]):
@@ -41,7 +41,7 @@ class Pair(click.ParamType[tuple[str, str]]):
 
 
 class SandboxPath(click.ParamType[str]):
-    """A path in the sandbox, optionally with the colon of `hawse cp`; `./:a` is a file named `:a`."""
+    """A path in the sandbox, optionally with the colon of `hawse cp`. `./:a` is a file named `:a`."""
 
     name = "PATH"
 
@@ -58,7 +58,7 @@ class Target:
         token: The access token. None: found as `hawse.client.config` describes.
         ca: A file of trusted CA certificates. None: found as `hawse.client.config` describes.
         sandbox: The id of the sandbox.
-        as_json: Whether results are printed as JSON.
+        as_json: Whether to print results as JSON.
         patience: Seconds to retry a failed first connection; 0 means a single attempt.
     """
 
@@ -72,8 +72,8 @@ class Target:
     def client(self) -> Client:
         """Return a client that is not connected yet. Raises `click.ClickException` without a valid address.
 
-        A command that cannot reach the gateway fails after the first attempt, unless `patience` permits more. A
-        connection that is lost later is retried indefinitely.
+        If the gateway cannot be reached, the first attempt fails unless `patience` permits more. A connection that is
+        lost later is retried indefinitely.
         """
         try:
             gateway = find_gateway(self.url, self.token, self.ca)
@@ -98,8 +98,8 @@ class Target:
             timeout: Total time limit in seconds; None means no limit.
 
         Raises:
-            click.ClickException: The gateway refused, or a call failed, as stated in the message.
-            TimeoutError: It takes longer than `timeout`.
+            click.ClickException: The gateway refused the connection, or a call failed.
+            TimeoutError: `work` took longer than `timeout`.
         """
 
         async def connected() -> T:
@@ -117,7 +117,7 @@ class Target:
         columns: Sequence[str],
         row: Callable[[T], Sequence[object]],
     ) -> None:
-        """Print the items that `work` returns: as a table, or as JSON if that was asked for.
+        """Print the items that `work` returns as a table, or as JSON if requested.
 
         Args:
             work: An async function, as for `run`.
@@ -125,7 +125,7 @@ class Target:
             row: Returns the cells of an item, in the order of `columns`.
 
         Raises:
-            click.ClickException: As `run`.
+            click.ClickException: The same errors as for `run`.
         """
         found = self.run(work)
         if self.as_json:
@@ -134,14 +134,14 @@ class Target:
             print_table(columns, map(row, found))
 
     def print_result(self, work: Callable[[Client, Sandbox], Awaitable[T]], text: Callable[[T], str]) -> None:
-        """Print the result of `work`: as the line returned by `text`, or as JSON if requested.
+        """Print the result of `work` as the line that `text` returns, or as JSON if requested.
 
         Args:
             work: An async function, as for `run`.
-            text: Formats the result for people.
+            text: Formats the result for display.
 
         Raises:
-            click.ClickException: As `run`.
+            click.ClickException: The same errors as for `run`.
         """
         found = self.run(work)
         if self.as_json:
@@ -151,7 +151,7 @@ class Target:
 
 
 class ConnectionReport:
-    """Reports attempts on standard error if the first connection is not established at once.
+    """Reports connection attempts on standard error if the first connection is not established quickly.
 
     Args:
         url: The address of the gateway.
@@ -162,10 +162,10 @@ class ConnectionReport:
         self._url = printable(url.partition("#")[0])  # without the token
         self._timer: asyncio.TimerHandle | None = None
         self._printed = ""
-        self._over = False  # connected, or failed for good
+        self._over = False  # connected or failed permanently
 
     def enter(self, state: ConnectionState) -> None:
-        """Note a change of the state of the connection."""
+        """Handle a change of the connection's state."""
         if self._over:
             return
         if state is ConnectionState.CONNECTING and self._timer is None:
@@ -186,7 +186,7 @@ class ConnectionReport:
 
 
 def hint_for(error: HawseError) -> str | None:
-    """Return a suggestion for people on how to solve `error`."""
+    """Return a suggestion how to solve `error`."""
     if isinstance(error, GaveUpError):
         return NOT_REACHED
     if error.code == "not_found" and error.message.startswith(UNKNOWN_SANDBOX):
@@ -195,7 +195,7 @@ def hint_for(error: HawseError) -> str | None:
 
 
 def failure(error: HawseError) -> click.ClickException:
-    """Return the exception that reports `error`: its code, its message and a suggestion."""
+    """Return an exception that reports the code and message of `error`, and a suggestion."""
     text = f"{error.code}: {error.message}"
     if hint := hint_for(error):
         text += f" ({hint})"
@@ -203,7 +203,7 @@ def failure(error: HawseError) -> click.ClickException:
 
 
 def first(errors: BaseExceptionGroup[E]) -> E:
-    """Return the first error of a group, at any depth: a command reports one."""
+    """Return the first error in a group, at any depth, because a command reports only one error."""
     found = errors.exceptions[0]
     return first(found) if isinstance(found, BaseExceptionGroup) else found
 
@@ -224,7 +224,7 @@ def gateway_options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.FloatRange(min=0, max=86400),
         default=0.0,
         metavar="SECONDS",
-        help="how long to retry if the gateway cannot be reached at first; by default not at all",
+        help="how long to retry if the first connection fails (no retries)",
     )
     @json_option
     @functools.wraps(command)
@@ -239,7 +239,7 @@ def sandbox_option(text: str, *, default: str | None = None) -> Callable[[Callab
     """Return the decorator that adds --sandbox to a sub-command.
 
     Args:
-        text: Its help.
+        text: The help of the option.
         default: The default id of the sandbox; None if the sub-command chooses one.
     """
     return click.option(

@@ -92,7 +92,7 @@ def test_a_gateway_that_refuses_the_connection_is_reported_at_once(capsys: pytes
     shown = capsys.readouterr().err
     assert shown == (
         f"Error: unavailable: the connection to 127.0.0.1:{port} was refused "
-        "(is the gateway running? `hawse login URL` or HAWSE_URL names another one; `hawse doctor` checks)\n"
+        "(is the gateway running? `hawse login URL` or HAWSE_URL selects another; `hawse doctor` checks)\n"
     )
 
 

@@ -1,1 +1,1 @@
-"""The sub-commands of `hawse`, a module for each group. `hawse.cli.command` imports one when it is used."""
+"""The sub-commands of `hawse`, with a module for each group. `hawse.cli.command` imports modules on first use."""

@@ -1,4 +1,4 @@
-"""`hawse token` and `hawse share`: give access to others, list it, and revoke it."""
+"""`hawse token` and `hawse share`: give access to other people, list it, and revoke it."""
 
 import re
 import time
@@ -35,7 +35,10 @@ class Lifetime(click.ParamType[float]):
 
 
 EXPIRES: Final = click.option(
-    "--expires", type=Lifetime(), metavar="DURATION", help="when it ends, such as 8h or 30d (with the token in use)"
+    "--expires",
+    type=Lifetime(),
+    metavar="DURATION",
+    help="expire after this time, such as 8h or 30d (expires with the token in use)",
 )
 
 
@@ -54,10 +57,10 @@ def token() -> None:
 @click.option("--name", default="", help="its purpose")
 @click.option("--role", type=click.Choice(get_args(Role)), default="operator", show_default=True)
 @click.option(
-    "--only", "sandboxes", multiple=True, metavar="ID", help="a sandbox that it is limited to; repeatable (all)"
+    "--only", "sandboxes", multiple=True, metavar="ID", help="limit the token to this sandbox; repeatable (all)"
 )
-@click.option("--own", is_flag=True, help="only for the sandboxes that its user creates")
-@click.option("--user", metavar="ID", help="the user that it identifies (the current one)")
+@click.option("--own", is_flag=True, help="limit the token to sandboxes that its user creates")
+@click.option("--user", metavar="ID", help="the user that the token identifies (the current user)")
 @EXPIRES
 @gateway_options
 def create_token(
@@ -115,16 +118,16 @@ def revoke_token(target: Target, ids: tuple[str, ...], yes: bool) -> int:
 
 @click.group(cls=Group)
 def share() -> None:
-    """Create, list and revoke links for people without a token, or share the present directory."""
+    """Create, list and revoke links for people without a token, or share the current directory."""
 
 
 @share.command("here", epilog=examples("hawse share here", "hawse share here --write"))
-@click.option("--write", is_flag=True, help="the link also allows typing (view only)")
-@sandbox_option("the sandbox that it becomes, which is created if it does not exist")
+@click.option("--write", is_flag=True, help="let guests type as well (view only)")
+@sandbox_option("the sandbox to become; created if it does not exist")
 @gateway_options
 def share_here(target: Target, write: bool, sandbox: str | None) -> None:
     """Make this machine a sandbox of the gateway, print a link to it, and end both with Ctrl-C."""
-    from hawse.cli.commands.join import run_join  # it loads the modules of a machine
+    from hawse.cli.commands.join import run_join  # imported here because it loads the modules of `hawse join`
 
     run_join(target, None, sandbox, Path(), "write" if write else "view")
 
@@ -137,7 +140,7 @@ def share_here(target: Target, write: bool, sandbox: str | None) -> None:
     ),
 )
 @click.argument("terminal", required=False, shell_complete=offer(terminals))
-@click.option("--write", is_flag=True, help="the link also allows typing (view only)")
+@click.option("--write", is_flag=True, help="let guests type as well (view only)")
 @click.option("--name", default="", help="the name of the guest")
 @click.option("--uses", type=click.IntRange(1), metavar="N", help="maximum number of browsers (unlimited)")
 @EXPIRES
@@ -164,7 +167,7 @@ def create_link(
 @share.command("ls", epilog=examples("hawse share ls"))
 @gateway_options
 def list_links(target: Target) -> None:
-    """List links, with the number of clients that currently use them."""
+    """List links, with the number of clients that are using them."""
 
     async def work(client: Client, box: Sandbox) -> list[ShareInfo]:
         return await client.links.list()

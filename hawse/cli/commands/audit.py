@@ -13,7 +13,7 @@ from hawse.cli.target import Target, gateway_options
 from hawse.client import Client, Sandbox
 
 POLL: Final = 1.0  # s between requests while the log is followed
-FOLLOWED: Final = 10_000  # entries that are printed for one request: a bound on memory
+FOLLOWED: Final = 10_000  # entries to print per request, to bound the memory
 
 
 @click.command(
@@ -22,16 +22,18 @@ FOLLOWED: Final = 10_000  # entries that are printed for one request: a bound on
         "hawse audit --follow --method token.",
     )
 )
-@click.option("--since", type=Lifetime(), metavar="DURATION", help="only the last DURATION, such as 8h or 30d")
-@click.option("--user", metavar="ID", help="only actions of this user")
-@click.option("--method", metavar="NAME", help="only this method; `token.` selects all with this prefix")
+@click.option(
+    "--since", type=Lifetime(), metavar="DURATION", help="only entries of the last DURATION, such as 8h or 30d"
+)
+@click.option("--user", metavar="ID", help="only entries of this user")
+@click.option("--method", metavar="NAME", help="only this method, or all with a prefix such as `token.`")
 @click.option("--in", "place", metavar="ID", help="only this sandbox")
 @click.option("--outcome", metavar="CODE", help="only this outcome, such as ok or forbidden")
 @click.option("-n", "--limit", type=click.IntRange(1, FOLLOWED), default=100, help="maximum number of entries (100)")
-@click.option("-f", "--follow", is_flag=True, help="then print each new entry until Ctrl-C")
+@click.option("-f", "--follow", is_flag=True, help="keep printing new entries until Ctrl-C")
 @gateway_options
 def audit(target: Target, since: float | None, place: str | None, limit: int, follow: bool, **filters: Any) -> None:
-    """List the audit log, the oldest entry first."""
+    """List the audit log, oldest entry first."""
 
     async def work(client: Client, box: Sandbox) -> None:
         start = None if since is None else time.time() - since
@@ -49,7 +51,7 @@ def audit(target: Target, since: float | None, place: str | None, limit: int, fo
 
 
 def _print(entries: list[AuditEntry], *, as_json: bool, lines: bool) -> None:
-    """Print entries. `lines`: without the head of a table, one JSON value in each line."""
+    """Print entries as a table or as JSON. With `lines`, print no heading, and JSON with one value per line."""
     if as_json and lines:
         for entry in entries:
             print_json(entry)

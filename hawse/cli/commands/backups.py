@@ -16,7 +16,7 @@ from hawse.client import BackupInfo, BackupProgress, BackupRestoreResult, Backup
 
 @click.group(cls=Group)
 def backup() -> None:
-    """Create, list, restore and delete backups of directories. They are stored at the gateway."""
+    """Create, list, restore and delete backups of directories. The gateway stores them."""
 
 
 @backup.command(
@@ -31,7 +31,9 @@ def backup() -> None:
 @click.option("--exclude", multiple=True, metavar="GLOB", help="exclude matching files; repeatable")
 @click.option("--gitignore", is_flag=True, help="exclude files that git ignores")
 @click.option("--compression", type=click.Choice(["none", "gzip", "zstd"]), help="the compression (zstd)")
-@click.option("--overlay", is_flag=True, help="prepare `restore --mode overlay`; otherwise, the first one is slow")
+@click.option(
+    "--overlay", is_flag=True, help="prepare `restore --mode overlay`, which is slow the first time otherwise"
+)
 @target_options
 def create(
     target: Target,
@@ -43,7 +45,7 @@ def create(
     compression: str | None,
     overlay: bool,
 ) -> None:
-    """Make a backup of the directory PATH of a sandbox, by default the workspace, and print its id."""
+    """Back up the directory PATH of a sandbox, by default the workspace, and print the id of the backup."""
 
     async def work(client: Client, box: Sandbox) -> BackupInfo:
         return await box.backups.create(
@@ -107,12 +109,12 @@ def list_backups(target: Target, everywhere: bool) -> None:
 @yes_option
 @target_options
 def restore(target: Target, backup: str, path: str | None, mode: RestoreMode, yes: bool) -> None:
-    """Restore PATH from the backup BACKUP. Its current content is removed.
+    """Restore the directory PATH from BACKUP, replacing its current content.
 
-    PATH is in the sandbox of --sandbox; by default, it is the backup's directory. With --mode overlay, it is restored
-    instantly, and `hawse mount rm` removes it with all changes.
+    PATH is a directory in the sandbox of --sandbox; by default, the backup's directory. With --mode overlay, the
+    restore is instant, and `hawse mount rm` removes the overlay with all changes.
     """
-    place = "the directory that it contains" if path is None else printable(path)
+    place = "the backup's directory" if path is None else printable(path)
     if mode == "copy":
         question = f"Restore {printable(backup)} to {place} in sandbox {printable(target.sandbox)}?"
         confirm(f"{question} Its current content is removed.", yes=yes)
@@ -149,7 +151,7 @@ def usage(target: Target) -> None:
 
 
 def usage_text(found: BackupUsageResult) -> str:
-    """Return the use of the store of backups in words."""
+    """Describe the usage of the backup store."""
     count = f"{found.backups:,}" if found.max_backups is None else f"{found.backups:,} of {found.max_backups:,}"
     return f"{count} {'backup' if count == '1' else 'backups'}, {size(found.bytes)} of {size(found.max_bytes)}"
 

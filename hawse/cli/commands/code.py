@@ -1,4 +1,4 @@
-"""`hawse code`: run a file of code in a sandbox, or enter code line by line."""
+"""`hawse code`: run a file with code in a sandbox, or enter code line by line."""
 
 import asyncio
 import codeop
@@ -19,7 +19,7 @@ from hawse.cli.target import Target, target_options
 from hawse.client import Callbacks, Client, CodeContext, CodeError, CodeInput, CodeResult, RichResult, Sandbox
 
 CODES = {"ok": 0, "error": 1, "timed_out": 124, "interrupted": 130}  # exit codes by status
-CRASHED = 255  # the exit code for every other status: the executor has ended
+CRASHED = 255  # exit code for other statuses: the executor has ended
 LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".ts": "typescript", ".sh": "bash"}
 
 
@@ -31,17 +31,17 @@ LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".ts": 
         "hawse code --language bash --context work",
     )
 )
-@click.option("-l", "--language", metavar="NAME", help="the language (by the file's name, otherwise python)")
+@click.option("-l", "--language", metavar="NAME", help="the language (from the file name, otherwise python)")
 @click.option("-c", "--code", "given", metavar="CODE", help="run this code instead of a file")
 @click.option(
     "--context",
     metavar="ID",
-    help="use the context of this id, or create it, and keep it",
+    help="use the context with this id, creating it if needed, and keep it",
     shell_complete=offer(contexts),
 )
 @click.option("-w", "--cwd", metavar="DIR", help="the working directory of a new context")
 @click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="end a run after this time"
+    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="end each run after this time"
 )
 @target_options
 @click.argument("file", required=False, type=click.File("rb"))
@@ -54,10 +54,10 @@ def code(
     cwd: str | None,
     timeout: float | None,
 ) -> int:
-    """Run FILE or CODE in a sandbox, or enter code on a terminal. `-` or a pipe: the code is standard input.
+    """Run FILE or CODE in a sandbox, or enter code interactively. With `-` or in a pipe, read code from standard input.
 
-    Results are printed as text. The exit code is 0, or 1 if the code has failed; 124: the time limit; 130: Ctrl-C; 255:
-    its executor has ended.
+    Results are printed as text. Exit codes: 0 for success, 1 if the code failed, 124 for the time limit, 130 for
+        Ctrl-C, 255 if the executor has ended.
     """
     if given is not None and file is not None:
         raise click.UsageError("-c CODE and FILE cannot be combined")
@@ -96,7 +96,7 @@ def _source(given: str | None, file: BinaryIO | None) -> str:
 
 
 def _as_json(done: CodeResult) -> dict[str, Any]:
-    """Convert a result, with output as text if it is valid UTF-8."""
+    """Convert a result to JSON values, with output as text if it is valid UTF-8."""
     fields: dict[str, Any] = msgspec.to_builtins(done)
     return fields | encoded({"stdout": done.stdout, "stderr": done.stderr}, truncated=done.truncated)
 
@@ -112,7 +112,7 @@ async def _run_visibly(ctx: CodeContext, source: str) -> CodeResult:
 
 
 def _printing(*, answers: bool) -> Callbacks:
-    """Return callbacks that print output, and with `answers` read lines of input from the terminal."""
+    """Return callbacks that print output and, with `answers`, read lines of input from the terminal."""
     callbacks: Callbacks = {
         "on_stdout": lambda data: write_bytes(data, sys.stdout),
         "on_stderr": lambda data: write_bytes(data, sys.stderr),
@@ -125,7 +125,7 @@ def _printing(*, answers: bool) -> Callbacks:
 
 
 def describe(rich: RichResult) -> str:
-    """Return a result as a terminal can show it: its text, and the types and sizes of its images."""
+    """Return a result in a form for the terminal: its text, and the types and sizes of its images."""
     images = [
         f"[{kind}, {size(len(data))}]"
         for kind in rich.data
@@ -147,7 +147,7 @@ async def _ask(request: CodeInput) -> str:
 
 
 class _Repl:
-    """Reads code, runs it, prints its output, and so on until the end of input."""
+    """Reads code, runs it and prints its output, until the end of input."""
 
     def __init__(self, ctx: CodeContext, language: str) -> None:
         self._ctx = ctx
@@ -176,7 +176,7 @@ class _Repl:
         return 0
 
     def _interrupt(self) -> None:
-        """Ctrl-C: interrupt the run in progress. While a line is read it does nothing."""
+        """Handle Ctrl-C: interrupt the run in progress. Does nothing while a line is being read."""
         if self._running is not None:
             self._group.create_task(self._ctx.interrupt())
 
@@ -197,4 +197,4 @@ def _python_is_complete(source: str) -> bool:
     try:
         return codeop.compile_command(source, symbol="single") is not None
     except (SyntaxError, ValueError, OverflowError):
-        return True  # the kernel reports the error; it also knows commands such as %time
+        return True  # the kernel reports the error; it also accepts commands such as %time

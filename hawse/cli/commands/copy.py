@@ -1,7 +1,7 @@
 """`hawse cp`: copy files and directories between this machine and sandboxes.
 
 A path in a sandbox is `SANDBOX:PATH`, or `:PATH` for the sandbox of --sandbox. Repeating an interrupted copy continues
-it: each large file after the bytes that have arrived.
+it; large files continue after the bytes that have arrived.
 """
 
 import asyncio
@@ -23,14 +23,14 @@ from hawse.client.files.local_files import Progress
 from hawse.client.files.tree_transfer import TreeResult, TreeTransfer
 from hawse.wire import HawseError
 
-NAMED: Final = 10  # maximum number of special files in the report
-SANDBOX_MAX: Final = 64  # characters of a sandbox's id
-STREAM: Final = "-"  # means standard input or output
+NAMED: Final = 10  # maximum number of skipped files to report
+SANDBOX_MAX: Final = 64  # characters allowed in a sandbox's id
+STREAM: Final = "-"  # standard input or output
 
 
 @dataclass(frozen=True)
 class CopyPlace:
-    """One end of a copy: a path here, in a sandbox, or `-`."""
+    """The source or destination of a copy: a local path, a path in a sandbox, or `-`."""
 
     path: str
     box: Sandbox | None  # None means here
@@ -50,14 +50,17 @@ class CopyPlace:
 @click.argument("source")
 @click.argument("destination")
 @click.option("-q", "--quiet", is_flag=True, help="show no progress")
-@click.option("-r", "-R", "-a", "-p", "ignored", is_flag=True, help="for those who know cp(1): it always does this")
+@click.option(
+    "-r", "-R", "-a", "-p", "ignored", is_flag=True, help="accepted as in cp(1); directories are always copied"
+)
 @target_options
 def cp(target: Target, source: str, destination: str, quiet: bool, ignored: bool) -> int:
-    """Copy the file or directory SOURCE to DESTINATION. At least one of them is in a sandbox: SANDBOX:PATH or :PATH.
+    """Copy the file or directory SOURCE to DESTINATION. At least one must be in a sandbox: SANDBOX:PATH or :PATH.
 
     If DESTINATION is a directory or ends with a slash, SOURCE is copied into it; SOURCE/. is the content of SOURCE.
-    Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are reported and skipped. A file that
-    cannot be copied is reported, the others are copied, and the exit code is 1. `-` is standard input or output.
+    Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are reported and skipped. If a file
+    cannot be copied, it is reported, the other files are copied, and the exit code is 1. `-` is standard input or
+    output.
 
     Repeating an interrupted copy continues it.
     """
@@ -113,7 +116,7 @@ def _place(client: Client, target: Target, text: str) -> CopyPlace:
 
 
 async def _copy(begin: CopyPlace, end: CopyPlace, shown: bool) -> TreeResult:
-    into = begin.path.endswith("/.")  # as with cp(1): the content of the directory, not the directory
+    into = begin.path.endswith("/.")  # as with cp(1), the content of the directory rather than the directory itself
     source = LocalEndpoint(Path(begin.path)) if begin.box is None else RemoteEndpoint(begin.box.files, begin.path)
     name = "" if into else _name(begin)
     target: LocalEndpoint | RemoteEndpoint
@@ -142,14 +145,14 @@ def _report(path: str, error: Exception) -> None:
 
 
 async def remote_destination(files: Files, destination: str, name: str) -> str:
-    """Return the destination of the source: if the path is a directory or ends with a slash, `name` is appended."""
+    """Return the path to copy the source to. If the path is a directory or ends with a slash, `name` is appended."""
     if destination.endswith("/") or await _is_directory(files, destination):
         return str(PurePosixPath(destination) / name)
     return destination
 
 
 def local_destination(destination: str, name: str) -> Path:
-    """Return the destination of the source: if the path is a directory or ends with a slash, `name` is appended."""
+    """Return the path to copy the source to. If the path is a directory or ends with a slash, `name` is appended."""
     target = Path(destination)
     return target / name if destination.endswith("/") or target.is_dir() else target
 
@@ -192,7 +195,7 @@ async def _counted(chunks: AsyncIterable[bytes], advance: Advance) -> AsyncItera
 
 @dataclass(frozen=True)
 class Bar:
-    """Functions that move a progress bar: by a number of bytes, or to a number of bytes of a total."""
+    """Functions that advance a progress bar by a number of bytes, or to a number of bytes of a total."""
 
     advance: Advance
     progress: Progress
@@ -200,7 +203,7 @@ class Bar:
 
 @contextmanager
 def progress(total: int | None, *, shown: bool) -> Iterator[Bar]:
-    """Show a progress bar on standard error, if it is a terminal; yields the functions that move it.
+    """Show a progress bar on standard error, if it is a terminal. Yields the functions that advance it.
 
     Args:
         total: Total number of bytes; None if unknown.

@@ -1,4 +1,4 @@
-"""`hawse desktop`: start, see and drive a desktop."""
+"""`hawse desktop`: start, view and control a desktop."""
 
 from pathlib import Path
 from typing import Final, get_args
@@ -21,7 +21,7 @@ FORMATS: Final = {".jpg": "jpeg", **{f".{name}": name for name in get_args(Image
 
 @click.group(cls=Group)
 def desktop() -> None:
-    """Start, see and drive a graphical desktop."""
+    """Start, view and control a graphical desktop."""
 
 
 @desktop.command(epilog=examples("hawse desktop start --width 1920 --height 1080"))
@@ -53,7 +53,7 @@ def stop(target: Target, name: str) -> None:
 @desktop.command("ls", epilog=examples("hawse desktop ls -s build"))
 @target_options
 def list_desktops(target: Target) -> None:
-    """List the desktops that run."""
+    """List the running desktops."""
 
     async def work(client: Client, box: Sandbox) -> list[DesktopInfo]:
         return await box.desktop.list()
@@ -72,7 +72,7 @@ def list_desktops(target: Target) -> None:
 @named
 @target_options
 def record(target: Target, name: str, title: str | None, stopping: bool) -> None:
-    """Record a desktop from now on, and print the id of the recording. The page plays it."""
+    """Start to record a desktop, and print the id of the recording, which the web page can play."""
 
     async def begin(client: Client, box: Sandbox) -> list[RecordingInfo]:
         recording = await box.desktop.named(name).record(title=title)
@@ -95,7 +95,7 @@ def record(target: Target, name: str, title: str | None, stopping: bool) -> None
 @named
 @target_options
 def screenshot(target: Target, file: Path, name: str) -> None:
-    """Save an image of a desktop in FILE, whose name ends with .png, .jpg or .webp."""
+    """Save a screenshot of a desktop to FILE, whose name must end with .png, .jpg or .webp."""
     format = FORMATS.get(file.suffix.lower())
     if format is None:
         raise click.UsageError(f"{file}: the name must end with one of {', '.join(FORMATS)}")
@@ -114,7 +114,7 @@ def screenshot(target: Target, file: Path, name: str) -> None:
 @named
 @target_options
 def click_at(target: Target, x: int, y: int, button: MouseButton, count: int, name: str) -> None:
-    """Click at the pixel X Y."""
+    """Click at the pixel (X, Y)."""
 
     async def work(client: Client, box: Sandbox) -> None:
         await box.desktop.named(name).click(x, y, button=button, count=count)
@@ -144,7 +144,7 @@ def type_text(target: Target, text: str, name: str) -> None:
 @named
 @target_options
 def key(target: Target, keys: str, name: str) -> None:
-    """Press keys at once, such as ctrl+shift+t."""
+    """Press keys together, such as ctrl+shift+t."""
 
     async def work(client: Client, box: Sandbox) -> None:
         await box.desktop.named(name).key(keys)
@@ -156,7 +156,7 @@ def key(target: Target, keys: str, name: str) -> None:
 @named
 @target_options
 def windows(target: Target, name: str) -> None:
-    """List the windows of programs, from the lowest to the uppermost."""
+    """List the windows of programs, in stacking order from bottom to top."""
 
     async def work(client: Client, box: Sandbox) -> list[DesktopWindow]:
         return await box.desktop.named(name).windows()

@@ -34,17 +34,17 @@ def show(target: Target) -> None:
         "hawse egress set --allow 'GET,HEAD api.example.org' --deny example.org",
     ),
 )
-@click.option("--allow", multiple=True, metavar="RULE", help="an allowed host; repeatable")
-@click.option("--deny", multiple=True, metavar="RULE", help="a denied host, despite other rules; repeatable")
-@click.option("--secret", multiple=True, metavar="NAME", help="a secret that requests get; repeatable")
-@click.option("--no-secrets", is_flag=True, help="requests get no secrets (by default, they are unchanged)")
+@click.option("--allow", multiple=True, metavar="RULE", help="a host to allow; repeatable")
+@click.option("--deny", multiple=True, metavar="RULE", help="a host to deny, even if --allow includes it; repeatable")
+@click.option("--secret", multiple=True, metavar="NAME", help="a secret of the gateway to add to requests; repeatable")
+@click.option("--no-secrets", is_flag=True, help="add no secrets to requests (secrets are unchanged)")
 @target_options
 def set_(
     target: Target, allow: tuple[str, ...], deny: tuple[str, ...], secret: tuple[str, ...], no_secrets: bool
 ) -> None:
-    """Replace all rules of a sandbox. Without --allow, nothing is reached. They decide at once.
+    """Replace all rules of a sandbox, with immediate effect. Without --allow, all requests are refused.
 
-    Connections that the new rules do not allow are closed.
+    Open connections that the new rules do not allow are closed.
     """
     if no_secrets and secret:
         raise click.UsageError("--secret and --no-secrets cannot be used together")
@@ -56,10 +56,10 @@ def set_(
 
 
 @egress.command(epilog=examples("hawse egress watch -s build", "hawse egress watch --allowed --json"))
-@click.option("-a", "--allowed", is_flag=True, help="show requests that are passed on as well")
+@click.option("-a", "--allowed", is_flag=True, help="show allowed requests as well")
 @target_options
 def watch(target: Target, allowed: bool) -> None:
-    """Show the latest refusals, then each new one, until Ctrl-C."""
+    """Show the latest refusals, then each new refusal, until Ctrl-C."""
 
     async def work(_: Client, box: Sandbox) -> None:
         async with box.egress.watch(allowed=allowed) as requests:
@@ -74,7 +74,7 @@ def watch(target: Target, allowed: bool) -> None:
 
 def _line(request: EgressRequest | EgressRefusal | EgressLost) -> str:
     if isinstance(request, EgressLost):
-        return f"{request.count:,} requests were too many to be shown"
+        return f"{request.count:,} refusals were skipped: there were too many to show"
     shown = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(request.time))
     place = f"{request.host}:{request.port}" if request.host else "-"
     return "  ".join([shown, f"{request.reason or 'allowed':8}", f"{request.method or '-':7}", place])
@@ -86,11 +86,11 @@ def _described(info: EgressInfo) -> str:
     lines = [f"allow    {rule}" for rule in info.allow] or ["nothing is allowed"]
     lines += [f"deny     {rule}" for rule in info.deny]
     lines += [f"secret   {name}" for name in info.secrets]
-    lines += [f"secret   {name} (revoked: requests do not get it)" for name in info.withheld]
+    lines += [f"secret   {name} (revoked: not added to requests)" for name in info.withheld]
     if not info.running:
         return "\n".join([*lines, "Its proxy does not run."])
     lines.append(
-        f"{info.requests:,} requests passed on, {info.refused:,} refused; {size(info.sent)} sent, "
+        f"{info.requests:,} requests allowed, {info.refused:,} refused; {size(info.sent)} sent, "
         f"{size(info.received)} received; {info.connections:,} connections; "
         f"the proxy has {size(info.memory)} of memory, and {info.cpu:.1f} s of processor time"
     )

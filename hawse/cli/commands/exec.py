@@ -1,4 +1,4 @@
-"""`hawse exec`: run a command in a sandbox, with its output as it comes, its input and its exit code."""
+"""`hawse exec`: run a command in a sandbox, with input, live output and the exit code."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ LINE = re.compile(r"[\s|&;<>$`*]")  # characters that the name of a program rare
 
 
 class NotRun(click.ClickException):
-    """The command was not run, or its end is unknown. The exit code is the same as ssh(1)'s in this case."""
+    """The command was not run, or its end is unknown. The exit code is the same as for ssh(1)."""
 
     exit_code = 255
 
@@ -41,14 +41,14 @@ class NotRun(click.ClickException):
     "--stdin/--no-stdin",
     "with_stdin",
     default=None,
-    help="pass standard input on, or not; by default only if it is a pipe or a file",
+    help="whether to forward standard input; by default only if it is a pipe or a file",
 )
 @click.option("-t", "--tty", is_flag=True, help="run the command in a terminal, as `hawse shell` does")
-@click.option("-c", "--shell", "in_shell", is_flag=True, help="COMMAND is one text for the shell")
+@click.option("-c", "--shell", "in_shell", is_flag=True, help="COMMAND is a single string for the shell")
 @click.option("-w", "--cwd", metavar="DIR", help="the working directory")
 @click.option("-e", "--env", type=Pair(), multiple=True, help="add a variable to the environment")
 @click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="end it after this time"
+    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="end the command after this time"
 )
 @target_options
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -64,9 +64,9 @@ def exec(
 ) -> int:
     """Run COMMAND in a sandbox and return its exit code.
 
-    Standard output and standard error remain separate. Standard input is passed on unless it is a terminal: pass -n in
-    a loop such as `while read`, which reads from it. Exit codes: 124 for the time limit, 128 + N for signal N, 255 if
-    the gateway could not run it. Ctrl-C ends the command.
+    Standard output and standard error remain separate. Standard input is forwarded unless it is a terminal. Use -n in
+        loops such as `while read` that read standard input themselves. Exit codes: 124 for the time limit, 128 + N for
+        signal N, 255 if the gateway could not run the command. Ctrl-C ends the command.
     """
     if in_shell and len(command) != 1:
         raise click.UsageError("--shell takes one text, such as: hawse exec -c 'ls | wc -l'")
@@ -102,7 +102,7 @@ def exec(
 
 
 def shell_hint(error: click.ClickException, command: tuple[str, ...]) -> str:
-    """Return a hint if a whole command line was given in place of a program's name; "" otherwise."""
+    """Return a hint if a whole command line was passed as the program's name; "" otherwise."""
     failed = isinstance(error.__cause__, HawseError) and error.__cause__.code == "spawn_failed"
     if not (failed and len(command) == 1 and LINE.search(command[0])):
         return ""
@@ -119,7 +119,7 @@ class Kept:
         self.truncated = False  # there was more
 
     def add(self, stream: str, data: bytes) -> None:
-        """Keep as much of `data` as is still allowed."""
+        """Keep as much of `data` as the limit allows."""
         kept = self.data[stream]
         fits = data[: OUTPUT_LIMIT - len(kept)]
         kept += fits
@@ -127,7 +127,7 @@ class Kept:
 
 
 async def _stream(process: Process, with_stdin: bool, kept: Kept | None) -> None:
-    """Print output as it arrives, or keep it in `kept`; pass on input until the process has ended."""
+    """Print output as it arrives or keep it in `kept`, and forward input until the process has ended."""
 
     async def feed() -> None:
         try:
@@ -155,7 +155,7 @@ async def _stream(process: Process, with_stdin: bool, kept: Kept | None) -> None
 async def standard_input() -> AsyncIterator[bytes]:
     """Iterate over chunks of standard input. Cancelling stops at once, even while waiting for input."""
     mode = os.fstat(0).st_mode
-    # A file never blocks, and neither does /dev/null. The event loop of Windows cannot wait for standard input.
+    # Files and /dev/null never block. The event loop of Windows cannot wait for standard input.
     if sys.platform == "win32" or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0)):
         while data := await asyncio.to_thread(os.read, 0, READ_SIZE):
             yield data
@@ -167,5 +167,5 @@ async def standard_input() -> AsyncIterator[bytes]:
         while data := await reader.read(READ_SIZE):
             yield data
     finally:
-        os.set_blocking(0, True)  # the transport has changed it for all users of the file description
+        os.set_blocking(0, True)  # the transport has made the file description non-blocking for all its users
         transport.close()

@@ -19,14 +19,14 @@ from hawse.cli.target import SandboxPath, Target, target_options
 from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
 from hawse.wire import HawseError
 
-EDIT_MAX = 64 << 20  # bytes: no editor is pleasant beyond
-SUFFIXES = {"directory": "/", "symlink": "@", "fifo": "|", "socket": "="}  # as `ls -F` marks them
+EDIT_MAX = 64 << 20  # bytes; larger files are inconvenient in an editor
+SUFFIXES = {"directory": "/", "symlink": "@", "fifo": "|", "socket": "="}  # the marks of `ls -F`
 TYPE_BITS = {"file": stat.S_IFREG, "directory": stat.S_IFDIR, "symlink": stat.S_IFLNK, "fifo": stat.S_IFIFO}
 
 
 @dataclass(frozen=True)
 class Edited:
-    """The result of `hawse edit`: whether the file has changed, and its size in bytes."""
+    """The result of `hawse edit`: whether the file was changed, and its size in bytes."""
 
     saved: bool
     bytes: int
@@ -38,11 +38,11 @@ class Edited:
 @click.command(epilog=examples("hawse ls src", "hawse ls -la -s build :logs"))
 @click.argument("path", default=".", type=SandboxPath())
 @click.option("-l", "--long", is_flag=True, help="with mode, size and time")
-@click.option("-a", "--all", "hidden", is_flag=True, help="also names that start with a dot")
+@click.option("-a", "--all", "hidden", is_flag=True, help="include names that start with a dot")
 @click.option("-R", "--recursive", is_flag=True, help="include subdirectories")
 @target_options
 def ls(target: Target, path: str, long: bool, hidden: bool, recursive: bool) -> None:
-    """List the directory PATH, by name. A relative path starts in the workspace."""
+    """List the directory PATH, sorted by name. A relative path starts in the workspace."""
 
     async def work(client: Client, box: Sandbox) -> list[FileEntry]:
         entries = box.files.list(path, hidden=hidden, recursive=recursive)
@@ -76,10 +76,10 @@ def cat(target: Target, paths: tuple[str, ...]) -> int:
 @click.argument("path", type=SandboxPath())
 @target_options
 def edit(target: Target, path: str) -> None:
-    """Edit the file PATH in this machine's editor (VISUAL or EDITOR), and save it if it has changed.
+    """Edit the file PATH in the local editor (VISUAL or EDITOR), and save it if it was changed.
 
-    If the file was changed in the sandbox in the meantime, it is not overwritten: the edited text remains in a local
-    file.
+    If the file was changed in the sandbox in the meantime, it is not overwritten, and the edited text remains in a
+    local file.
     """
 
     async def work(client: Client, box: Sandbox) -> Edited:
@@ -105,7 +105,7 @@ def edit(target: Target, path: str) -> None:
 
 
 async def _version(box: Sandbox, path: str) -> str | None:
-    """The version of a file, or None if it does not exist."""
+    """Return the version of a file, or None if it does not exist."""
     try:
         return (await box.files.stat(path)).version
     except HawseError as error:
@@ -161,7 +161,7 @@ def _row(entry: FileEntry) -> list[object]:
 def extract(
     target: Target, archive: str, directory: str, overwrite: bool, strip: int, max_entries: int, max_bytes: int
 ) -> None:
-    """Unpack ARCHIVE (zip, or tar with optional gzip, bzip2, xz or zstd) into DIRECTORY. Both are in the sandbox.
+    """Unpack ARCHIVE (zip, or tar with optional gzip, bzip2, xz or zstd) into DIRECTORY, both in the sandbox.
 
     Nothing is written outside DIRECTORY. After Ctrl-C, unpacked files remain.
     """

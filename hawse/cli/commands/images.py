@@ -19,7 +19,7 @@ def image() -> None:
 @image.command("ls", epilog=examples("hawse image ls"))
 @gateway_options
 def list_images(target: Target) -> None:
-    """List the images that are there."""
+    """List the local images of a provider."""
 
     async def work(client: Client, _: Sandbox) -> list[ImageInfo]:
         return await client.images.list()
@@ -37,7 +37,7 @@ def list_images(target: Target) -> None:
 @click.argument("names", nargs=-1, required=True, metavar="IMAGE...")
 @gateway_options
 def pull(target: Target, names: tuple[str, ...]) -> int:
-    """Pull images, or newer versions of existing ones. Progress is printed on stderr."""
+    """Pull images, or newer versions of local images. Progress is printed on stderr."""
 
     async def fetch(client: Client, _: Sandbox, name: str) -> ImageInfo:
         return await client.images.pull(name, on_progress=show)
@@ -67,5 +67,5 @@ def rm(target: Target, names: tuple[str, ...], yes: bool) -> int:
 
 
 def short(id: str) -> str:
-    """Return the start of an id, as the docker command prints it."""
+    """Return the abbreviated form of an id, as printed by the docker command."""
     return id.removeprefix("sha256:")[:12]

@@ -25,7 +25,7 @@ from hawse.machine.machine import Machine, MachineState
 from hawse.wire import HawseError
 
 Access = Literal["view", "write"]
-LEAVE_TIMEOUT: Final = 5.0  # s for the last calls, even if the gateway does not respond
+LEAVE_TIMEOUT: Final = 5.0  # seconds for the last calls, even if the gateway does not respond
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class JoinPlace:
     """The sandbox that the machine joins.
 
     Attributes:
-        sandbox: The sandbox; None means the token's.
-        link: A share link, which is revoked at the end, if requested.
-        created: Whether the sandbox was created for this, and is deleted at the end.
+        sandbox: The sandbox; None means the sandbox of the token.
+        link: A share link, if requested. It is revoked at the end.
+        created: Whether this command has created the sandbox and deletes it at the end.
     """
 
     sandbox: str | None
@@ -54,39 +54,39 @@ class JoinPlace:
     "--directory",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=".",
-    help="the directory that programs start in (the present one)",
+    help="the directory where programs start (the current directory)",
 )
 @click.option(
     "--share",
     type=click.Choice(["view", "write"]),
     is_flag=False,
     flag_value="view",
-    help="print a link for people without a token: `view` only, or also `write`",
+    help="print a link for people without a token, who may `view` or also `write`",
 )
-@sandbox_option("the sandbox that it becomes, which is created if it does not exist")
+@sandbox_option("the sandbox to become; created if it does not exist")
 @gateway_options
 def join(target: Target, gateway: str | None, directory: Path, share: Access | None, sandbox: str | None) -> None:
     """Make this machine a sandbox of the gateway at URL, until Ctrl-C.
 
-    The machine connects to the gateway: it needs no open port. With a token of the role `joiner`, it becomes the
-    token's sandbox. Otherwise it becomes the sandbox of --sandbox, or a new one that is deleted at the end.
+    The machine connects to the gateway, so it needs no open port. With a token with the role `joiner`, it becomes the
+    token's sandbox. Otherwise, it becomes the sandbox of --sandbox, or a new sandbox that is deleted at the end.
     """
     require_server("hawse join")
     run_join(target, gateway, sandbox, directory, share)
 
 
 def run_join(target: Target, url: str | None, sandbox: str | None, directory: Path, share: Access | None) -> None:
-    """Join a gateway until Ctrl-C, or until the gateway ends it.
+    """Join a gateway until Ctrl-C or until the gateway ends the sandbox.
 
     Args:
         target: The gateway, unless `url` names one.
         url: The address of the gateway.
-        sandbox: The id of the sandbox. None means the token's, or a new one.
-        directory: The directory that programs start in.
-        share: Rights of a link. None creates no link.
+        sandbox: The id of the sandbox. None means the token's sandbox or a new one.
+        directory: The directory where programs start.
+        share: The role of a share link; None creates no link.
 
     Raises:
-        click.ClickException: The gateway refuses, or the runtime does not start.
+        click.ClickException: The gateway refuses the machine, or the runtime does not start.
     """
     try:
         gateway = find_gateway(url or target.url, target.token, target.ca)
@@ -116,7 +116,7 @@ async def _join(target: Target, url: str, wanted: str | None, directory: Path, s
 
 
 async def _place(client: Client, sandbox: str | None, share: Access | None) -> JoinPlace:
-    """Return the sandbox to join, which is created if the token may do so. Raises `HawseError`."""
+    """Return the sandbox to join. Creates it if the token permits that. Raises `HawseError`."""
     if client.welcome is not None and client.welcome.role == "joiner":
         if share is not None:
             raise HawseError("forbidden", "a token of the role joiner cannot create links: omit --share")
@@ -141,13 +141,13 @@ async def _create(client: Client, name: str, *, chosen: bool) -> str:
         prefix = error.details.get("prefix") if isinstance(error.details, dict) else None
         if chosen or not isinstance(prefix, str):
             raise
-        name = prefix + name  # a caller with rights in its own sandboxes only
+        name = prefix + name  # a caller whose rights are limited to its own sandboxes
         await client.sandboxes.create(name, provider="joined", labels=labels)
     return name
 
 
 async def _leave(target: Target, url: str, place: JoinPlace) -> None:
-    """If this command created the sandbox, delete it and its links; otherwise revoke the link. Failures are ignored."""
+    """Delete the sandbox and its links if this command created it; otherwise, revoke the link. Failures are ignored."""
     if place.sandbox is None or not (place.created or place.link):
         return
     what = f"sandbox {place.sandbox}" if place.created else "the link"
@@ -173,7 +173,7 @@ class JoinReport:
 
     Args:
         url: The address of the gateway.
-        directory: The directory that programs start in.
+        directory: The directory where programs start.
         link: The share link, if any.
     """
 
@@ -185,7 +185,7 @@ class JoinReport:
         self._printed = ""
 
     def enter(self, state: MachineState, text: str) -> None:
-        """Note a state of the machine."""
+        """Print a change of the machine's state."""
         if state is MachineState.WAITING:
             self._print(f"not connected: {text}; trying again")
         elif state is MachineState.JOINED and self._joined:

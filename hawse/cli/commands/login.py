@@ -12,7 +12,7 @@ from hawse.client.connection.dial import address, base, token_in
 from hawse.client.signals import run
 from hawse.wire import HawseError
 
-CONNECT_TIMEOUT = 10.0  # s until the gateway must respond
+CONNECT_TIMEOUT = 10.0  # seconds for the gateway to respond
 
 
 @click.command(
@@ -22,18 +22,18 @@ CONNECT_TIMEOUT = 10.0  # s until the gateway must respond
     )
 )
 @click.argument("url")
-@click.option("--token", envvar="HAWSE_TOKEN", help="the token; by default from URL, or prompted for")
+@click.option("--token", envvar="HAWSE_TOKEN", help="the token; by default, it is taken from URL or prompted for")
 @click.option(
     "--ca",
     envvar="HAWSE_CA",
     type=click.Path(resolve_path=True),
-    help="trust these certificates, not the system's",
+    help="trust these certificates instead of the system's",
 )
 @json_option
 def login(url: str, token: str | None, ca: str | None, as_json: bool) -> None:
     """Check the address and the token of a gateway, and save them.
 
-    URL is the address as `hawse serve` prints it, with or without its #token=…
+    URL is the address that `hawse serve` prints, with or without #token=…
     """
     try:
         plain = base(address(url))
@@ -53,7 +53,7 @@ def login(url: str, token: str | None, ca: str | None, as_json: bool) -> None:
 @click.command(epilog=examples("hawse logout"))
 @json_option
 def logout(as_json: bool) -> None:
-    """Forget the address and the token that `hawse login` saved."""
+    """Remove the address and the token that `hawse login` has saved."""
     try:
         found = config.forget()
     except ConfigError as error:
@@ -65,7 +65,7 @@ def logout(as_json: bool) -> None:
 
 
 def _ask(*, err: bool) -> str:
-    """Ask for the token, or read it from standard input if it is not a terminal. Raises `click.ClickException`."""
+    """Prompt for the token, or read it from standard input if that is not a terminal. Raises `click.ClickException`."""
     if sys.stdin.isatty():
         return str(click.prompt("Token", hide_input=True, err=err))
     token = "" if sys.stdin is None else sys.stdin.readline().strip()

@@ -11,7 +11,7 @@ MISSING = "the MCP library is not installed: pip install 'hawse[mcp]'"
 
 
 class Listener(click.ParamType[tuple[str, int]]):
-    """A `HOST:PORT`, or a port of this machine's loopback address."""
+    """A `HOST:PORT`, or a port on the loopback address."""
 
     name = "[HOST:]PORT"
 
@@ -32,7 +32,12 @@ class Listener(click.ParamType[tuple[str, int]]):
         "hawse mcp --http 8765",
     )
 )
-@click.option("--http", "listener", type=Listener(), help="serve MCP over HTTP there instead of standard input")
+@click.option(
+    "--http",
+    "listener",
+    type=Listener(),
+    help="serve MCP over HTTP at this address instead of standard input and output",
+)
 @click.option("--every-method", is_flag=True, help="add a tool for each method of a sandbox")
 @click.option(
     "--max-output",
@@ -40,14 +45,15 @@ class Listener(click.ParamType[tuple[str, int]]):
     default=OUTPUT_LIMIT,
     show_default=True,
     metavar="BYTES",
-    help="text in one answer of a tool",
+    help="maximum bytes of text in an answer of a tool",
 )
 @target_options
 def mcp(target: Target, listener: tuple[str, int] | None, every_method: bool, max_output: int) -> None:
-    """Serve the tools of a sandbox to an agent by the Model Context Protocol.
+    """Serve the tools of a sandbox to an agent over the Model Context Protocol (MCP).
 
-    On standard input and output by default, as agents start it. With --http, each client brings its own token as
-    `Authorization: Bearer TOKEN`, and has the rights of this token; the address is http://HOST:PORT/mcp.
+    By default, the server uses standard input and output, as agents expect. With --http, the address is
+    http://HOST:PORT/mcp, and each client sends its own token as `Authorization: Bearer TOKEN` and has the rights of
+    this token.
     """
     try:
         from hawse.mcp.http import serve_http

@@ -1,4 +1,4 @@
-"""`hawse mount`: mount buckets and directories of the gateway's machine in a sandbox, list and remove them."""
+"""`hawse mount`: mount buckets and directories of the gateway's machine in a sandbox."""
 
 import os
 
@@ -14,7 +14,7 @@ from hawse.client import Client, MountCredentials, MountInfo, Sandbox
 
 @click.group(cls=Group)
 def mount() -> None:
-    """Mount buckets and directories of the gateway's machine in a sandbox, list and remove them."""
+    """Mount buckets and directories of the gateway's machine in a sandbox, and list and remove mounts."""
 
 
 @mount.command(
@@ -48,7 +48,7 @@ def create(
 ) -> None:
     """Mount BUCKET at the directory PATH of a sandbox, and print the id of the mount.
 
-    BUCKET is a bucket or a directory in the settings of the gateway. PATH is empty or new, below the workspace.
+    BUCKET is a bucket or a directory in the gateway's settings. PATH is an empty or new directory below the workspace.
     """
     credentials = None
     if endpoint is not None or own_credentials:
@@ -92,15 +92,15 @@ def list_mounts(target: Target) -> None:
 
 @mount.command(epilog=examples("hawse mount rm -s build m-3f9c"))
 @click.argument("mount", shell_complete=offer(mounted))
-@click.option("--in-use", is_flag=True, help="even while programs use its files")
+@click.option("--in-use", is_flag=True, help="remove the mount even if programs use its files")
 @click.option("--discard", is_flag=True, help="discard changes that are not uploaded yet")
 @click.option("--wait", type=click.FloatRange(0, 3600), default=60.0, metavar="S", help="seconds for uploads (60)")
 @yes_option
 @target_options
 def rm(target: Target, mount: str, in_use: bool, discard: bool, wait: float, yes: bool) -> None:
-    """Remove a mount when all changes are uploaded. The content of the bucket remains.
+    """Wait until all changes are uploaded, and remove a mount. The content of the bucket remains.
 
-    Changes in an overlay of a backup are deleted, and the backup remains.
+    For an overlay, the changes are deleted and the backup remains.
     """
     lost = " Changes that are not uploaded yet are lost." if discard else ""
     confirm(f"Remove mount {printable(mount)} from sandbox {printable(target.sandbox)}?{lost}", yes=yes)
@@ -112,7 +112,7 @@ def rm(target: Target, mount: str, in_use: bool, discard: bool, wait: float, yes
 
 
 def _credentials(endpoint: str | None, region: str | None) -> MountCredentials:
-    """Read the credentials from the variables of the AWS tools: arguments are visible to others."""
+    """Read the credentials from the variables of the AWS tools, because other users can see arguments."""
     id, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
     if not id or not secret:
         raise click.UsageError("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")

@@ -1,4 +1,4 @@
-"""`hawse port`: the ports of a sandbox, their previews, and forwarding from and to local ports."""
+"""`hawse port`: the ports of a sandbox, their previews, and port forwarding."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ def list_ports(target: Target) -> None:
 @click.option("--name", help="a name to show")
 @target_options
 def expose(target: Target, number: int, name: str | None) -> None:
-    """Create a preview of a port and print its address, which is sufficient to access the port."""
+    """Create a preview of a port and print its address. Anyone with the address can access the port."""
 
     async def work(client: Client, box: Sandbox) -> Preview:
         return await box.ports.expose(number, name=name)
@@ -64,7 +64,7 @@ def expose(target: Target, number: int, name: str | None) -> None:
 @click.argument("number", type=PORT)
 @target_options
 def unexpose(target: Target, number: int) -> None:
-    """Remove the preview of a port; connections through it are closed."""
+    """Remove the preview of a port, and close connections through it."""
 
     async def work(client: Client, box: Sandbox) -> None:
         await box.ports.unexpose(number)
@@ -88,11 +88,11 @@ def unexpose(target: Target, number: int) -> None:
 def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
     """Forward a local port to a sandbox, or a port of the sandbox to this machine.
 
-    Each connection to LOCAL is forwarded to PORT of the sandbox, until Ctrl-C. LOCAL 0 is a free port. Open it in a
-    browser under the printed host name: under the page's host name, the program would get the page's cookies.
+    Each connection to LOCAL is forwarded to PORT of the sandbox, until Ctrl-C. With LOCAL 0, a free port is used. In a
+    browser, use the printed host name; under the page's host name, the program would get the page's cookies.
 
-    With -R it is the other way round: programs of the sandbox that connect to REMOTE reach PORT of this machine, at the
-    address of --bind. REMOTE is 1024 or above; 0 is a free port.
+    With -R, the direction is reversed: programs of the sandbox that connect to REMOTE reach PORT on this machine, at
+        the address of --bind. REMOTE is 1024 or above; with 0, a free port is used.
     """
     local, remote = parse_mapping(mapping)
     if reverse:
@@ -110,7 +110,7 @@ def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
             else:
                 click.echo(f"{name}:{number} leads to port {remote} of sandbox {box.id}")
 
-        await box.info()  # otherwise only a connection would report an unknown sandbox
+        await box.info()  # otherwise, an unknown sandbox would only be reported on the first connection
         await forward_port(box, bind, local, remote, announce)
 
     try:
@@ -134,17 +134,17 @@ def parse_mapping(text: str) -> tuple[int, int]:
 
 
 async def forward_port(box: Sandbox, bind: str, local: int, remote: int, announce: Callable[[int], None]) -> None:
-    """Pass connections on until cancelled.
+    """Forward connections until cancelled.
 
     Args:
         box: The sandbox.
         bind: The local address to listen on.
-        local: The local port; 0 means a free one.
+        local: The local port; 0 means a free port.
         remote: The port of the sandbox.
-        announce: Is called with the local port, once it listens.
+        announce: Called with the local port when it listens.
 
     Raises:
-        OSError: The local port is taken.
+        OSError: The local port is in use.
     """
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -175,17 +175,17 @@ def _forward_back(target: Target, inside: int, bind: str, local: int) -> None:
 
 
 async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, announce: Callable[[int], None]) -> None:
-    """Pass connections of programs in the sandbox to a port of this machine, until cancelled.
+    """Forward connections of programs in the sandbox to a port of this machine until cancelled.
 
     Args:
         box: The sandbox.
-        inside: The port in the sandbox; 0 means a free one.
+        inside: The port in the sandbox; 0 means a free port.
         bind: The address on this machine.
-        local: The port there.
-        announce: Is called with the port in the sandbox, once it is open.
+        local: The port at this address.
+        announce: Called with the port in the sandbox when it is open.
 
     Raises:
-        HawseError: The port in the sandbox is taken, or the call that listens has ended.
+        HawseError: The port in the sandbox is in use, or the listening call has ended.
     """
 
     async def serve(incoming: PortIncoming) -> None:
@@ -198,7 +198,7 @@ async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, an
             if writer is None:
                 with suppress(HawseError):
                     async with box.ports.accept(incoming):
-                        pass  # the program's connection is reset at once
+                        pass  # reset the program's connection immediately
         finally:
             if writer is not None:
                 writer.transport.abort()
@@ -216,7 +216,9 @@ async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, an
 
 
 async def _pass(stream: PortConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Pass bytes both ways. The end of one direction is passed on, and the other one continues."""
+    """Forward bytes in both directions. When one direction ends, its end is forwarded and the other direction
+    continues.
+    """
     async with stream, asyncio.TaskGroup() as tasks:
 
         async def upstream() -> None:

@@ -18,14 +18,16 @@ from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 
-GRACE = 5.0  # s from the first signal to SIGKILL
+GRACE = 5.0  # seconds from the first signal to SIGKILL
 
 
 @click.command(epilog=examples("hawse ps", "hawse ps --all --json"))
-@click.option("-a", "--all", "with_ended", is_flag=True, help="also the latest that have ended")
+@click.option("-a", "--all", "with_ended", is_flag=True, help="include the latest ended processes")
 @target_options
 def ps(target: Target, with_ended: bool) -> None:
-    """List the processes that clients have started, commands of `hawse exec` included, with their output's size."""
+    """List the processes that clients have started, including commands of `hawse exec`, with the size of their
+    output.
+    """
 
     async def work(client: Client, box: Sandbox) -> list[ProcessInfo]:
         return [info for info in await box.processes.list() if with_ended or info.state == "running"]
@@ -51,11 +53,11 @@ def _row(info: ProcessInfo) -> list[object]:
     )
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(processes))
-@click.option("-t", "--terminal", is_flag=True, help="the IDs are ids of terminals")
+@click.option("-t", "--terminal", is_flag=True, help="treat the IDs as ids of terminals")
 @click.option("--grace", type=click.FloatRange(min=0), default=GRACE, show_default=True, help="seconds until SIGKILL")
 @target_options
 def kill(target: Target, ids: tuple[str, ...], terminal: bool, grace: float) -> int:
-    """End processes, or terminals, with all programs they have started. Returns when they have ended."""
+    """End processes or terminals with all programs that they have started, and wait until they have ended."""
 
     async def work(client: Client, box: Sandbox) -> list[tuple[str, HawseError | None]]:
         method = "terminal.kill" if terminal else "process.kill"
@@ -88,7 +90,7 @@ def kill(target: Target, ids: tuple[str, ...], terminal: bool, grace: float) -> 
 @click.option("-f", "--follow", is_flag=True, help="follow until the process ends, and return its exit code")
 @target_options
 def logs(target: Target, id: str, follow: bool) -> int:
-    """Print the output of the process ID that the sandbox keeps: standard output and standard error, separately."""
+    """Print the kept output of the process ID to standard output and standard error."""
 
     async def work(client: Client, box: Sandbox) -> int:
         info = await box.processes.get(id)
@@ -116,11 +118,11 @@ class _Output:
         write_bytes(data, sys.stdout if stream == "stdout" else sys.stderr)
 
     def end(self) -> None:
-        """The output is complete."""
+        """Note that the output is complete."""
 
 
 class _JsonOutput(_Output):
-    """Prints output as JSON. A character can start in one part of a stream and end in the next."""
+    """Prints output as JSON. A character can be split between two parts of a stream."""
 
     def __init__(self) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")
@@ -142,5 +144,5 @@ class _JsonOutput(_Output):
 
 
 def _kept(info: ProcessInfo) -> int:
-    """The range of output bytes that can be read now."""
+    """The range of output bytes that can be read at the moment."""
     return sum(kept.offset - kept.start for kept in (info.stdout, info.stderr))

@@ -1,4 +1,4 @@
-"""`hawse record`, `hawse play` and `hawse recordings`: recordings, in the form of asciicast v3 for terminals."""
+"""`hawse record`, `hawse play` and `hawse recordings`: recordings; recordings of terminals are asciicast v3 files."""
 
 import asyncio
 import json
@@ -19,12 +19,12 @@ from hawse.cli.target import Target, target_options
 from hawse.client import Client, Recording, Sandbox
 from hawse.client.signals import run
 
-IDLE_LIMIT: Final = 2.0  # s that the player waits at most in a longer pause
-LINE_MAX: Final = 16 << 20  # bytes of one event of a recording
+IDLE_LIMIT: Final = 2.0  # maximum seconds that the player waits in a pause
+LINE_MAX: Final = 16 << 20  # maximum bytes of an event of a recording
 
 
 class CastEvent(NamedTuple):
-    """One event of a recording: seconds since the event before, the kind, and the text."""
+    """One event of a recording: seconds since the previous event, the kind, and the text."""
 
     delay: float
     kind: str
@@ -43,7 +43,7 @@ class CastEvent(NamedTuple):
 @yes_option
 @target_options
 def recordings(target: Target, ids: tuple[str, ...], yes: bool) -> None:
-    """List the recordings of a sandbox, the newest first."""
+    """List the recordings of a sandbox, newest first."""
 
     async def found(client: Client, box: Sandbox) -> list[RecordingInfo]:
         return await box.recordings.list()
@@ -71,7 +71,7 @@ def _row(each: RecordingInfo) -> list[object]:
 @click.option("--stop", is_flag=True, help="stop all recordings of the terminal that are in progress")
 @target_options
 def record(target: Target, terminal: str, title: str | None, with_input: bool, stop: bool) -> None:
-    """Record the terminal TERMINAL from now on, and print the id of the recording."""
+    """Start to record TERMINAL, and print the id of the recording."""
 
     async def begin(client: Client, box: Sandbox) -> list[RecordingInfo]:
         async with box.terminals.attach(terminal, read_only=True) as attached:
@@ -108,7 +108,7 @@ def record(target: Target, terminal: str, title: str | None, with_input: bool, s
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="save the asciicast instead")
 @target_options
 def play(target: Target, recording: str, speed: float, idle_limit: float, output: Path | None) -> None:
-    """Play the recording with the id RECORDING, or an asciicast file, in this terminal. Ctrl-C ends."""
+    """Play the recording with the id RECORDING, or an asciicast file, in this terminal until its end or Ctrl-C."""
 
     async def work(client: Client, box: Sandbox) -> None:
         remote = box.recordings.attach(recording)
@@ -134,7 +134,7 @@ def play(target: Target, recording: str, speed: float, idle_limit: float, output
 
 
 async def events(lines: AsyncIterator[bytes]) -> AsyncIterator[CastEvent]:
-    """Parse an asciicast (v2 or v3). A truncated last line ends it.
+    """Parse an asciicast (v2 or v3). A truncated last line is treated as the end.
 
     Args:
         lines: The lines, without their line feeds.

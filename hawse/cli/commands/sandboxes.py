@@ -46,22 +46,27 @@ def sandbox() -> None:
     )
 )
 @click.argument("id", required=False)
-@click.option("--provider", metavar="NAME", help="the provider that runs it")
+@click.option("--provider", metavar="NAME", help="the provider of the sandbox")
 @click.option("--template", metavar="NAME", help="a template of the gateway")
-@click.option("--image", metavar="IMAGE", help="the image whose files it sees")
-@click.option("--image-command", is_flag=True, help="start the command of the image, as the process `image`")
-@click.option("-e", "--env", type=Pair(), multiple=True, help="a variable for all programs in it; repeatable")
+@click.option("--image", metavar="IMAGE", help="the image that provides its file system")
+@click.option("--image-command", is_flag=True, help="start the command of the image as the process `image`")
+@click.option("-e", "--env", type=Pair(), multiple=True, help="an environment variable of its programs; repeatable")
 @click.option("--snapshot", metavar="ID", help="initialize its workspace from a snapshot or another backup")
 @click.option("-l", "--label", type=Pair(), multiple=True, help="a label; repeatable")
-@click.option("--network", type=click.Choice(["none", "private", "filtered", "host"]), help="the reachable network")
 @click.option(
-    "--allow", multiple=True, metavar="RULE", help="with --network filtered: HOST[:PORT], *.HOST, or 'GET,HEAD HOST'"
+    "--network", type=click.Choice(["none", "private", "filtered", "host"]), help="the network that it can reach"
 )
-@click.option("--deny", multiple=True, metavar="RULE", help="exceptions from --allow; both are repeatable")
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="RULE",
+    help="a host to allow with --network filtered: HOST[:PORT], *.HOST, or 'GET,HEAD HOST'; repeatable",
+)
+@click.option("--deny", multiple=True, metavar="RULE", help="a host to deny, even if --allow includes it; repeatable")
 @click.option("--secret", multiple=True, metavar="NAME", help="a secret of the gateway that its proxy adds to requests")
 @click.option("--memory", type=Size(), help="memory of all its programs, such as 512m")
 @click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="number of processors, such as 0.5")
-@click.option("--processes", type=click.IntRange(min=1), help="processes and threads at once")
+@click.option("--processes", type=click.IntRange(min=1), help="maximum number of processes and threads")
 @click.option("--disk", type=Size(), help="size of its workspace, such as 2g")
 @click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="delete it after this time")
 @click.option("--idle-timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="let it sleep after this time")
@@ -89,7 +94,7 @@ def create(
     idle_timeout: float | None,
     keep_alive: bool,
 ) -> None:
-    """Create a sandbox, start it, and print its ID. The same ID with the same options is the same sandbox."""
+    """Create a sandbox, start it, and print its ID. If a sandbox with this ID and these options exists, it is used."""
 
     async def work(client: Client, _: Sandbox) -> SandboxInfo:
         box = await client.sandboxes.create(
@@ -118,7 +123,7 @@ def create(
 @click.option("--ttl", type=click.FloatRange(0, 10**9, min_open=True), metavar="S", help="delete it after S seconds")
 @target_options
 def take_snapshot(target: Target, name: str | None, ttl: float | None) -> None:
-    """Make a backup of the workspace of a sandbox, and print its ID for `hawse sandbox create --snapshot ID`."""
+    """Back up the workspace of a sandbox, and print the ID for `hawse sandbox create --snapshot ID`."""
 
     async def work(_: Client, box: Sandbox) -> BackupInfo:
         return await box.snapshot(name=name, ttl=ttl)
@@ -130,7 +135,7 @@ def take_snapshot(target: Target, name: str | None, ttl: float | None) -> None:
 @click.option("-l", "--label", type=Pair(), multiple=True, help="only sandboxes with this label; repeatable")
 @gateway_options
 def list_sandboxes(target: Target, label: tuple[tuple[str, str], ...]) -> None:
-    """List the sandboxes. None is started."""
+    """List the sandboxes, without starting them."""
 
     async def work(client: Client, _: Sandbox) -> list[SandboxInfo]:
         return await client.sandboxes.list(labels=dict(label))
@@ -180,7 +185,7 @@ def _template_row(each: TemplateInfo) -> list[object]:
 
 
 def _each(target: Target, ids: tuple[str, ...], action: str) -> int:
-    """Do `action`, a method of `Sandbox`, to each sandbox; print the states that follow. Return the exit code."""
+    """Apply `action`, a method of `Sandbox`, to each sandbox, and print the new states. Returns the exit code."""
 
     async def change(client: Client, _: Sandbox, id: str) -> SandboxInfo:
         changed: SandboxInfo = await getattr(client.sandbox(id), action)()
@@ -196,7 +201,7 @@ def _each(target: Target, ids: tuple[str, ...], action: str) -> int:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
 @gateway_options
 def stop(target: Target, ids: tuple[str, ...]) -> int:
-    """End everything that runs in sandboxes. Their files remain; `start` restarts them."""
+    """Stop sandboxes: end all their programs. Their files remain, and `start` restarts them."""
     return _each(target, ids, "stop")
 
 
@@ -204,7 +209,7 @@ def stop(target: Target, ids: tuple[str, ...]) -> int:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
 @gateway_options
 def start(target: Target, ids: tuple[str, ...]) -> int:
-    """Start sandboxes that sleep or were stopped."""
+    """Start sleeping or stopped sandboxes."""
     return _each(target, ids, "wake")
 
 

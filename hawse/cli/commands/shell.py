@@ -1,6 +1,6 @@
-"""`hawse shell` and `hawse attach`: a terminal of the sandbox in the terminal of this machine.
+"""`hawse shell` and `hawse attach`: show a terminal of the sandbox in the local terminal.
 
-A lost connection or a restart of the gateway loses no byte in either direction: the client resumes both.
+After a lost connection or a restart of the gateway, the client resumes both directions without losing a byte.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox, Terminal, ViewerOptions
 from hawse.wire import HawseError
 
-SIGKILL: Final = 9  # on Windows, `signal` does not have it
+SIGKILL: Final = 9  # `signal` does not have it on Windows
 
-if TYPE_CHECKING:  # loaded when it is used: `hawse shell` must start fast
+if TYPE_CHECKING:  # loaded on first use, because `hawse shell` must start fast
     from hawse.cli.local_terminal.predictive_echo import PredictiveEcho
 
 DETACH: Final = "ctrl-]"
@@ -37,7 +37,7 @@ class Detached(Exception):
 
 
 class Continued(Exception):
-    """This process was stopped and continued: the terminal must be redrawn."""
+    """This process was stopped and continued, so the terminal must be redrawn."""
 
 
 @click.command(
@@ -48,15 +48,17 @@ class Continued(Exception):
     )
 )
 @click.argument("id", required=False, shell_complete=offer(terminals))
-@click.option("--cwd", metavar="DIR", help="the directory of a new terminal")
+@click.option("--cwd", metavar="DIR", help="the working directory of a new terminal")
 @click.option("--read-only", is_flag=True, help="watch without typing")
-@click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
+@click.option(
+    "--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key to leave the terminal: ctrl-LETTER"
+)
 @click.option("--predict", is_flag=True, help="show typed text immediately, underlined until the program prints it")
 @target_options
 def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, detach_key: str, predict: bool) -> int:
-    """Open the terminal ID, which is created unless it is running; without an ID, a new one.
+    """Open the terminal ID, creating it unless it is running. Without an ID, open a new terminal.
 
-    A new terminal without an ID ends when you leave; one with an ID continues.
+    A new terminal without an ID ends when you leave. A terminal with an ID keeps running.
     """
     name = f"shell-{secrets.token_hex(3)}" if id is None else id
     code, left = _show(target, name, cwd, None, read_only, detach_key, keep=id is not None, predict=predict)
@@ -73,11 +75,13 @@ def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, deta
 )
 @click.argument("id", shell_complete=offer(terminals))
 @click.option("--read-only", is_flag=True, help="watch without typing")
-@click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
+@click.option(
+    "--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key to leave the terminal: ctrl-LETTER"
+)
 @click.option("--predict", is_flag=True, help="show typed text immediately, underlined until the program prints it")
 @target_options
 def attach(target: Target, id: str, read_only: bool, detach_key: str, predict: bool) -> int:
-    """Attach to the running terminal ID. All output that is still kept is shown first."""
+    """Attach to the running terminal ID. All kept output is shown first."""
     code, left = _show(target, id, None, None, read_only, detach_key, keep=True, create=False, predict=predict)
     if left:
         click.echo("detached", err=True)
@@ -85,7 +89,7 @@ def attach(target: Target, id: str, read_only: bool, detach_key: str, predict: b
 
 
 def run_in_terminal(target: Target, argv: Sequence[str], cwd: str | None, detach_key: str = DETACH) -> int:
-    """Run `argv` in a new terminal and show it here; return its exit code. The terminal ends when the user leaves.
+    """Run `argv` in a new terminal, show it here, and return its exit code. The terminal ends when the user leaves.
 
     Args:
         target: The gateway and the sandbox.
@@ -98,7 +102,7 @@ def run_in_terminal(target: Target, argv: Sequence[str], cwd: str | None, detach
 
 
 def exit_code(exit_: Exit) -> int:
-    """Return the exit code that a shell would report: 128 and the number of the signal that ended the program."""
+    """Return the exit code that a shell would report: 128 plus the number if a signal ended the program."""
     if exit_.timed_out:
         return EXIT_TIMED_OUT
     if exit_.code is not None:
@@ -107,7 +111,7 @@ def exit_code(exit_: Exit) -> int:
 
 
 def key_byte(name: str) -> bytes:
-    """Return the byte of a key such as `ctrl-]`. Raises `click.BadParameter` for anything else."""
+    """Return the byte of a control key such as `ctrl-]`. Raises `click.BadParameter` for other text."""
     prefix, _, key = name.lower().partition("-")
     if prefix not in ("ctrl", "control", "^") or len(key) != 1 or not 0x40 <= ord(key.upper()) <= 0x5F:
         raise click.BadParameter(f"{name!r} is not a control key such as {DETACH}", param_hint="--detach-key")
@@ -126,7 +130,7 @@ def _show(
     create: bool = True,
     predict: bool = False,
 ) -> tuple[int, bool]:
-    """Show a terminal until it ends or the user leaves; return its exit code and whether the user left."""
+    """Show a terminal until it ends or the user leaves. Returns its exit code and whether the user left."""
     detach = key_byte(detach_key)
     if not (sys.stdin.isatty() and is_terminal(sys.stdout)):
         raise click.ClickException("standard input and output must be a terminal; `hawse exec` needs none")
@@ -177,7 +181,7 @@ def _prediction(cols: int, rows: int) -> "PredictiveEcho":
 
 
 class _Connection:
-    """Passes keys and output between the local terminal and one in the sandbox."""
+    """Passes keys and output between the local terminal and a terminal in the sandbox."""
 
     def __init__(
         self, local: LocalTerminal, terminal: Terminal, detach: bytes, read_only: bool, echo: "PredictiveEcho | None"
@@ -187,15 +191,15 @@ class _Connection:
         self._detach = detach
         self._read_only = read_only
         self._echo = echo
-        self._turn = asyncio.Lock()  # orders the writes of predictions
+        self._turn = asyncio.Lock()  # serializes the writes of predictions
 
     async def run(self) -> Exit:
-        """Pass keys and output on until the program ends, and return its exit.
+        """Pass keys and output until the program ends, and return its exit.
 
         Raises:
             Detached: The user left.
             Continued: The local terminal must be redrawn.
-            HawseError: The terminal is lost.
+            HawseError: The terminal was lost.
         """
         try:
             async with asyncio.TaskGroup() as tasks:

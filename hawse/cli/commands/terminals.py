@@ -19,7 +19,7 @@ LONGEST_WAIT: Final = 86_400.0  # seconds of one call
 @click.command(epilog=examples("hawse terminals -s build"))
 @target_options
 def terminals(target: Target) -> None:
-    """List the terminals of a sandbox: running ones, and the latest ones that have ended."""
+    """List the running terminals of a sandbox, and the latest terminals that have ended."""
 
     async def work(client: Client, box: Sandbox) -> list[TerminalInfo]:
         return await box.terminals.list()

@@ -17,31 +17,31 @@ from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 
-INTERVAL: Final = 2.0  # s between two samples
+INTERVAL: Final = 2.0  # seconds between two samples
 SORTS: Final = {"n": "name", "a": "age", "o": "output", "r": "rate"}  # by key
-QUIT: Final = "q\x03"  # and Ctrl-C, which does not send a signal in raw mode
-ENTER: Final = b"\x1b[?1049h\x1b[?25l\x1b[?7l"  # the alternate screen, no cursor, and long lines are cut off
+QUIT: Final = "q\x03"  # includes Ctrl-C, which does not send a signal in raw mode
+ENTER: Final = b"\x1b[?1049h\x1b[?25l\x1b[?7l"  # alternate screen, hidden cursor, truncated lines
 LEAVE: Final = b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 
 
 class Look(NamedTuple):
     """A sample of a sandbox's activity."""
 
-    at: float  # s since 1970, for ages
-    clock: float  # s on a clock that ignores changes of the date, for rates
+    at: float  # seconds since 1970, for ages
+    clock: float  # seconds of the monotonic clock, for rates
     metrics: RuntimeMetricsResult
     terminals: list[TerminalInfo]
     processes: list[ProcessInfo]
 
 
 class Row(NamedTuple):
-    """One terminal or process of the page; `rate` is in bytes of output a second."""
+    """One terminal or process on the page. `rate` is in bytes of output per second."""
 
     name: str
     age: float
     output: int
     rate: float
-    cells: str  # columns between the name and these
+    cells: str  # columns between the name and the right edge
     text: str  # columns behind them
 
 
@@ -57,11 +57,11 @@ class UserQuit(Exception):
 )
 @target_options
 def top(target: Target, interval: float, once: bool, sort: str) -> None:
-    """Show the activity of a sandbox, live: terminals and processes with their output, memory and CPU time.
+    """Show the live activity of a sandbox: terminals and processes with their output, memory and CPU time.
 
     The keys n, a, o and r sort by name, age, output and rate; q quits.
 
-    With --json, or if the output is not a terminal: one line of JSON each time.
+    With --json, or if the output is not a terminal, each sample is one line of JSON.
     """
     shown = is_terminal(sys.stdout) and not target.as_json
     if shown and not once and not sys.stdin.isatty():
@@ -155,7 +155,7 @@ def render(look: Look, before: Look | None, sandbox: str, sort: str = "rate") ->
 
     Args:
         look: The sample to show.
-        before: The previous sample, for rates. None without rates.
+        before: The previous sample, to compute rates; None for no rates.
         sandbox: The id of the sandbox.
         sort: The sort order: one of `SORTS`.
     """
@@ -178,7 +178,7 @@ def render(look: Look, before: Look | None, sandbox: str, sort: str = "rate") ->
 
 
 def _lines(rows: list[Row], sort: str) -> list[str]:
-    """The rows, with the greatest age, output or rate first, and then by name."""
+    """Return the rows sorted by name, or with the greatest age, output or rate first."""
     rows = sorted(rows, key=lambda row: row.name)
     if sort != "name":
         rows.sort(key=lambda row: float(getattr(row, sort)), reverse=True)

@@ -1,4 +1,4 @@
-"""`hawse tunnel`: durable public addresses of ports of a sandbox."""
+"""`hawse tunnel`: durable public addresses for ports of a sandbox."""
 
 import time
 from typing import Final
@@ -19,15 +19,17 @@ PORT: Final = click.IntRange(1, 65_535)
 
 @click.group(cls=Group)
 def tunnel() -> None:
-    """Give ports of a sandbox public addresses, list and remove them."""
+    """Give ports of a sandbox public addresses, and list and remove them."""
 
 
 @tunnel.command(epilog=examples("hawse tunnel create 3000 --name demo", "hawse tunnel create 5432 --tcp --expires 8h"))
 @click.argument("port", type=PORT)
-@click.option("--name", help="the name in the address: lower-case letters, digits and hyphens (a random one)")
-@click.option("--tcp", "kind", flag_value="tcp", help="pass TCP connections to a port of the gateway")
-@click.option("--tls", "kind", flag_value="tls", help="pass TLS connections by name; the program has the certificate")
-@click.option("--public-port", type=PORT, metavar="N", help="the port of the address, for TCP (a free one)")
+@click.option("--name", help="the name in the address: lower-case letters, digits and hyphens (a random name)")
+@click.option("--tcp", "kind", flag_value="tcp", help="forward TCP connections to a port of the gateway")
+@click.option(
+    "--tls", "kind", flag_value="tls", help="forward TLS connections by host name; the program has the certificate"
+)
+@click.option("--public-port", type=PORT, metavar="N", help="the port of the address, for TCP (a free port)")
 @click.option(
     "--via",
     "provider",
@@ -35,7 +37,9 @@ def tunnel() -> None:
     default="gateway",
     help="the provider of the address: Cloudflare, for HTTP, or the gateway's SSH server, for TCP (the gateway)",
 )
-@click.option("--expires", type=Lifetime(), metavar="DURATION", help="when it ends, such as 8h or 30d (never)")
+@click.option(
+    "--expires", type=Lifetime(), metavar="DURATION", help="expire after this time, such as 8h or 30d (never)"
+)
 @target_options
 def create(
     target: Target,
@@ -46,10 +50,10 @@ def create(
     expires: float | None,
     provider: TunnelProvider,
 ) -> None:
-    """Give PORT of a sandbox a public address, and print it. Anyone who knows it can connect to the port.
+    """Give PORT of a sandbox a public address, and print it. Anyone who knows the address can connect to the port.
 
-    It remains the same until it expires or is removed, or the sandbox is deleted. The name of an existing tunnel of the
-    same port changes its expiry.
+    The address remains the same until it expires or is removed, or the sandbox is deleted. For the name of an existing
+    tunnel of the same port, the command changes its expiry.
     """
 
     async def work(client: Client, box: Sandbox) -> Tunnel:
@@ -63,7 +67,7 @@ def create(
 @tunnel.command("ls", epilog=examples("hawse tunnel ls"))
 @target_options
 def list_tunnels(target: Target) -> None:
-    """List the tunnels of a sandbox. It is not started."""
+    """List the tunnels of a sandbox, without starting it."""
 
     async def work(client: Client, box: Sandbox) -> list[Tunnel]:
         return await box.tunnels.list()

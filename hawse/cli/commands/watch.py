@@ -14,13 +14,13 @@ from hawse.client import Client, Sandbox, WatchRescan
 )
 @click.argument("path", default=".", type=SandboxPath())
 @click.option("--include", multiple=True, metavar="GLOB", help="report only these; repeatable")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="do not report these; repeatable")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="do not report these files; repeatable")
 @target_options
 def watch(target: Target, path: str, include: tuple[str, ...], exclude: tuple[str, ...]) -> None:
     """Print changes below the directory PATH as they happen, until Ctrl-C: `added`, `modified` or `deleted`."""
 
     async def work(client: Client, box: Sandbox) -> None:
-        await box.files.stat(path)  # starts a sleeping sandbox, which a watch would wait for
+        await box.files.stat(path)  # starts a sleeping sandbox; the watch itself would wait for it
         async with box.watches.start(path, include=include or None, exclude=exclude or None) as changes:
             if not target.as_json:
                 click.echo(f"watching {printable(changes.path)}", err=True)

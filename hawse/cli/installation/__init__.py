@@ -1,1 +1,1 @@
-"""The sub-commands that concern the installation itself: its parts, its manual page, its image."""
+"""The sub-commands for the installation itself: its parts, its manual page, its image."""

@@ -14,7 +14,11 @@ from hawse.cli.output import examples, json_option, print_json
 @click.command(epilog=examples("hawse bundle runtime.tar --name registry.example.org/hawse:1"))
 @click.argument("file", type=click.Path(dir_okay=False, writable=True, path_type=Path))
 @click.option(
-    "--name", metavar="NAME", default=f"hawse-runtime:{__version__}", show_default=True, help="of the image, with a tag"
+    "--name",
+    metavar="NAME",
+    default=f"hawse-runtime:{__version__}",
+    show_default=True,
+    help="name of the image, with a tag",
 )
 @json_option
 def bundle(file: Path, name: str, as_json: bool) -> int:

@@ -19,7 +19,7 @@ from hawse.client.connection.dial import token_in
 from hawse.client.signals import run
 from hawse.wire import HawseError
 
-TIMEOUT = 10.0  # s for the connection
+TIMEOUT = 10.0  # seconds for the connection
 NEARLY_FULL = 0.9  # of a limit
 MARKS = {"ok": "ok  ", "warning": "WARN", "failed": "FAIL"}
 
@@ -27,7 +27,7 @@ MARKS = {"ok": "ok  ", "warning": "WARN", "failed": "FAIL"}
 @click.command(epilog=examples("hawse doctor", "hawse doctor --json"))
 @target_options
 def doctor(target: Target) -> int:
-    """Check this machine and the connection to the gateway. The exit code is 1 after a failed check."""
+    """Check this machine and the connection to the gateway. The exit code is 1 if a check failed."""
 
     async def report() -> list[Check]:
         found = []
@@ -54,7 +54,7 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
         yield Check("gateway", "failed", str(error))
         return
     known = gateway.token or token_in(gateway.url)
-    shown = gateway.url.partition("#")[0]  # the token can be behind it
+    shown = gateway.url.partition("#")[0]  # a token can follow
     yield Check("gateway", "ok" if known else "warning", f"{shown} (from {gateway.source})")
     options = Options(connect_timeout=TIMEOUT, give_up=TIMEOUT, first_give_up=0, request_timeout=TIMEOUT)
     try:
@@ -80,11 +80,11 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
 
 
 async def _backups(client: Client) -> Check:
-    """The usage of the backup store."""
+    """Report the usage of the backup store."""
     try:
         usage = await client.backups.usage()
     except HawseError as error:
-        if error.code in ("unknown_method", "forbidden"):  # an older gateway, or a caller that may not create backups
+        if error.code in ("unknown_method", "forbidden"):  # the gateway is older, or the caller may not create backups
             return Check("backups", "ok", "not available")
         raise
     count = usage.max_backups
@@ -94,7 +94,7 @@ async def _backups(client: Client) -> Check:
 
 
 def _isolation() -> Check:
-    """Whether a gateway on this machine would isolate its sandboxes."""
+    """Report whether a gateway on this machine would isolate its sandboxes."""
     if sys.platform != "linux":
         return Check("isolation", "warning", "a gateway needs Linux; this machine can be a client")
     choice = import_module("hawse_gateway.providers.isolation.choice")

@@ -11,13 +11,13 @@ from hawse.cli.output import examples
 
 _NAME: Final = "hawse"
 _FILES: Final = {
-    "~/.config/hawse/config.json": "The address and the token that hawse login has saved.",
+    "~/.config/hawse/config.json": "The address and the token saved by hawse login.",
     "~/.local/state/hawse": "The state of a gateway on this machine, with its token.",
 }
 _ENVIRONMENT: Final = {
-    "HAWSE_URL, HAWSE_TOKEN, HAWSE_CA": "The gateway, its token, and the file of the certificates that are trusted.",
+    "HAWSE_URL, HAWSE_TOKEN, HAWSE_CA": "The gateway, its token, and the file of trusted certificates.",
     "HAWSE_SANDBOX": "The sandbox; by default local.",
-    "HAWSE_CONNECT_TIMEOUT": "Seconds to retry if the gateway cannot be reached at first.",
+    "HAWSE_CONNECT_TIMEOUT": "Seconds to retry if the first connection to the gateway fails.",
     "VISUAL, EDITOR": "The editor of hawse edit.",
 }
 _CODES: Final = {
@@ -27,7 +27,7 @@ _CODES: Final = {
     "124": "exec, shell, logs -f: the time limit of the program.",
     "128+N": "exec, shell, logs -f: signal N ended the program.",
     "130": "Ctrl-C.",
-    "255": "exec: the command was not run, or its end is not known.",
+    "255": "exec: the command was not run, or its end is unknown.",
 }
 
 
@@ -69,10 +69,10 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
         yield f".SS {escaped(below.command_path)} {escaped(pieces)}"
         yield from _paragraphs(command.help or "")
         names = [parameter.name for parameter in command.get_params(below)]
-        hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # ENVIRONMENT documents the client's
+        hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # ENVIRONMENT has the client's
         for parameter in command.get_params(below):
             record = parameter.get_help_record(below)
-            if record is not None and record[1] and parameter.name not in hidden:  # arguments are in the text
+            if record is not None and record[1] and parameter.name not in hidden:  # the text describes the arguments
                 yield from (".TP", rf"\fB{escaped(record[0])}\fR", escaped(record[1]))
         if command.epilog:
             yield from (".PP", *_paragraphs(command.epilog))
@@ -82,14 +82,14 @@ def _paragraphs(text: str) -> Iterator[str]:
     for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip("\n"))):
         if number:
             yield ".PP"
-        if paragraph.startswith("\b\n"):  # its lines remain unchanged, also in `--help`
+        if paragraph.startswith("\b\n"):  # its lines are not wrapped, neither here nor in `--help`
             yield from (".nf", *map(escaped, paragraph.splitlines()[1:]), ".fi")
         else:
             yield escaped(" ".join(paragraph.split()))
 
 
 def escaped(text: str) -> str:
-    """Escape text for roff: the result is ASCII with escapes, and no line is a request."""
+    """Escape text for roff. The result is ASCII, and no line is interpreted as a request."""
     text = text.replace("\\", r"\e").replace("-", r"\-").replace("\b", "")
     text = "".join(char if char.isascii() else rf"\[u{ord(char):04X}]" for char in text)
     return rf"\&{text}" if text.startswith((".", "'")) else text

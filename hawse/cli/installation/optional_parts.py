@@ -1,4 +1,4 @@
-"""Checks of `hawse doctor` for optional programs and packages, and how to install them."""
+"""Checks for optional programs and packages in `hawse doctor`, and how to install them."""
 
 import platform
 import shutil
@@ -12,10 +12,10 @@ import click
 from hawse.client import Sandbox
 from hawse.wire import HawseError
 
-TIMEOUT: Final = 10.0  # s for a command in the sandbox
+TIMEOUT: Final = 10.0  # seconds for a command in the sandbox
 SYSTEM: Final = "/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/bin"
 
-# Features that need a Python package beside the gateway or `hawse`: the package, and the extra that installs it.
+# Features that need a further Python package: the package, and the extra that installs it.
 PACKAGES: Final = (
     ("hawse serve and hawse join", "starlette", "server"),
     ("filtered networks", "cryptography", "egress"),
@@ -27,7 +27,7 @@ PACKAGES: Final = (
     ("screenshots as JPEG and WebP", "PIL", "desktop"),
     ("hawse mcp", "mcp", "mcp"),
 )
-# Modules of the extra `server` that a gateway or a runtime imports at its start.
+# Modules of the extra `server` that a gateway or a runtime imports when it starts.
 SERVER: Final = ("starlette", "uvicorn", "httptools", "h11", "pyghostty", "re2", "uvloop")
 # Features that need a program on the gateway's machine: the program, and how to install it.
 PROGRAMS: Final = (
@@ -66,12 +66,12 @@ class Check(NamedTuple):
 
 
 def missing(name: str, install: str) -> Check:
-    """Return the line of an unavailable feature. This is not a fault, since the feature is optional."""
+    """Return the line for an unavailable feature. It is not an error, because the feature is optional."""
     return Check(name, "ok", f"not available: {install}")
 
 
 def of_machine() -> Iterator[Check]:
-    """Check the features of a gateway on this machine. Blocks briefly."""
+    """Check the features of a gateway on this machine. Blocks for a short time."""
     for name, package, extra in PACKAGES:
         if find_spec(package) is None:
             yield missing(name, f"pip install 'hawse[{extra}]'")
@@ -99,7 +99,7 @@ def of_machine() -> Iterator[Check]:
 
 
 async def of_sandbox(box: Sandbox) -> list[Check]:
-    """Check the features of a sandbox, which is started for this. Raises `HawseError`."""
+    """Check the features of a sandbox, starting it if needed. Raises `HawseError`."""
     found = [await _desktop(box)]
     names = " ".join(program for _, program, _ in INSIDE)
     command = f"for name in {names}; do command -v $name >/dev/null || echo $name; done"
@@ -124,5 +124,5 @@ async def _desktop(box: Sandbox) -> Check:
     except HawseError as error:
         if error.code != "unknown_method":
             raise
-        why = "the gateway has an older version"
+        why = "the gateway is an older version"
     return Check("desktop", "ok", "the sandbox has Xvnc and openbox") if why is None else missing("desktop", why)

@@ -1,1 +1,1 @@
-"""The terminal that the command runs in: its modes, its answers and predicted echo."""
+"""The local terminal: its modes, its replies, and predictive echo."""

@@ -1,13 +1,13 @@
-"""Recognizes an emulator's replies to a program's queries among the keys that it sends.
+"""Recognizes an emulator's replies to a program's queries among typed keys.
 
-The answers must not reach the program if it did not just ask: while old output is replayed, or while another viewer of
-the same terminal answers.
+The program must not receive replies while old output is replayed, or while another viewer of the terminal answers its
+queries.
 """
 
 import re
 from typing import Final
 
-# Xterm control sequences (ctlseqs): answers only, no keys.
+# Xterm control sequences (ctlseqs): only replies, no keys.
 REPLIES: Final = re.compile(
     rb"\x1b\[[?>=][\d;:]*c"  # DA1, DA2, DA3
     rb"|\x1b\[\??\d+;\d+(?:;\d+)?R"  # CPR: the position of the cursor
@@ -19,10 +19,10 @@ REPLIES: Final = re.compile(
     rb"|\x1bP[^\x1b]*\x1b\\"  # DCS: XTVERSION, DECRQSS, XTGETTCAP
     rb"|\x1b\](?:4|5|1[0-9]|52);[^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC: colours, clipboard
 )
-# Modified F3 is CSI 1;N R with N from 2 to 16, as the cursor in the first row. A key is more likely than an answer.
+# CSI 1;N R with N from 2 to 16 is a modified F3 or a cursor position in the first row. The key is more likely.
 _F3: Final = re.compile(rb"\x1b\[1;(?:[2-9]|1[0-6])R")
 
 
 def without_replies(data: bytes) -> bytes:
-    """Return `data` without complete answers of an emulator."""
+    """Return `data` without complete replies of an emulator."""
     return REPLIES.sub(lambda match: match[0] if _F3.fullmatch(match[0]) else b"", data)

@@ -1,19 +1,19 @@
-"""Shows typed text before the program has printed it, as Mosh does. Without I/O: takes and returns bytes.
+"""Shows typed text before the program has printed it, like Mosh. Does no I/O: it takes and returns bytes.
 
-Only characters and backspaces at the end of a line are predicted, and underlined, once the program has echoed one
-character of that line. So passwords are not shown, unless the program stops its echo in the middle of a line. Before
-output is shown, predictions are erased exactly; confirmed ones are dropped, and the rest is drawn again behind the
-output. So a wrong prediction lasts until the next output.
+Only characters and backspaces at the end of a line are predicted and underlined, and only after the program has echoed
+a character of that line. Passwords are therefore not shown, unless the program turns off its echo in the middle of a
+line. Before output is shown, all predictions are erased; confirmed predictions are dropped and the rest is drawn again
+after the output. A wrong prediction therefore lasts only until the next output.
 
-The module tracks the column of the cursor, and whether the row is empty to the right of it. When this is unknown (after
-cursor movements, in the alternate screen, with colours, at the margin), it predicts nothing.
+The module tracks the column of the cursor, and whether the row is empty to the right of the cursor. If that is unknown
+(after cursor movements, in the alternate screen, with colours, at the margin), it predicts nothing.
 """
 
 import re
 from collections import deque
 from typing import Final
 
-OPS_LIMIT: Final = 256  # keys that the program has not echoed
+OPS_LIMIT: Final = 256  # maximum keys that the program has not echoed
 RUBOUT: Final = "\x7f"
 
 _TOKEN = re.compile(
@@ -36,17 +36,17 @@ class PredictiveEcho:
     """The predictions for one terminal."""
 
     def __init__(self, cols: int, rows: int) -> None:
-        """Create one for a screen of `cols` and `rows`, whose cursor is at the start of an empty row."""
+        """Create predictions for a screen of `cols` and `rows` with the cursor at the start of an empty row."""
         self._cols, self._rows = cols, rows
-        self._ops: deque[str] = deque()  # typed, but not echoed yet: characters, and RUBOUT
+        self._ops: deque[str] = deque()  # typed but not yet echoed: characters and RUBOUT
         self._line = ""  # typed and echoed in this row, up to the cursor
         self._column: int | None = 0  # column of the cursor, without predictions; None if unknown
-        self._end: int | None = 0  # the row is empty from this column; None if unknown
-        self._below = 0  # number of newlines until the row is known to be empty
+        self._end: int | None = 0  # the row is empty from this column on; None if unknown
+        self._below = 0  # newlines until the row is known to be empty
         self._plain = True  # characters are printed without colours and styles
         self._alternate = False
-        self._blocked = False  # a key with an unknown effect was typed: until the next line
-        self._echoes = False  # a character of this line was echoed
+        self._blocked = False  # a key with an unknown effect was typed in this line
+        self._echoes = False  # the program has echoed a character of this line
         self._drawn: tuple[int, str] | None = None  # length of the unchanged part of `_line`, and the text after it
 
     def resize(self, cols: int, rows: int) -> bytes:
@@ -70,7 +70,7 @@ class PredictiveEcho:
         return shown + self._draw()
 
     def received(self, data: bytes) -> bytes:
-        """Return the bytes to print for output."""
+        """Handle output; return the bytes to print."""
         shown = self._undo()
         for token in _TOKEN.finditer(data.decode("latin-1")):
             self._take(token)
@@ -90,7 +90,7 @@ class PredictiveEcho:
 
     @property
     def _view(self) -> str:
-        """The line when all keys are echoed."""
+        """Return the line as it will be when all keys are echoed."""
         view = self._line
         for op in self._ops:
             view = view[:-1] if op == RUBOUT else view + op
@@ -157,7 +157,7 @@ class PredictiveEcho:
             self._below = 0
 
     def _confirm(self, op: str) -> None:
-        """Note that a character was printed, or removed."""
+        """Note that a character was printed or removed."""
         if not self._ops or self._ops[0] != op:
             self._wrong()
             return

@@ -1,4 +1,4 @@
-"""The terminal that this command runs in: raw mode, its size, its keys, and writing to it without blocking the loop."""
+"""The local terminal: raw mode, size, keys, and writing without blocking the event loop."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ if sys.platform != "win32":
     import tty
 
 READ_SIZE: Final = 64 << 10  # bytes of one read of keys
-LEAVE_TIMEOUT: Final = 1.0  # seconds to wait, on leaving, for a terminal that accepts no output
+LEAVE_TIMEOUT: Final = 1.0  # seconds to wait, when leaving, for a terminal that does not accept output
 # Resets modes that a program may have set in the emulator and that a shell does not expect: the alternate screen, the
 # cursor keys, mouse and focus reports, bracketed paste, synchronized output, the pen, wrapping, a hidden cursor, the
 # keyboard protocols of xterm and kitty, and the scrolling region. Setting the region moves the cursor, so it is saved
@@ -28,16 +28,16 @@ RESET: Final = (
 
 
 class LocalTerminal:
-    """The terminal behind two descriptors, in raw mode inside of `with`.
+    """A terminal with two file descriptors, in raw mode inside a `with` block.
 
     SIGTSTP leaves raw mode before it stops the process. SIGCONT restores it.
 
     Attributes:
-        leave: Is written when raw mode is left, after an exception too.
-        continued: Is set when the process continues after a stop, since the terminal must be redrawn.
+        leave: Bytes to write when raw mode is left, even after an exception.
+        continued: Set when the process continues after a stop, because the terminal must then be redrawn.
 
     Args:
-        input: The descriptor to read keys from, which is a terminal.
+        input: The descriptor to read keys from, which must be a terminal.
         output: The descriptor to write output to.
         leave: See `leave`.
 
@@ -76,12 +76,12 @@ class LocalTerminal:
         self._restore()
 
     def _restore(self) -> None:
-        """Write `leave` and leave raw mode. Neither waits for output that the terminal does not accept."""
+        """Write `leave` and leave raw mode, without waiting for a terminal that does not accept output."""
         with suppress(OSError):  # the terminal is gone
             if select.select([], [self._output], [], LEAVE_TIMEOUT)[1]:
                 os.write(self._output, self.leave)
         with suppress(termios.error):
-            # Answers of the emulator that have not been read must not be typed into the shell.
+            # Unread replies of the emulator must not be typed into the local shell.
             termios.tcflush(self._input, termios.TCIFLUSH)
             termios.tcsetattr(self._input, termios.TCSANOW, self._saved)
 
@@ -89,7 +89,7 @@ class LocalTerminal:
         self._restore()
         loop = asyncio.get_running_loop()
         loop.remove_signal_handler(signal.SIGTSTP)
-        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)  # stops here, unless no shell could continue it
+        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)  # stops here, unless no shell can continue it
         loop.add_signal_handler(signal.SIGTSTP, self._stop)
         self._continue()
 
@@ -101,7 +101,7 @@ class LocalTerminal:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows; 80 and 24 if the terminal does not know its size."""
+        """Columns and rows; 80 and 24 if the terminal does not report its size."""
         try:
             found = os.get_terminal_size(self._output)
         except OSError:
@@ -109,20 +109,20 @@ class LocalTerminal:
         return found.columns or 80, found.lines or 24
 
     async def sizes(self) -> AsyncIterator[tuple[int, int]]:
-        """Iterate over the present size and each later one."""
+        """Iterate over the current size and all later sizes."""
         while True:
             self._resized.clear()
             yield self.size
             await self._resized.wait()
 
     async def input(self) -> AsyncIterator[bytes]:
-        """Iterate over typed bytes, until the terminal is closed."""
+        """Iterate over typed bytes until the terminal is closed."""
         loop = asyncio.get_running_loop()
         while True:
             readable: asyncio.Future[None] = loop.create_future()
 
             def report(readable: asyncio.Future[None] = readable) -> None:
-                loop.remove_reader(self._input)  # one report for one read: a second read could block
+                loop.remove_reader(self._input)  # one read for each notification, because a second read could block
                 if not readable.done():
                     readable.set_result(None)
 
@@ -140,7 +140,7 @@ class LocalTerminal:
             yield data
 
     async def write(self, data: bytes) -> None:
-        """Write all of `data`. A terminal that does not read, such as one on hold, only blocks a thread."""
+        """Write all of `data`. If the terminal does not accept output, only a thread is blocked."""
         await asyncio.to_thread(_write_all, self._output, data)
 
 
