@@ -164,7 +164,12 @@ def _add_isolation_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quota", type=int, metavar="BYTES", help="most bytes stored in --root or the workspace")
+    parser.add_argument(
+        "--quota",
+        type=int,
+        metavar="BYTES",
+        help="bytes that the file methods can store in --root, or in the workspace",
+    )
     keep = RuntimeLimits().processes
     parser.add_argument(
         "--keep-ended", metavar="N", type=int, default=keep.count, help="number of ended processes to keep"

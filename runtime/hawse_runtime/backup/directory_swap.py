@@ -1,4 +1,4 @@
-"""Replaces a directory atomically with a new one created beside it, even if the runtime is killed meanwhile.
+"""Replaces a directory atomically with a new one created beside it, even if the runtime is killed at any time.
 
 If possible, the kernel exchanges both directories in one step. A directory that cannot be renamed, such as the mounted
 workspace, stays in place: its entries are renamed one by one, and renamed back if that fails. After a kill of the
@@ -123,7 +123,7 @@ class DirectorySwap:
         if not self._stays:
             self._holder.remove()
         if self._old is not None:
-            if self._attributes is not None:  # set them again: the removal has changed the time
+            if self._attributes is not None:  # the removal has changed the directory's time
                 with suppress(OSError):
                     set_attributes(self._old, self._attributes)
             os.close(self._old)

@@ -113,7 +113,7 @@ class Context:
             self._run, self.last = run, run.id
             try:
                 begin(run, self.executor, self._limits, self._timeout)
-            except Exception as error:  # start the next run nevertheless
+            except Exception as error:  # a failed start must not block the queue
                 self._run = None
                 run.fail(typed(error))
 

@@ -13,7 +13,7 @@ class CodeLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     contexts: int | None = None  # maximum contexts per language; None for no limit
     pool: PoolLimits = msgspec.field(default_factory=PoolLimits)
-    pools: Mapping[str, PoolLimits] = msgspec.field(default_factory=dict)  # by language; the others use `pool`
+    pools: Mapping[str, PoolLimits] = msgspec.field(default_factory=dict)  # by language; other languages use `pool`
     starting: int = 8  # executors that start at the same time; each one takes a second of CPU time
     start_timeout: float = 60.0  # seconds to wait for a new executor's answer, even on a busy machine
     queue: int = 64  # maximum number of waiting runs per context

@@ -174,7 +174,7 @@ class Backpressure:
         return furthest < 0 or end - furthest <= min(self._journal.flow.room, self._journal.capacity // 2)
 
     def _needed(self) -> int:
-        """The offset of the first byte that a lossless reader needs and that is only in the journal."""
+        """The offset of the first byte that a lossless reader needs and that is stored only in the journal."""
         start, needed = self._journal.start, self._journal.end
         for reader, state in self._readers.items():
             cursor = reader.cursor if reader.lossless else None

@@ -17,7 +17,7 @@ from hawse_runtime.core.tasks import Tasks
 from hawse_runtime.ports.tunnel import Dial, TunnelStream
 
 ADDRESS: Final = "127.0.0.1"
-LOWEST: Final = 1024  # the lowest allowed port: the runtime may be permitted to use lower ones, but programs are not
+LOWEST: Final = 1024  # lower ports are refused, because the runtime may have more permissions than programs
 WAITING: Final = 64  # connections that wait for `port.accept`; further ones wait in the kernel
 ACCEPT_TIMEOUT: Final = 30.0  # seconds
 

@@ -13,7 +13,7 @@ from hawse.link.keystrokes import REST, Keystrokes
 
 READ_SIZE = 64 << 10
 READ_BURST = 64 << 10  # bytes read per wake-up (a PTY returns about 4 KB per read); other tasks wait for all of them
-SHORT = 256  # bytes: after a shorter read, more data is unlikely, and it would cause another wake-up anyway
+SHORT = 256  # bytes: a shorter read ends the burst, because more data is unlikely and would cause another wake-up
 TRICKLE = 1 << 10  # bytes: the reader does not rest after reading at most this many
 WRITE_LIMIT = 1 << 20  # bytes queued for a program that is not reading
 

@@ -1,4 +1,4 @@
-"""The modes of a PTY's line discipline: whether the kernel echoes typed characters, and which input a read returns."""
+"""Reads the modes of a PTY's line discipline: whether the kernel echoes input, and the input that a read returns."""
 
 import termios
 from typing import Literal
@@ -24,10 +24,10 @@ def input_mode(fd: int) -> InputMode:
 
 
 def input_kind(fd: int) -> InputKind:
-    """Return the input that a read of the PTY `fd` returns now.
+    """Return the kind of input that a read from the PTY `fd` currently returns.
 
     Returns:
-        `line`: a whole line, echoed by the kernel. `secret`: a line without echo. `key`: single keys, echoed or not.
+        `line`: a line that the kernel echoes. `secret`: a line without echo. `key`: single keys, with or without echo.
     """
     try:
         flags: int = termios.tcgetattr(fd)[3]

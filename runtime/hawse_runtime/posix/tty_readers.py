@@ -1,11 +1,12 @@
-"""Finds the process that is blocked in a read of a terminal, from /proc (proc(5)), without help from the program.
+"""Finds the process that is blocked in a read from a terminal, using only /proc (proc(5)).
 
-A process reads the terminal if a thread of the foreground process group sleeps in `read`, or waits for input with
-`poll`, `select` or `epoll`, on a descriptor of this PTY. /proc/PID/task/TID/syscall has the system call and its
-arguments. It needs the same access as ptrace(2): the runtime has it for its own children, because it has their user or
-owns their user namespace. Where access is missing (a set-user-id program, another kernel), the result is `unknown`.
+A process reads from the terminal if a thread of the foreground process group is blocked in `read`, or waits for input
+with `poll`, `select` or `epoll`, on a descriptor of this PTY. /proc/PID/task/TID/syscall contains the system call and
+its arguments. Reading it requires the same access as ptrace(2). The runtime has that access to its children, because it
+runs as their user or owns their user namespace. Without access (set-user-id programs, other kernels), the result is
+`unknown`.
 
-Programs are hostile: a look reads a bounded number of files, and never opens or stats a file of theirs.
+Programs are hostile: a search reads a limited number of files, and never opens or stats a file of a program.
 """
 
 import os
@@ -17,10 +18,10 @@ from typing import Final, Literal, NamedTuple
 from hawse_runtime.posix.proc import list_proc, open_proc, read_link, read_proc
 from hawse_runtime.posix.process_table import read_stat
 
-FILES: Final = 1024  # files of /proc that one look reads: about 15 ms
-PROCESSES: Final = 256  # processes of a terminal that one look considers
+FILES: Final = 1024  # files in /proc that one search reads, in about 15 ms
+PROCESSES: Final = 256  # processes of a terminal that one search examines
 DESCRIPTORS: Final = 256  # descriptors of a process that are searched for the master of another PTY
-POLLED: Final = 1024  # descriptors in the arguments of one system call
+POLLED: Final = 1024  # maximum descriptors in the arguments of one system call
 EPOLL_TEXT: Final = 64 << 10  # bytes of the list of descriptors in an epoll instance
 ARGV: Final = 4096  # bytes of a command line
 
@@ -36,19 +37,19 @@ _X86: Final[dict[int, Call]] = {
 _ARM: Final[dict[int, Call]] = {
     **{63: "read", 65: "read", 73: "poll", 72: "select", 22: "epoll", 441: "epoll", 426: "unknown", 128: "unknown"}
 }
-# The system calls that can wait for input, by their number on each architecture. The requests of io_uring_enter (426)
-# are not visible, nor is the call that restart_syscall continues (219, 128).
+# The system calls that can wait for input, by their number on each architecture. Requests of io_uring_enter (426) are
+# not visible, nor is the call that is continued by restart_syscall (219, 128).
 CALLS: Final = {"x86_64": _X86, "aarch64": _ARM}
 
 
 class Reading(NamedTuple):
-    """The result of one look.
+    """The result of one search.
 
     Attributes:
-        found: Whether a process of the foreground group waits for input of the terminal.
-        pid: The process that does; otherwise, the leader of the group.
-        argv: Its command line, cut after ARGV bytes; empty if it has ended.
-        relay: Whether it waits with the master of another PTY at hand, so that it forwards input to another program.
+        found: Whether a process in the foreground group waits for input from the terminal.
+        pid: The process that waits, or else the leader of the group.
+        argv: The process's command line, truncated to ARGV bytes; empty if the process has ended.
+        relay: Whether the process has the master of another PTY open and thus forwards input to another program.
     """
 
     found: Literal["yes", "no", "unknown"]
@@ -58,21 +59,21 @@ class Reading(NamedTuple):
 
 
 class _Exhausted(Exception):
-    """The look has read as many files as it is allowed to."""
+    """Raised when the search has read the maximum number of files."""
 
 
 class _Unknown(Exception):
-    """The kernel does not show the call of a thread."""
+    """Raised when the kernel does not show the system call of a thread."""
 
 
 def find_reader(tty: str, group: int, root: int, calls: dict[int, Call] | None = None) -> Reading:
-    """Look for a process that waits for input of a terminal. Blocks for some milliseconds.
+    """Search for a process that waits for input from a terminal. Blocks for several milliseconds.
 
     Args:
         tty: The path of the terminal's device, such as `/dev/pts/3`.
-        group: Its foreground process group.
-        root: The program of the terminal, whose descendants are considered.
-        calls: The system calls that wait for input, by number; by default, this machine's.
+        group: The foreground process group of the terminal.
+        root: The terminal's program. Its descendants are searched.
+        calls: The system calls that wait for input, by number; by default, the calls of this machine.
     """
     if calls is None:
         calls = CALLS.get(os.uname().machine, {})
@@ -88,7 +89,7 @@ def find_reader(tty: str, group: int, root: int, calls: dict[int, Call] | None =
 
 
 def command_line(pid: int) -> list[str]:
-    """Return a process's arguments, cut after ARGV bytes; none if it has ended or has none."""
+    """Return a process's arguments, truncated to ARGV bytes. Empty if the process has ended or has no arguments."""
     try:
         fd = open_proc(f"{pid}/cmdline")
     except OSError:
@@ -103,19 +104,19 @@ def command_line(pid: int) -> list[str]:
 
 
 class _Look:
-    """One search. `unknown`: whether a thread could not be examined."""
+    """One search. `unknown` is set if a thread could not be examined."""
 
     def __init__(self, tty: str, calls: dict[int, Call]) -> None:
         self.unknown = False
-        self._ttys = {tty, "/dev/tty"}  # /dev/tty: the controlling terminal, which every member of the group shares
+        self._ttys = {tty, "/dev/tty"}  # /dev/tty is the controlling terminal, which all members of the group share
         self._calls = calls
         self._left = FILES
 
     def members(self, group: int, root: int) -> Iterator[int]:
-        """Yield the processes of the group: its leader, then descendants of `root`. Raises `_Exhausted`."""
+        """Yield the processes of the group: its leader, then other descendants of `root`. Raises `_Exhausted`."""
         seen = {group, root}
         waiting = [group, root] if group != root else [group]
-        for pid in waiting:  # grows
+        for pid in waiting:  # the list grows during the iteration
             self._take()
             stat = read_stat(pid)
             if stat is None or stat.state in "ZX":
@@ -136,14 +137,14 @@ class _Look:
                 if self._thread_reads(pid, thread):
                     return True
             except (FileNotFoundError, ProcessLookupError):
-                # Either the thread has ended, or the kernel has no such file.
+                # Either the thread has ended, or the kernel does not provide the file.
                 self.unknown = self.unknown or _exists(f"{pid}/task/{thread}")
             except (OSError, _Unknown, ValueError):
                 self.unknown = True
         return False
 
     def is_relay(self, pid: int) -> bool:
-        """Return whether the process has the master of a PTY open, like `script`, tmux or sudo."""
+        """Return whether the process has the master of a PTY open, as `script`, tmux and sudo do."""
         try:
             fd = open_proc(f"{pid}/fd", os.O_RDONLY | os.O_DIRECTORY)
         except OSError:
@@ -205,7 +206,7 @@ class _Look:
         return self._target(pid, str(fd)) in self._ttys
 
     def _target(self, pid: int, fd: str) -> str:
-        """Return the path of an open file. It is only compared: a stat could block on a file system of the program."""
+        """Return the path of an open file, for comparison only: a stat could block on the program's file system."""
         self._take()
         try:
             return read_link(f"{pid}/fd/{fd}")

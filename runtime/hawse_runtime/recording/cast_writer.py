@@ -72,7 +72,7 @@ class CastWriter:
 
     @property
     def duration(self) -> float:
-        """The sum of all intervals, in seconds."""
+        """The duration of the recording in seconds, the sum of all intervals."""
         return self._clock.elapsed / 1000
 
     @property

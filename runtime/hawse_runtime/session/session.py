@@ -204,7 +204,7 @@ class Session:
             self._queue.popleft()
             try:
                 self._begin(run)
-            except Exception as error:  # start the next command nevertheless
+            except Exception as error:  # a failed start must not block the queue
                 run.fail(typed(error))
 
     def _begin(self, run: SessionCommand) -> None:

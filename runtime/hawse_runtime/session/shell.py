@@ -124,6 +124,6 @@ class Shell:
 
 
 def _pipe(path: Path) -> int:
-    """Create a named pipe and open both ends, so that opening never blocks the shell and it never reads EOF."""
+    """Create a named pipe and open both ends, so that the shell neither blocks on opening it nor reads EOF."""
     os.mkfifo(path, 0o600)
     return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)

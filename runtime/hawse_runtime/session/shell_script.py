@@ -121,7 +121,7 @@ class ShellScript:
         return text
 
     def before(self, cwd: str | None, env: Mapping[str, str | None]) -> str:
-        """Return a script that saves the current directory and variables and sets the ones of a call."""
+        """Return a script that saves the current directory and variables and sets the values requested by a call."""
         text = ""
         for number, (name, value) in enumerate(env.items()):
             was = f"__hawse_was{number}"

@@ -6,7 +6,7 @@ A chunk without a command costs one search for ESC ].
 import re
 from typing import NamedTuple
 
-LIMIT = 8 << 10  # bytes of a payload; commands with longer ones (images, clipboard contents) are ignored
+LIMIT = 8 << 10  # bytes of a payload; commands with a longer payload (images, clipboard contents) are ignored
 
 _INTRODUCER = b"\x1b]"
 # BEL and ST (ESC \) terminate a command. CAN, SUB and any other ESC cancel it (DEC STD 070).

@@ -103,7 +103,7 @@ class Terminal:
         self.sending = asyncio.Lock()
         self._subscribers: dict[Subscriber, InputListener | None] = {}
         self._on_exit = on_exit
-        self._typed: float | None = None  # when input arrived that no output has followed yet
+        self._typed: float | None = None  # when the latest input arrived, if no output has followed it
         self._checked = 0  # the end of the output when the lags were last checked
         self._retired = False
         self.sizes = SizeHistory(options.cols, options.rows)
@@ -182,7 +182,7 @@ class Terminal:
                 on_input(data)
         self.shell_state.note_input(data, "hidden" if self.hung_up else input_mode(self._fd))
         self.waiting.typed(data)
-        now = time.monotonic()  # the event loop's clock may be too coarse
+        now = time.monotonic()  # the event loop's clock has a resolution of 1 ms
         if self._typed is None or now - self._typed > SILENT:
             self._typed = now
         self._writer.write(data, on_written)

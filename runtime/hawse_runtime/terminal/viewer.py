@@ -294,7 +294,7 @@ class Viewer:
             The number of bytes that can still be sent to this viewer.
         """
         assert self.cursor is not None
-        # Compute the window only once: `pull` would not be called again for credit that becomes available in between.
+        # Compute the window only once: if it grew after nothing was sent, `pull` would not be called again to use it.
         room = self.room()
         if min(size, room, self._journal.end - self.cursor) <= 0:
             return room

@@ -193,7 +193,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self._finish("pattern", offset=match.end, match=OutputMatch(**match._asdict()))
 
     def _check_end(self) -> None:
-        """Check for an ended command, a prompt and the program's end, up to the cursor, where no match was found."""
+        """Check for an ended command, a prompt, a question and the program's end, up to the cursor."""
         terminal = self._terminal
         command = terminal.shell_state.commands.ended_after(self._cursor.start) if self._command else None
         if command is not None and (command.after or 0) <= self._cursor.offset:

@@ -1,7 +1,7 @@
-"""Whether the program of a terminal waits for input, and for which kind: found by looking at /proc, not by its output.
+"""Determines whether a terminal's program waits for input, and what kind, by inspecting /proc instead of the output.
 
-A look follows when output and input have paused; while output flows, there is none. A program that stays silent is
-looked at less and less often, a shell at its prompt not again until there is output or input.
+The tracker inspects the processes once output and input have paused, never while output flows. It inspects a silent
+program less and less often. At a shell's prompt, it waits for new output or input.
 """
 
 import asyncio
@@ -23,29 +23,29 @@ from hawse_runtime.posix.tty_readers import Reading, find_reader
 from hawse_runtime.screen.plain_snapshot import plain_lines
 from hawse_runtime.terminal.shell_state import ShellStateTracker
 
-PAUSE: Final = 0.1  # seconds without output and input before a look
-INTERVAL: Final = 0.25  # the minimum, in seconds between looks
-LONGEST: Final = 2.0  # seconds between looks at a program that stays silent
-BACKOFF: Final = 8  # the silence so far, in seconds, is divided by it for the next interval
-FLOWING: Final = 1.0  # seconds of output after which a program no longer counts as waiting
+PAUSE: Final = 0.1  # seconds without output and input before an inspection
+INTERVAL: Final = 0.25  # minimum seconds between inspections
+LONGEST: Final = 2.0  # maximum seconds between inspections of a program that stays silent
+BACKOFF: Final = 8  # the next interval is the silence so far divided by this
+FLOWING: Final = 1.0  # seconds of output until a program no longer counts as waiting
 GUESS_AFTER: Final = 1.0  # seconds of silence before a prompt is recognized by its shape
-PROMPT_BYTES: Final = 4096  # of output that a prompt can have, escape sequences included
-PROMPT_LIMIT: Final = 256  # characters
-COMMAND_LIMIT: Final = 256  # characters
+PROMPT_BYTES: Final = 4096  # maximum bytes of a prompt in the output, including escape sequences
+PROMPT_LIMIT: Final = 256  # maximum characters of a prompt
+COMMAND_LIMIT: Final = 256  # maximum characters of a command line
 
 SHELLS: Final = frozenset(("ash", "bash", "busybox", "dash", "fish", "ksh", "ksh93", "mksh", "rbash", "sh", "zsh"))
 PLAIN_SHELLS: Final = frozenset(("ash", "busybox", "dash", "ksh", "ksh93", "sh"))  # some read lines without an editor
-# Programs that forward keys to a program elsewhere, and then cannot know whether that one waits.
+# Programs that forward keys to a remote program. They cannot know whether that program is waiting.
 RELAYS: Final = frozenset(
     ("docker", "kubectl", "mosh-client", "nsenter", "podman", "screen", "ssh", "telnet", "tmux", "tmux: client")
 )
-# Programs that read a password key by key, to print asterisks.
+# Programs that read a password key by key in order to print asterisks.
 SECRET_READERS: Final = frozenset(
     ("pinentry-curses", "pinentry-tty", "pkttyagent", "systemd-ask-password", "systemd-tty-ask-password-agent")
 )
 
 _SUBMITS: Final = re.compile(rb"[\r\n\x03\x04]")  # Enter, Ctrl-C and Ctrl-D answer a prompt
-# Cursor movements to other rows, and the alternate screen: the row is not a prompt but a part of a picture.
+# Movements of the cursor to other rows, and the alternate screen: the row is part of a full-screen display.
 _PICTURE: Final = re.compile(rb"\x1b\[[0-9;]*[ABHdf]|\x1b\[\?(?:47|1047|1049)h")
 _PROMPT_SHAPE: Final = re.compile(r"[?:>)\]]\s*$")
 
@@ -53,7 +53,7 @@ NOT_WAITING: Final = TerminalWaiting(kind="no")
 
 
 class WaitingTracker:
-    """The waiting state of one terminal. Call `touched` for output, `typed` for input, and `close` at the end."""
+    """Tracks whether one terminal waits. Call `touched` for output, `typed` for input, and `close` at the end."""
 
     def __init__(
         self,
@@ -64,18 +64,18 @@ class WaitingTracker:
         pool: ThreadPool,
         changed: Callable[[], None],
     ) -> None:
-        """Start with the first look after PAUSE.
+        """Create a tracker. The first inspection happens after PAUSE seconds.
 
         Args:
-            fd: The master of the PTY. It must stay open until `close`.
-            pid: The program of the terminal.
-            journal: Its output.
-            shell_state: The commands that its shell reports.
-            pool: Runs the looks.
-            changed: Called when the state has changed, or is current again.
+            fd: The master of the PTY. It must stay open until `close` is called.
+            pid: The process id of the terminal's program.
+            journal: The terminal's output.
+            shell_state: The commands reported by the terminal's shell.
+            pool: The threads that inspect processes.
+            changed: Called when the state has changed or has become current again.
         """
         self.state = NOT_WAITING
-        self.current = False  # whether there was neither output nor input since the look that found `state`
+        self.current = False  # whether neither output nor input has arrived since `state` was determined
         self._fd = fd
         self._pid = pid
         self._journal = journal
@@ -85,24 +85,24 @@ class WaitingTracker:
         self._loop = asyncio.get_running_loop()
         self._tty = name_of_pty(fd)
         self._now = self._loop.time
-        self._touched_at = self._now()  # the latest output or input
-        self._flow_began = self._touched_at  # the first output or input since the state was current
+        self._touched_at = self._now()  # when output or input last arrived
+        self._flow_began = self._touched_at  # when output or input first arrived after the state was current
         self._looked_at = 0.0
         self._touches = 0
         self._looking = False
         self._closed = False
-        self._reader: int | None = None  # the process that waits
+        self._reader: int | None = None  # the process that is waiting
         self._timer: TimerHandle | None = None
         self._due_at = 0.0
         self._schedule(self._touched_at + PAUSE)
 
     @property
     def waits(self) -> bool:
-        """Whether a program waits for input now, other than a shell for its next command."""
+        """Whether a program is waiting for input now. A shell waiting for its next command does not count."""
         return self.current and self.state.kind in ("line", "secret", "key")
 
     def touched(self) -> None:
-        """Note output."""
+        """Record output."""
         now = self._now()
         if self.current:
             self.current = False
@@ -113,13 +113,13 @@ class WaitingTracker:
             self._schedule(now + PAUSE)
 
     def typed(self, data: bytes | memoryview) -> None:
-        """Note input. A line end answers a prompt, so that nothing waits until the next look."""
+        """Record input. A line end answers a prompt, so nothing counts as waiting until the next inspection."""
         self.touched()
         if self.state is not NOT_WAITING and _SUBMITS.search(data):
             self._publish(NOT_WAITING, None)
 
     def close(self) -> None:
-        """Stop: the program has ended."""
+        """Stop tracking. Called when the program has ended."""
         self._closed = True
         self.state, self.current = NOT_WAITING, True
         if self._timer is not None:
@@ -154,7 +154,7 @@ class WaitingTracker:
             group = os.tcgetpgrp(self._fd)
         except OSError:
             group = 0
-        if group <= 0:  # no process has the PTY open, or the group is in a PID namespace out of sight
+        if group <= 0:  # every process has closed the PTY, or the group is in an invisible PID namespace
             self._settle(Reading("unknown" if group < 0 else "no", 0, []))
             return
         tty, pid, touches = self._tty, self._pid, self._touches
@@ -173,20 +173,20 @@ class WaitingTracker:
             return
         if future.cancelled() or future.exception() is not None:
             self._settle(Reading("unknown", 0, []))
-        elif touches != self._touches:  # it may have been answered
+        elif touches != self._touches:  # input may have answered the prompt in the meantime
             self._schedule(max(self._touched_at + PAUSE, self._looked_at + INTERVAL))
         else:
             self._settle(future.result())
 
     def _settle(self, reading: Reading) -> None:
-        """Publish the result of a look, and schedule the next one."""
+        """Publish the result of an inspection, and schedule the next one."""
         silence = self._now() - self._touched_at
-        # The mode is read after the look: a program changes it before it reads.
+        # Read the mode after the inspection: a program changes the mode before it reads.
         state = self._judge(reading, input_kind(self._fd), silence)
         reader = reading.pid if state.kind != "no" else None
         was_current, self.current = self.current, True
         if _same(state, self.state) and reader == self._reader:
-            state = self.state  # with the time and the prompt from before the user has typed
+            state = self.state  # keeps the time and the prompt from before the user typed
         if state != self.state:
             self._publish(state, reader)
         elif not was_current:
@@ -201,7 +201,7 @@ class WaitingTracker:
     # ---- the state
 
     def _judge(self, reading: Reading, kind: InputKind, silence: float) -> TerminalWaiting:
-        """Return the state after a look."""
+        """Return the state that follows from an inspection."""
         if reading.found == "no":
             return NOT_WAITING
         name = _name(reading.argv)
@@ -228,7 +228,7 @@ class WaitingTracker:
         )
 
     def _is_idle(self, reading: Reading, name: str, kind: InputKind) -> bool:
-        """Return whether the reader is a shell that waits for its next command, rather than in its `read` builtin."""
+        """Return whether the reader is a shell that waits for its next command, not for input of its `read` builtin."""
         if name not in SHELLS or not is_interactive(reading.argv):
             return False
         if reading.pid == self._pid and self._shell_state.reports_commands:
@@ -241,10 +241,10 @@ class WaitingTracker:
 
 
 def prompt_of(output: bytes) -> str | None:
-    """Return the text of the unfinished last row; None if it is empty or a part of a picture, as of an editor.
+    """Return the text of the unfinished last row. None if it is empty or part of a full-screen display.
 
     Args:
-        output: The end of a terminal's output.
+        output: The last output of a terminal.
     """
     row = output.rpartition(b"\n")[2]
     if _PICTURE.search(row):
@@ -253,7 +253,7 @@ def prompt_of(output: bytes) -> str | None:
 
 
 def is_interactive(argv: list[str]) -> bool:
-    """Return whether a shell with these arguments reads commands from the terminal: no script, and no option `-c`."""
+    """Return whether a shell with these arguments reads commands from the terminal: neither a script nor `-c`."""
     words = iter(argv[1:])
     for word in words:
         if word in ("--rcfile", "--init-file", "-o", "+o", "-O", "+O"):
@@ -268,7 +268,7 @@ def _name(argv: list[str]) -> str:
 
 
 def _same(state: TerminalWaiting, earlier: TerminalWaiting) -> bool:
-    """Return whether `state` is the same question: its prompt may have been extended by the echo of typed text."""
+    """Return whether `state` is the same question. Echoed input may have extended its prompt."""
     kinds = (state.kind, state.idle_shell, state.guess, state.command)
     if kinds != (earlier.kind, earlier.idle_shell, earlier.guess, earlier.command):
         return False

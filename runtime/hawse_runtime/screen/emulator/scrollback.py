@@ -40,7 +40,7 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
     libghostty's formatter paints most rows. Lines that it formats incorrectly are painted one by one.
     """
     flags = row_flags(terminal, first, 0)
-    # The first row of each line, and finally the first row after the painted ones.
+    # The first row of each line, followed by the first row that is not painted here.
     starts = [first]
     starts += [y for y, above in enumerate(flags[:-1], first + 1) if not above & WRAPS]
     joined = starts[-1] != 0

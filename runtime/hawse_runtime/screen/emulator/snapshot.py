@@ -161,7 +161,7 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
     """Paint the parts that can only be read by changing the terminal, using a copy of it.
 
     Returns:
-        The main screen with a switch to the alternate one, if the latter is visible; and the saved cursor.
+        The main screen and a switch to the alternate screen, if that is visible; and the saved cursor.
     """
     alternate = is_alternate(terminal)
     with cloned(terminal, scrollback=scrollback if alternate else 0) as (clone, screens):
