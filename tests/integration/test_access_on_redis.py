@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hawse.wire import Principal
 from hawse_gateway.auth.credentials import Credentials
-from hawse_gateway.auth.uses import OpenUses
+from hawse_gateway.auth.open_connections import OpenConnections
 from hawse_gateway.sandboxes.owners import Owners
 from hawse_gateway.sandboxes.records import SANDBOXES
 from hawse_gateway.store.base import ABSENT, Put
@@ -47,11 +47,11 @@ async def test_a_revocation_at_one_gateway_ends_what_is_open_at_the_other(tmp_pa
         assert owner is not None
         token, row = await first.create("token", ADA, owner)
         await until(lambda: second.find(token))
-        uses, ended = OpenUses(expiry=second.expiry), asyncio.Event()
-        second.subscribe(uses.end)
+        connections, ended = OpenConnections(expiry=second.expiry), asyncio.Event()
+        second.subscribe(connections.end)
         identity = second.find(token)
         assert identity is not None
-        with uses.hold(identity, "127.0.0.1:1", ended.set):
+        with connections.hold(identity, "127.0.0.1:1", ended.set):
             await first.revoke(row.id)
             async with asyncio.timeout(TIMEOUT):
                 await ended.wait()

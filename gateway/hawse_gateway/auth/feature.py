@@ -5,9 +5,9 @@ import time
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.methods import AccessMethods
+from hawse_gateway.auth.open_connections import OpenConnections
 from hawse_gateway.auth.settings import AccessSettings
 from hawse_gateway.auth.tickets import Tickets
-from hawse_gateway.auth.uses import OpenUses
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.limits.quotas import HeldLimit
@@ -29,13 +29,13 @@ def _build(gateway: Composition) -> None:
     gateway.add(
         AccessPolicy(credentials, tickets, hosts=hosts, origins=access.origins, failed_attempts=failed_attempts)
     )
-    uses = gateway.add(OpenUses(expiry=credentials.expiry, connections=gateway.part(HeldLimit)))
-    credentials.subscribe(uses.end)
+    connections = gateway.add(OpenConnections(expiry=credentials.expiry, connections=gateway.part(HeldLimit)))
+    credentials.subscribe(connections.end)
 
 
 def _build_methods(gateway: Composition) -> None:
     credentials = gateway.part(Credentials)
-    methods = gateway.add(AccessMethods(credentials, gateway.part(OpenUses), gateway.part(Owners).owns))
+    methods = gateway.add(AccessMethods(credentials, gateway.part(OpenConnections), gateway.part(Owners).owns))
     gateway.methods.append(methods)
     gateway.running.append(credentials.running())
 

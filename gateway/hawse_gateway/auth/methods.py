@@ -27,7 +27,7 @@ from hawse_gateway.auth.call_check import Owns, owns_nothing
 from hawse_gateway.auth.credential_rows import Credential, Kind
 from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.identity import Identity
-from hawse_gateway.auth.uses import OpenUses, Use
+from hawse_gateway.auth.open_connections import OpenConnection, OpenConnections
 
 LINK_ROLES = ("viewer", "writer")  # other roles could create tokens or processes that outlive the link
 
@@ -35,16 +35,16 @@ LINK_ROLES = ("viewer", "writer")  # other roles could create tokens or processe
 class AccessMethods:
     """The handlers of `token.*` and `share.*`."""
 
-    def __init__(self, credentials: Credentials, uses: OpenUses, owns: Owns = owns_nothing) -> None:
+    def __init__(self, credentials: Credentials, connections: OpenConnections, owns: Owns = owns_nothing) -> None:
         """Create the handlers.
 
         Args:
             credentials: The tokens and links.
-            uses: The open connections and requests, by credential.
+            connections: The open connections and requests, by credential.
             owns: Returns whether a caller owns a sandbox.
         """
         self._credentials = credentials
-        self._uses = uses
+        self._connections = connections
         self._owns = owns
 
     # ---- tokens
@@ -180,13 +180,13 @@ class AccessMethods:
             expires=_date(row),
             uses=row.uses,
             max_uses=row.max_uses,
-            users=[ShareUser(address=use.address, since=use.since) for use in self._open(row)],
+            users=[ShareUser(address=one.address, since=one.since) for one in self._open(row)],
         )
 
-    def _open(self, row: Credential) -> list[Use]:
+    def _open(self, row: Credential) -> list[OpenConnection]:
         """Return the open connections and requests of a token or link, including its sessions."""
         sessions = (one.id for one in self._credentials.all("session") if one.parent == row.id)
-        return [use for id in (row.id, *sessions) for use in self._uses.of(id)]
+        return [one for id in (row.id, *sessions) for one in self._connections.of(id)]
 
 
 def _opens_only(row: Credential, sandbox: str) -> bool:

@@ -13,7 +13,7 @@ from hawse.wire import HawseError, Limits, Principal
 from hawse.wire.limits import SUBPROTOCOL
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.identity import Identity
-from hawse_gateway.auth.uses import OpenUses, ended
+from hawse_gateway.auth.open_connections import OpenConnections, ended
 from hawse_gateway.connection.backlog import BacklogBudget
 from hawse_gateway.connection.client_connection import (
     ClientConnection,
@@ -49,7 +49,7 @@ class ConnectEndpoint:
     def __init__(
         self,
         access_policy: AccessPolicy,
-        uses: OpenUses,
+        connections: OpenConnections,
         links: Links,
         limits: Limits,
         max_connections: int,
@@ -60,7 +60,7 @@ class ConnectEndpoint:
 
         Args:
             access_policy: Authenticates clients.
-            uses: Ends connections when the client's credential is revoked or expires.
+            connections: Ends connections when the client's credential is revoked or expires.
             links: The links to the sandboxes that handle the calls.
             limits: The limits announced in `welcome`.
             max_connections: The maximum number of connected clients.
@@ -71,7 +71,7 @@ class ConnectEndpoint:
         self._audit = audit
         self._links = links
         self._access_policy = access_policy
-        self._uses = uses
+        self._connections = connections
         self._limits = limits
         self._shares = Shares(max_connections, "connections")
         self._backlogs = BacklogBudget()
@@ -140,7 +140,7 @@ class ConnectEndpoint:
             await client.send_final_messages(refused)
             return
         end = partial(client.close, ConnectionClose(4401, "unauthenticated", ended()))
-        with self._shares.hold(principal), self._uses.hold(identity, name, end):
+        with self._shares.hold(principal), self._connections.hold(identity, name, end):
             await self._run(client)
 
     async def _run(self, client: ClientConnection) -> None:
@@ -168,7 +168,7 @@ class ConnectEndpoint:
             return ConnectionClose(4401, "unauthenticated", error)
         try:
             self._shares.check(identity.principal)
-            self._uses.check(identity, address)
+            self._connections.check(identity, address)
         except HawseError as error:
             return ConnectionClose(4429, error.code, error)
         return None

@@ -8,7 +8,7 @@ from hawse.wire import HawseError
 from hawse.wire.join import JOIN_PATH
 from hawse_gateway.audit.trail import AuditTrail
 from hawse_gateway.auth.access_policy import AccessPolicy
-from hawse_gateway.auth.uses import OpenUses
+from hawse_gateway.auth.open_connections import OpenConnections
 from hawse_gateway.connection.endpoint import ConnectEndpoint
 from hawse_gateway.connection.join import JoinEndpoint
 from hawse_gateway.connection.settings import ConnectionSettings
@@ -30,7 +30,7 @@ def _build(gateway: Composition) -> None:
     connect = gateway.add(
         ConnectEndpoint(
             gateway.part(AccessPolicy),
-            gateway.part(OpenUses),
+            gateway.part(OpenConnections),
             gateway.part(Links),
             settings.limits,
             settings.max_connections,
@@ -52,7 +52,7 @@ def _build_join(gateway: Composition) -> None:
         return
     join = JoinEndpoint(
         gateway.part(AccessPolicy),
-        gateway.part(OpenUses),
+        gateway.part(OpenConnections),
         provider,
         gateway.part(Sandboxes).joining,
         gateway.part(AuditTrail),

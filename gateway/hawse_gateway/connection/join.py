@@ -23,7 +23,7 @@ from hawse.wire.join import (
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.call_check import Owns
 from hawse_gateway.auth.identity import Identity, principal_in
-from hawse_gateway.auth.uses import OpenUses, ended
+from hawse_gateway.auth.open_connections import OpenConnections, ended
 from hawse_gateway.core.context import CallContext, current
 from hawse_gateway.http.endpoint import address_of
 from hawse_gateway.http.responses import error_response
@@ -85,7 +85,7 @@ class JoinEndpoint:
     def __init__(
         self,
         access_policy: AccessPolicy,
-        uses: OpenUses,
+        connections: OpenConnections,
         provider: JoinedProvider,
         joining: JoinedSandboxes,
         audit: MachineAudit,
@@ -96,14 +96,14 @@ class JoinEndpoint:
 
         Args:
             access_policy: Authenticates machines.
-            uses: Ends connections when the machine's credential is revoked or expires.
+            connections: Ends connections when the machine's credential is revoked or expires.
             provider: Holds the connected machines.
             joining: Updates the rows of sandboxes.
             audit: Notified when machines join, leave or are refused.
             owns: Returns whether a caller owns a sandbox.
         """
         self._access_policy = access_policy
-        self._uses = uses
+        self._connections = connections
         self._provider = provider
         self._joining = joining
         self._audit = audit
@@ -145,7 +145,7 @@ class JoinEndpoint:
         if identity is None:
             raise HawseError("unauthenticated", "the token is missing or not valid, or its sandbox was deleted")
         address = address_of(scope)
-        self._uses.check(identity, address)
+        self._connections.check(identity, address)
         with self._shares.hold(identity.principal):
             return await self._serve_known(socket, identity, address)
 
@@ -161,7 +161,7 @@ class JoinEndpoint:
             revoked.append(True)
             machine.lost()
 
-        with self._uses.hold(identity, address, end):
+        with self._connections.hold(identity, address, end):
             self._provider.machines.add(machine)
             socket.attach(machine)
             try:

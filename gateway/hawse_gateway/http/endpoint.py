@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 from hawse_gateway.auth.access_policy import AccessPolicy
-from hawse_gateway.auth.uses import OpenUses, ended
+from hawse_gateway.auth.open_connections import OpenConnections, ended
 from hawse_gateway.http.responses import error_response
 from hawse_gateway.limits.pace import ByteRates, paced
 from hawse_gateway.upstream.call import UpstreamCall
@@ -41,13 +41,13 @@ class RequestAdmission(NamedTuple):
     Attributes:
         access_policy: Authenticates callers.
         requests: Counts the open requests.
-        uses: Ends requests when the caller's credential is revoked or expires.
+        connections: Ends requests when the caller's credential is revoked or expires.
         byte_rates: Slows down callers that exceed their bytes per second.
     """
 
     access_policy: AccessPolicy
     requests: Shares
-    uses: OpenUses
+    connections: OpenConnections
     byte_rates: ByteRates = ByteRates()
 
 
@@ -95,7 +95,7 @@ class HttpEndpoint:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request and send the response. Raises `HawseError`, for example when the credential expires."""
-        access_policy, requests, uses, byte_rates = self._admission
+        access_policy, requests, connections, byte_rates = self._admission
         identity = access_policy.admit(scope, ticket=self._ticket)
         address = address_of(scope)
         loop = asyncio.get_running_loop()
@@ -103,7 +103,7 @@ class HttpEndpoint:
             async with asyncio.timeout(None) as until_ended:
                 with (
                     requests.hold(identity.principal),
-                    uses.hold(identity, address, lambda: until_ended.reschedule(loop.time())),
+                    connections.hold(identity, address, lambda: until_ended.reschedule(loop.time())),
                     paced(byte_rates.pace(identity.principal, address)),
                 ):
                     response = await self._handle(HttpRequest(scope, receive), identity.principal, send)

@@ -10,9 +10,9 @@ from hawse_gateway import VERSION
 from hawse_gateway.audit.trail import AuditTrail
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.open_connections import OpenConnections
 from hawse_gateway.auth.settings import AccessSettings
 from hawse_gateway.auth.tickets import Tickets
-from hawse_gateway.auth.uses import OpenUses
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.http import methods as rest
 from hawse_gateway.http.context import RequestContexts
@@ -34,7 +34,7 @@ def _build(gateway: Composition) -> None:
     access_policy = gateway.part(AccessPolicy)
     audit, links, sign_on = gateway.part(AuditTrail), gateway.part(Links), gateway.find(SignOn)
     shares = Shares(REQUESTS, "requests")
-    admission = RequestAdmission(access_policy, shares, gateway.part(OpenUses), gateway.part(ByteRates))
+    admission = RequestAdmission(access_policy, shares, gateway.part(OpenConnections), gateway.part(ByteRates))
     provider = None if sign_on is None else sign_on.name
     sessions = SessionEndpoints(access_policy, gateway.part(Credentials), gateway.part(Tickets), audit, provider)
     gateway.routes += [

@@ -15,8 +15,8 @@ from starlette.types import Receive, Scope, Send
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.auth.open_connections import OpenConnections
 from hawse_gateway.auth.tickets import Tickets
-from hawse_gateway.auth.uses import OpenUses
 from hawse_gateway.http.endpoint import (
     ClientDisconnectedError,
     HttpEndpoint,
@@ -32,7 +32,9 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 async def ask(handler: Any, requests: Shares | None = None, **headers: str) -> httpx.Response:
     access_policy = AccessPolicy(credentials(TOKEN), Tickets(lambda: 0.0))
-    endpoint = HttpEndpoint(RequestAdmission(access_policy, requests or Shares(8, "requests"), OpenUses()), handler)
+    endpoint = HttpEndpoint(
+        RequestAdmission(access_policy, requests or Shares(8, "requests"), OpenConnections()), handler
+    )
     app = Starlette(routes=[Route("/", endpoint)])
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as http:
         return await http.get("/", headers=BEARER | headers)

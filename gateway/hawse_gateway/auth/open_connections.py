@@ -15,7 +15,7 @@ LONGEST: Final = 300.0  # s between checks of the clock, because timers stop whi
 
 
 @dataclass(frozen=True, eq=False)
-class Use:
+class OpenConnection:
     """One connection or request.
 
     Attributes:
@@ -31,7 +31,7 @@ class Use:
     end: Callable[[], None]
 
 
-class OpenUses:
+class OpenConnections:
     """The open connections and requests of one gateway."""
 
     def __init__(
@@ -51,7 +51,7 @@ class OpenUses:
         self._held = connections or HeldLimit()
         self._clock = clock or Clock()
         self._expiry = expiry
-        self._open: dict[str, dict[Use, None]] = {}  # uses by the id of the credential, oldest first
+        self._open: dict[str, dict[OpenConnection, None]] = {}  # connections by the id of the credential, oldest first
 
     def check(self, identity: Identity, address: str) -> None:
         """Raise `HawseError` (`limit_exceeded`) if a caller cannot open another connection or request."""
@@ -74,42 +74,42 @@ class OpenUses:
 
     @contextmanager
     def _registered(self, identity: Identity, address: str, end: Callable[[], None]) -> Iterator[None]:
-        use = Use(identity, address, self._clock.now().wall, end)
-        self._open.setdefault(identity.credential, {})[use] = None
-        timer = self._expire(use)
+        connection = OpenConnection(identity, address, self._clock.now().wall, end)
+        self._open.setdefault(identity.credential, {})[connection] = None
+        timer = self._expire(connection)
         try:
             yield
         finally:
             for handle in timer:
                 handle.cancel()
-            uses = self._open.get(identity.credential, {})
-            uses.pop(use, None)
-            if not uses:
+            connections = self._open.get(identity.credential, {})
+            connections.pop(connection, None)
+            if not connections:
                 self._open.pop(identity.credential, None)
 
     def end(self, credential: str) -> None:
         """End all connections and requests of a credential."""
-        for use in self._open.pop(credential, {}):
-            use.end()
+        for connection in self._open.pop(credential, {}):
+            connection.end()
 
-    def of(self, credential: str) -> list[Use]:
+    def of(self, credential: str) -> list[OpenConnection]:
         """Return the connections and requests of a credential, oldest first."""
         return list(self._open.get(credential, {}))
 
-    def _expire(self, use: Use) -> list[asyncio.TimerHandle]:
-        """Start the timer that ends a use. The list holds the current timer."""
+    def _expire(self, connection: OpenConnection) -> list[asyncio.TimerHandle]:
+        """Start the timer that ends a connection. The list holds the current timer."""
         timers: list[asyncio.TimerHandle] = []
-        expires = use.identity.expires
+        expires = connection.identity.expires
         if expires is None:
             return timers
         loop = asyncio.get_running_loop()
 
         def look() -> None:
             timers.clear()
-            end = self._expiry(use.identity)
+            end = self._expiry(connection.identity)
             left = LONGEST if end is None else self._clock.until(end)
             if left <= 0:
-                use.end()
+                connection.end()
             else:
                 timers.append(loop.call_later(min(left, LONGEST), look))
 
