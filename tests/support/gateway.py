@@ -43,9 +43,9 @@ from hawse_gateway.connection.endpoint import ConnectEndpoint
 from hawse_gateway.core.feature import Feature
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.http.static import StaticPages
+from hawse_gateway.limits.byte_rates import ByteRates
 from hawse_gateway.limits.calls import CallRates
 from hawse_gateway.limits.failed_attempts import FailedAttempts
-from hawse_gateway.limits.pace import ByteRates
 from hawse_gateway.mounts.methods import MountOptions
 from hawse_gateway.providers.base import Capabilities, Endpoint, Report
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider

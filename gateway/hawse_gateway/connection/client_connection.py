@@ -30,7 +30,7 @@ from hawse_gateway.auth.principals import role_of
 from hawse_gateway.connection.backlog import Backlog, BacklogBudget
 from hawse_gateway.connection.channel_bridge import ChannelBridge
 from hawse_gateway.connection.credit_budget import TOTAL, CreditBudget
-from hawse_gateway.limits.pace import Pace, Pacer
+from hawse_gateway.limits.byte_rates import Pace, Pacer
 from hawse_gateway.upstream.links import Links
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 

@@ -24,7 +24,7 @@ from hawse_gateway.connection.client_connection import (
 from hawse_gateway.core.context import CallContext, current
 from hawse_gateway.http.endpoint import address_of
 from hawse_gateway.http.responses import error_response
-from hawse_gateway.limits.pace import ByteRates
+from hawse_gateway.limits.byte_rates import ByteRates
 from hawse_gateway.transport.uvicorn_websocket import SOCKET
 from hawse_gateway.upstream.links import Links
 

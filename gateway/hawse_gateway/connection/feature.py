@@ -14,7 +14,7 @@ from hawse_gateway.connection.join import JoinEndpoint
 from hawse_gateway.connection.settings import ConnectionSettings
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.http.responses import error_response
-from hawse_gateway.limits.pace import ByteRates
+from hawse_gateway.limits.byte_rates import ByteRates
 from hawse_gateway.metrics.prometheus_text import Exposition, Family
 from hawse_gateway.providers.joined.machines import Machines
 from hawse_gateway.providers.joined.provider import JoinedProvider

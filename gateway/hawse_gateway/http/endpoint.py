@@ -15,7 +15,7 @@ from hawse.wire import HawseError, Principal
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.open_connections import OpenConnections, ended
 from hawse_gateway.http.responses import error_response
-from hawse_gateway.limits.pace import ByteRates, paced
+from hawse_gateway.limits.byte_rates import ByteRates, paced
 from hawse_gateway.upstream.call import UpstreamCall
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from hawse_gateway.http.recordings import PATH, RecordingDownloads
 from hawse_gateway.http.responses import json_response
 from hawse_gateway.http.sessions import SessionEndpoints
 from hawse_gateway.http.static import SecurityHeaders, StaticPages, pages
-from hawse_gateway.limits.pace import ByteRates
+from hawse_gateway.limits.byte_rates import ByteRates
 from hawse_gateway.preview.settings import PreviewSettings
 from hawse_gateway.sign_on.feature import SignOn
 from hawse_gateway.upstream.links import Links

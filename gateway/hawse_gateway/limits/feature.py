@@ -3,9 +3,9 @@
 import secrets
 
 from hawse_gateway.core.feature import Composition, Feature
+from hawse_gateway.limits.byte_rates import ByteRates
 from hawse_gateway.limits.calls import CallLimits, CallRates
 from hawse_gateway.limits.failed_attempts import FailedAttempts
-from hawse_gateway.limits.pace import ByteRates
 from hawse_gateway.limits.quotas import HeldLimit, Quotas
 from hawse_gateway.limits.settings import LimitSettings
 from hawse_gateway.limits.shared import SharedLimits

@@ -5,7 +5,7 @@ from starlette.middleware import Middleware
 from hawse_gateway.audit.trail import AuditTrail
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.core.feature import Composition, Feature
-from hawse_gateway.limits.pace import ByteRates
+from hawse_gateway.limits.byte_rates import ByteRates
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.preview.addresses import PreviewAddresses
 from hawse_gateway.preview.ingress import Ingress

@@ -14,7 +14,7 @@ from hawse.api.ports import preview_digest
 from hawse.api.rights import OPERATE
 from hawse.wire import HawseError, Principal
 from hawse_gateway.auth.principals import PREVIEW
-from hawse_gateway.limits.pace import ByteRates
+from hawse_gateway.limits.byte_rates import ByteRates
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.table import read_previews

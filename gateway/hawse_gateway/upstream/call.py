@@ -14,7 +14,7 @@ from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, 
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import from_raw, to_raw
 from hawse_gateway.core.context import CallContext, current
-from hawse_gateway.limits.pace import CURRENT, Pace, Pacer
+from hawse_gateway.limits.byte_rates import CURRENT, Pace, Pacer
 from hawse_gateway.upstream.input_queue import InputQueue
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 

@@ -9,7 +9,7 @@ from hawse.api.ports import PortConnectOpened
 from hawse.wire import Event, HawseError, Principal
 from hawse_gateway.auth.principals import PREVIEW
 from hawse_gateway.core.context import CallContext
-from hawse_gateway.limits.pace import Pace
+from hawse_gateway.limits.byte_rates import Pace
 from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 

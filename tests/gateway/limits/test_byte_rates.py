@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from hawse.wire import HawseError, Principal
-from hawse_gateway.limits.pace import PATIENCE, WINDOW_MIN, ByteRates, Pacer, paced
+from hawse_gateway.limits.byte_rates import PATIENCE, WINDOW_MIN, ByteRates, Pacer, paced
 from hawse_gateway.limits.quotas import Quotas
 from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 from tests.support.gateway import VIEWER_TOKEN, FakeRuntime, Gateway, Peer, pattern
