@@ -18,6 +18,13 @@ from hawse_gateway.egress.addresses import Address
 from hawse_gateway.egress.certificates import Authority
 from hawse_gateway.egress.plan import Terms
 from hawse_gateway.egress.proxy_process import websocket
+from hawse_gateway.egress.proxy_process.http_connection import (
+    FAILURES,
+    IDLE_TIMEOUT,
+    SWITCHING,
+    ClosedError,
+    HttpConnection,
+)
 from hawse_gateway.egress.proxy_process.masking import Mask
 from hawse_gateway.egress.proxy_process.requests import (
     BAD_GATEWAY,
@@ -30,7 +37,6 @@ from hawse_gateway.egress.proxy_process.requests import (
     is_piece,
     tunnel_origin,
 )
-from hawse_gateway.egress.proxy_process.side import FAILURES, IDLE_TIMEOUT, SWITCHING, ClosedError, Side
 from hawse_gateway.egress.proxy_process.upstream import Upstream
 from hawse_gateway.egress.proxy_process.websocket_frames import MaskedFrames
 from hawse_gateway.egress.refusals import Refusals, RefusedError
@@ -108,7 +114,7 @@ class Relay:
         self._open.add(connection)
         self._refusals.counters.connections += 1
         try:
-            await self._serve(Side(h11.SERVER, reader, writer), connection)
+            await self._serve(HttpConnection(h11.SERVER, reader, writer), connection)
             writer.close()  # sends pending data
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 await writer.wait_closed()
@@ -121,7 +127,7 @@ class Relay:
             self._refusals.counters.connections -= 1
             writer.transport.abort()
 
-    async def _serve(self, client: Side, connection: Open) -> None:
+    async def _serve(self, client: HttpConnection, connection: Open) -> None:
         while True:
             method, origin = "", connection.tunnel
             try:
@@ -146,7 +152,7 @@ class Relay:
             if not client.reusable():
                 return
 
-    async def _tunnel(self, client: Side, connection: Open, origin: Origin) -> None:
+    async def _tunnel(self, client: HttpConnection, connection: Open, origin: Origin) -> None:
         """Accept a tunnel and act as its target server. Raises `RefusedError`."""
         connection.tunnel = origin  # new terms can end the connection from now on
         if (reason := self._rules.refuse_connection(*origin[:2])) is not None:
@@ -163,9 +169,9 @@ class Relay:
             other_name = isinstance(error, ssl.SSLError) and error.reason == "CALLBACK_FAILED"
             self._refusals.add("mismatch" if other_name else "protocol", *origin[:2], "CONNECT")
             raise ClosedError from None
-        await self._serve(Side(h11.SERVER, client.reader, client.writer), connection)
+        await self._serve(HttpConnection(h11.SERVER, client.reader, client.writer), connection)
 
-    async def _forward(self, client: Side, connection: Open, checked: CheckedRequest) -> None:
+    async def _forward(self, client: HttpConnection, connection: Open, checked: CheckedRequest) -> None:
         """Forward a request and its response. Raises `RefusedError`, or `FAILURES` if the connection must end."""
         origin, sent = checked.origin, Injected(checked.target, checked.headers)
         if origin.tls:
@@ -179,7 +185,7 @@ class Relay:
             await client.refuse(BAD_GATEWAY, "unavailable", "connect", f"{origin.host}:{origin.port}: {error}")
             raise ClosedError from None
         self._refusals.passed(*origin[:2], checked.method)
-        server, failure = Side(h11.CLIENT, *streams), None
+        server, failure = HttpConnection(h11.CLIENT, *streams), None
         async with _closing(server), asyncio.TaskGroup() as tasks:
             body = tasks.create_task(self._send_request(client, server, checked, sent))
             try:
@@ -192,7 +198,9 @@ class Relay:
         if failure is not None:
             raise failure
 
-    async def _send_request(self, client: Side, server: Side, checked: CheckedRequest, sent: Injected) -> None:
+    async def _send_request(
+        self, client: HttpConnection, server: HttpConnection, checked: CheckedRequest, sent: Injected
+    ) -> None:
         method = checked.method if checked.websocket is None else "GET"
         try:
             await server.send(h11.Request(method=method, target=sent.target, headers=sent.headers))
@@ -213,7 +221,9 @@ class Relay:
         except FAILURES:
             pass  # the server stopped reading, but may have responded
 
-    async def _answer(self, client: Side, server: Side, checked: CheckedRequest, hidden: tuple[bytes, ...]) -> None:
+    async def _answer(
+        self, client: HttpConnection, server: HttpConnection, checked: CheckedRequest, hidden: tuple[bytes, ...]
+    ) -> None:
         mask = Mask(hidden)
         try:
             response = await server.response()
@@ -250,8 +260,8 @@ class Relay:
 
     async def _websocket(
         self,
-        client: Side,
-        server: Side,
+        client: HttpConnection,
+        server: HttpConnection,
         response: h11.InformationalResponse,
         checked: CheckedRequest,
         hidden: tuple[bytes, ...],
@@ -276,8 +286,8 @@ def _reach(terms: Terms) -> tuple[object, ...]:
 
 
 @asynccontextmanager
-async def _closing(side: Side) -> AsyncIterator[None]:
+async def _closing(connection: HttpConnection) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        side.writer.transport.abort()
+        connection.writer.transport.abort()

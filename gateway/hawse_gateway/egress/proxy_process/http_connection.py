@@ -26,11 +26,11 @@ Role = type[h11.CLIENT] | type[h11.SERVER]
 FAILURES: Final = (ClosedError, OSError, TimeoutError, h11.ProtocolError)
 
 
-class Side:
-    """One side of HTTP/1.1 on a stream."""
+class HttpConnection:
+    """HTTP/1.1 on a stream, in either role."""
 
     def __init__(self, role: Role, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Create one side. `role` is h11.SERVER to face a program, and h11.CLIENT to face a server."""
+        """Start HTTP on a stream. `role` is h11.SERVER to face a program, and h11.CLIENT to face a server."""
         self.reader = reader
         self.writer = writer
         self._http = h11.Connection(role, max_incomplete_event_size=HEADERS_MAX)
