@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hawse_gateway.providers.isolation import outer
+from hawse_gateway.providers.isolation import bubblewrap
 from hawse_gateway.providers.isolation.check import check
 from tests.fuzz.target import CORPUS, Target, time_limit
 from tests.fuzz.targets import TARGETS
 
-works = (path := outer.find()) is not None and check(path, "private").reason is None
+works = (path := bubblewrap.find()) is not None and check(path, "private").reason is None
 CHOSEN = [target for target in TARGETS.values() if works or target.name != "http"]  # whose calls delete files
 PARTS = 4  # the number of tests per fuzzer, to distribute its numbered cases over pytest processes
 

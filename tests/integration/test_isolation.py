@@ -16,7 +16,7 @@ import hawse
 from hawse.api.sandboxes import Enforcement, SandboxLimits
 from hawse.client import Sandbox
 from hawse.wire import HawseError
-from hawse_gateway.providers.isolation import cgroups, disk_image, outer, start
+from hawse_gateway.providers.isolation import bubblewrap, cgroups, disk_image, start
 from hawse_gateway.providers.registry import ProviderOptions, create_provider
 from hawse_gateway.providers.state_directory import StateDirectory, StateError
 from tests.support.runtime import eventually
@@ -452,7 +452,7 @@ async def test_no_private_keys_and_no_files_of_the_owner_are_there(stack: Stack,
 async def test_a_state_directory_that_sandboxes_can_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outer, "bound", lambda: [tmp_path])
+    monkeypatch.setattr(bubblewrap, "bound", lambda: [tmp_path])
     options = ProviderOptions(state=StateDirectory(tmp_path / "state"), isolation="bubblewrap")
     with pytest.raises(StateError, match="which all sandboxes can read"):
         create_provider("local", options)

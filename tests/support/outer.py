@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hawse_gateway.providers.isolation import host_user, outer
+from hawse_gateway.providers.isolation import bubblewrap, host_user
 
 HOST_UID = host_user.FIRST + 1  # the user of test sandboxes, if tests run as root
 
 
 @contextmanager
-def sandbox(**options: Any) -> Iterator[outer.Outer]:
+def sandbox(**options: Any) -> Iterator[bubblewrap.BubblewrapSandbox]:
     """Yield an outer sandbox with temporary directories; `run_in` adds the user files."""
     with tempfile.TemporaryDirectory() as folder:
         directories = [Path(folder, name) for name in ("workspace", "private")]
@@ -26,11 +26,11 @@ def sandbox(**options: Any) -> Iterator[outer.Outer]:
                 os.chown(directory, HOST_UID, HOST_UID)
         workspace, private = directories
         known: dict[str, Any] = {"network": "private", **options}
-        yield outer.Outer(workspace=workspace, private=private, passwd=-1, group=-1, **known)
+        yield bubblewrap.BubblewrapSandbox(workspace=workspace, private=private, passwd=-1, group=-1, **known)
 
 
 def run_in(
-    place: outer.Outer, *argv: str, capabilities: bool = True, env: dict[str, str] | None = None
+    place: bubblewrap.BubblewrapSandbox, *argv: str, capabilities: bool = True, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a program in an outer sandbox, and return its output.
 
@@ -40,11 +40,11 @@ def run_in(
         capabilities: Whether it gets a runtime's capabilities.
         env: The environment of bwrap; by default this process's.
     """
-    bwrap = outer.find()
+    bwrap = bubblewrap.find()
     assert bwrap is not None, "bwrap is not installed"
-    user = outer.HostUser(uid=HOST_UID) if os.getuid() == 0 else None
-    with outer.user_files() as (passwd, group):
-        command = outer.command(bwrap, replace(place, passwd=passwd, group=group), argv, user)
+    user = bubblewrap.HostUser(uid=HOST_UID) if os.getuid() == 0 else None
+    with bubblewrap.user_files() as (passwd, group):
+        command = bubblewrap.command(bwrap, replace(place, passwd=passwd, group=group), argv, user)
         if not capabilities:
             command = [part.replace("--cap-add", "--cap-drop") for part in command]
         return subprocess.run(

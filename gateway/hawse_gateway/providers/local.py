@@ -25,7 +25,7 @@ from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec
 from hawse_gateway.providers.bytecode import compile_runtime
 from hawse_gateway.providers.egress import INSTALL, EgressProcesses, is_available
-from hawse_gateway.providers.isolation import cgroups, disk_image, outer, start
+from hawse_gateway.providers.isolation import bubblewrap, cgroups, disk_image, start
 from hawse_gateway.providers.marked_processes import end_marked
 from hawse_gateway.providers.ready_pipe import ReadyPipe
 from hawse_gateway.providers.runtime_process import RuntimeProcess, refuses_connections
@@ -182,7 +182,7 @@ class LocalProvider:
         process = await asyncio.to_thread(_running, paths)
         if process is None or not process.alive:
             raise HawseError("unavailable", "the sandbox is not running")
-        return MountPlace(pid=process.pid, user=outer.UID, workspace=outer.WORKSPACE)
+        return MountPlace(pid=process.pid, user=bubblewrap.UID, workspace=bubblewrap.WORKSPACE)
 
     async def close(self) -> None:
         """Start no further removals of files. Runtimes keep running."""
@@ -193,14 +193,14 @@ class LocalProvider:
     def _enforcement(self) -> Enforcement:
         if self._isolation == "none":
             return Enforcement()
-        bwrap = outer.find()
+        bwrap = bubblewrap.find()
         counted = self._cgroups is not None and "processes" in self._cgroups.parents
         return Enforcement(
             network=self._network,
             user=os.getuid() == 0,
             separated=True,
             system_calls=self._system_calls,
-            memory_files=bwrap is not None and outer.limits_memory_file_systems(bwrap),
+            memory_files=bwrap is not None and bubblewrap.limits_memory_file_systems(bwrap),
             limits=SandboxLimits(processes=cgroups.PROCESSES if counted else None),
         )
 

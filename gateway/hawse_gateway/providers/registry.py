@@ -12,7 +12,7 @@ from hawse.logs import Form
 from hawse_gateway.egress.follower import OnRefusal
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.base import Provider, ProviderError
-from hawse_gateway.providers.isolation import outer
+from hawse_gateway.providers.isolation import bubblewrap
 from hawse_gateway.providers.isolation.choice import choose_isolation
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
 from hawse_gateway.providers.local import RUNTIME, LocalProvider
@@ -61,7 +61,7 @@ def local(options: ProviderOptions) -> Provider:
     """Create the local provider. Raises `StateError` if isolation is unavailable or sandboxes could read the state."""
     isolation, reason, system_calls = choose_isolation(options.isolation, options.network)
     if isolation == "bubblewrap":
-        for place in outer.bound():
+        for place in bubblewrap.bound():
             if options.state.root.resolve().is_relative_to(place):
                 raise StateError(f"--state {options.state.root} is below {place}, which all sandboxes can read")
     return LocalProvider(

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from hawse.api.sandboxes import Network
-from hawse_gateway.providers.isolation import host_user, outer
-from hawse_gateway.providers.isolation.outer import HostUser, Outer
+from hawse_gateway.providers.isolation import bubblewrap, host_user
+from hawse_gateway.providers.isolation.bubblewrap import BubblewrapSandbox, HostUser
 
 TIMEOUT: Final = 10.0  # s
-CHECK: Final = (sys.executable, "-I", "-m", "hawse_runtime.posix.isolation_check", "--private", outer.PRIVATE)
+CHECK: Final = (sys.executable, "-I", "-m", "hawse_runtime.posix.isolation_check", "--private", bubblewrap.PRIVATE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,21 +39,21 @@ def check(bwrap: str, network: Network) -> IsolationCheck:
     """
     user = HostUser(uid=host_user.FIRST) if os.getuid() == 0 else None
     try:
-        with tempfile.TemporaryDirectory(prefix="hawse-check-") as folder, outer.user_files() as (passwd, group):
+        with tempfile.TemporaryDirectory(prefix="hawse-check-") as folder, bubblewrap.user_files() as (passwd, group):
             for name in ("workspace", "private"):
                 os.mkdir(f"{folder}/{name}", 0o700)
                 if user is not None:
                     os.chown(f"{folder}/{name}", user.uid, user.uid)
-            place = Outer(
+            place = BubblewrapSandbox(
                 workspace=Path(folder, "workspace"),
                 private=Path(folder, "private"),
                 network=network,
                 passwd=passwd,
                 group=group,
             )
-            argv = [*CHECK, *(["--no-network"] if network == "none" else []), *outer.shared_user()]
+            argv = [*CHECK, *(["--no-network"] if network == "none" else []), *bubblewrap.shared_user()]
             run = subprocess.run(
-                outer.command(bwrap, place, argv, user),
+                bubblewrap.command(bwrap, place, argv, user),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -78,7 +78,7 @@ def judge(output: str) -> IsolationCheck:
             *(["capabilities"] if found["capabilities"] else []),
             *(["no_new_privileges"] if not found["no_new_privileges"] else []),
             *(["pids"] if found["pids"][0] != 1 else []),
-            *(["uid"] if found["uid"] != outer.UID else []),
+            *(["uid"] if found["uid"] != bubblewrap.UID else []),
         ]
         seccomp = bool(found["seccomp"])
     except (ValueError, KeyError, IndexError, TypeError) as error:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from hawse.api.sandboxes import Isolation, Network
-from hawse_gateway.providers.isolation import check, outer
+from hawse_gateway.providers.isolation import bubblewrap, check
 from hawse_gateway.providers.settings import RequestedIsolation
 from hawse_gateway.providers.state_directory import StateError
 
@@ -34,7 +34,7 @@ def choose_isolation(requested: RequestedIsolation, network: Network = "private"
     """
     if requested == "none":
         return ChosenIsolation("none", "requested by --isolation none")
-    bwrap = outer.find()
+    bwrap = bubblewrap.find()
     found = (
         check.IsolationCheck(reason="bwrap is not installed: apt install bubblewrap")
         if bwrap is None

@@ -17,8 +17,8 @@ from typing import Final
 from hawse.api.sandboxes import Network, SandboxLimits
 from hawse.link.sockets import socket_address
 from hawse_gateway.providers.base import Endpoint
-from hawse_gateway.providers.isolation import cgroups, disk_image, host_user, outer
-from hawse_gateway.providers.isolation.outer import HostUser, Outer
+from hawse_gateway.providers.isolation import bubblewrap, cgroups, disk_image, host_user
+from hawse_gateway.providers.isolation.bubblewrap import BubblewrapSandbox, HostUser
 from hawse_gateway.providers.state_directory import SandboxPaths, StateError
 
 TOKEN_BYTES: Final = 32
@@ -72,7 +72,7 @@ def prepared(
         StateError: bwrap is not installed.
         OSError: The user, a file or the socket could not be prepared.
     """
-    bwrap = outer.find()
+    bwrap = bubblewrap.find()
     if bwrap is None:
         raise StateError("bwrap is no longer installed")
     user = None
@@ -88,11 +88,11 @@ def prepared(
         os.chown(paths.run / "token", user.uid, user.uid)
     with (
         bound_socket(paths.socket) as listener,
-        outer.user_files() as (passwd, group),
-        nullcontext(()) if wanted.authority is None else outer.certificate_files(wanted.authority) as certificates,
+        bubblewrap.user_files() as (passwd, group),
+        nullcontext(()) if wanted.authority is None else bubblewrap.certificate_files(wanted.authority) as certificates,
         cgroups.created(wanted.tree, cgroup_name(paths), wanted.limits, paths.cgroups) as cgroup,
     ):
-        place = Outer(
+        place = BubblewrapSandbox(
             workspace=paths.workspace,
             private=paths.run,
             network=wanted.network,
@@ -100,14 +100,14 @@ def prepared(
             group=group,
             certificates=certificates,
         )
-        where = ["--listener", str(listener), "--workspace", outer.WORKSPACE, *outer.runtime_options(place)]
+        where = ["--listener", str(listener), "--workspace", bubblewrap.WORKSPACE, *bubblewrap.runtime_options(place)]
         for option, fds in (("--cgroup-of-thread", cgroup.tasks), ("--cgroup-of-programs", cgroup.processes)):
             for fd in fds:
                 where += [option, str(fd)]
         kills = () if cgroup.kills is None else (cgroup.kills,)
         for fd in kills:
             where += ["--oom-kills", str(fd)]
-        argv = outer.command(bwrap, place, [*runtime, *where], user)
+        argv = bubblewrap.command(bwrap, place, [*runtime, *where], user)
         yield PreparedStart(argv, (listener, passwd, group, *certificates, *cgroup.tasks, *cgroup.processes, *kills))
 
 

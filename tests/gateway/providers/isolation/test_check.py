@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hawse.api.sandboxes import Network
-from hawse_gateway.providers.isolation import outer
+from hawse_gateway.providers.isolation import bubblewrap
 from hawse_gateway.providers.isolation.check import IsolationCheck, check, judge
 
 GOOD = {"uid": 1000, "capabilities": 0, "no_new_privileges": True, "seccomp": True, "pids": [1, 2], "interfaces": []}
@@ -13,7 +13,7 @@ GOOD = {"uid": 1000, "capabilities": 0, "no_new_privileges": True, "seccomp": Tr
 
 @pytest.mark.parametrize("network", ["none", "private", "host"])
 def test_sandboxes_are_isolated_on_this_machine(network: Network) -> None:
-    bwrap = outer.find()
+    bwrap = bubblewrap.find()
     assert bwrap is not None
     assert check(bwrap, network) == IsolationCheck(seccomp=True)
 

@@ -72,7 +72,7 @@ class Sources:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outer:
+class BubblewrapSandbox:
     """The parts of a sandbox that are needed for one start.
 
     Attributes:
@@ -114,37 +114,37 @@ def find() -> str | None:
     return None if path is None else os.path.realpath(path)
 
 
-def command(bwrap: str, outer: Outer, argv: Sequence[str], user: HostUser | None = None) -> list[str]:
+def command(bwrap: str, sandbox: BubblewrapSandbox, argv: Sequence[str], user: HostUser | None = None) -> list[str]:
     """Return the command that runs `argv` in the sandbox. When `argv` ends, all processes in the sandbox end.
 
     Args:
         bwrap: The path of bwrap.
-        outer: The parts of the sandbox.
+        sandbox: The parts of the sandbox.
         argv: The program to run inside, with arguments.
         user: The user to switch to before running bwrap. None keeps the current user.
     """
     sources = Sources(stage=user is not None)
-    inside = _bwrap(bwrap, outer, argv, sources)
+    inside = _bwrap(bwrap, sandbox, argv, sources)
     if user is None:
         return inside
     plan = {"stage": sources.staged, "argv": inside, **asdict(user)}
     return [sys.executable, "-I", "-S", launch.__file__, json.dumps(plan)]
 
 
-def _bwrap(bwrap: str, outer: Outer, argv: Sequence[str], sources: Sources) -> list[str]:
+def _bwrap(bwrap: str, sandbox: BubblewrapSandbox, argv: Sequence[str], sources: Sources) -> list[str]:
     """Return bwrap's command line. The order is significant, because later mounts cover earlier mounts."""
     return [
         bwrap,
-        *_namespaces(bwrap, outer.network, ipc=not sources.staged_by_launch),
+        *_namespaces(bwrap, sandbox.network, ipc=not sources.staged_by_launch),
         *_system(bwrap),
-        *_users(outer),
-        *_certificates(outer),
+        *_users(sandbox),
+        *_certificates(sandbox),
         *_python(sources),
-        *("--bind", sources.path(outer.workspace), WORKSPACE),
-        *("--bind", sources.path(outer.private), PRIVATE),
+        *("--bind", sources.path(sandbox.workspace), WORKSPACE),
+        *("--bind", sources.path(sandbox.private), PRIVATE),
         *("--remount-ro", "/", "--chdir", WORKSPACE),
         "--clearenv",
-        *_environment(outer.network),
+        *_environment(sandbox.network),
         *("--as-pid-1", "--", *INIT, *argv),
     ]
 
@@ -175,9 +175,9 @@ def _memory_file(content: bytes) -> Iterator[int]:
         os.close(fd)
 
 
-def runtime_options(outer: Outer) -> list[str]:
+def runtime_options(sandbox: BubblewrapSandbox) -> list[str]:
     """Return the options that make a runtime in this sandbox separate user code from itself."""
-    network = {"none": ["--no-network"], "filtered": ["--egress", str(PORT)]}.get(outer.network, [])
+    network = {"none": ["--no-network"], "filtered": ["--egress", str(PORT)]}.get(sandbox.network, [])
     return ["--private", PRIVATE, "--inner", *network, *shared_user()]
 
 
@@ -230,16 +230,16 @@ def _system(bwrap: str) -> Iterator[str]:
             yield from ("--ro-bind", os.path.realpath(path), str(path))
 
 
-def _users(outer: Outer) -> Iterator[str]:
-    yield from ("--perms", "0644", "--ro-bind-data", str(outer.passwd), "/etc/passwd")
-    yield from ("--perms", "0644", "--ro-bind-data", str(outer.group), "/etc/group")
+def _users(sandbox: BubblewrapSandbox) -> Iterator[str]:
+    yield from ("--perms", "0644", "--ro-bind-data", str(sandbox.passwd), "/etc/passwd")
+    yield from ("--perms", "0644", "--ro-bind-data", str(sandbox.group), "/etc/group")
 
 
-def _certificates(outer: Outer) -> Iterator[str]:
+def _certificates(sandbox: BubblewrapSandbox) -> Iterator[str]:
     """Yield the options that bind the trusted certificates to the path in the variables and over the system's
     certificates.
     """
-    for fd, path in zip(outer.certificates, (CERTIFICATES, SYSTEM_CERTIFICATES), strict=False):
+    for fd, path in zip(sandbox.certificates, (CERTIFICATES, SYSTEM_CERTIFICATES), strict=False):
         yield from ("--perms", "0644", "--ro-bind-data", str(fd), path)
 
 
