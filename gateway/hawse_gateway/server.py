@@ -55,7 +55,7 @@ RETRY_AFTER: Final = 1.0  # s, in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`
 PING: Final = 20.0  # s between WebSocket pings, and s to wait for a pong
 CLOSE_TIMEOUT: Final = 1.0  # s for clients' connections to close
-END_TIMEOUT: Final = 0.5  # s for their requests to finish
+END_TIMEOUT: Final = 0.5  # s for the requests of clients to finish
 POLL: Final = 0.01  # s
 TICK: Final = 1.0  # s between updates of the `Date` header
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -156,7 +156,7 @@ class GatewayServer(uvicorn.Server):
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
         for connection in self.server_state.connections:
             connection.transport.abort()
-        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # they know that their client has left
+        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # requests of clients that have left
         for task in self.server_state.tasks:
             task.cancel("the gateway ends")
         await self.lifespan.shutdown()

@@ -1,7 +1,7 @@
 """Stores the audit log as JSON lines in numbered segments, and deletes the oldest segments. All functions block.
 
-All gateways with the same state directory append to one log: the newest segment. A lock of the directory (flock(2))
-orders their entries, and no gateway writes to a segment that another one has deleted.
+All gateways that share a state directory append to the newest segment. A lock of the directory (flock(2)) orders their
+entries and ensures that no gateway writes to a deleted segment.
 
 The position of an entry is the `SEGMENT:OFFSET` of its first byte. It stays valid while its segment exists.
 """
@@ -114,7 +114,7 @@ class AuditFiles:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Keep other gateways from writing. Creates the directory."""
+        """Create the directory, and lock it against writes of other gateways."""
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -129,7 +129,7 @@ class AuditFiles:
         self._number = number
 
     def _end_line(self) -> int:
-        """End a partly written line of this gateway or another one. Return the size of the segment in bytes."""
+        """Terminate an incomplete line, which any gateway may have left. Return the size of the segment in bytes."""
         assert self._fd is not None
         size = os.fstat(self._fd).st_size
         if size and os.pread(self._fd, 1, size - 1) != b"\n":

@@ -57,7 +57,7 @@ def sessions(headers: Headers, scheme: str) -> dict[str, list[str]]:
 
 
 def pairs(headers: Headers) -> Iterator[tuple[str, str]]:
-    """Yield the name and value of each cookie of a request. A name may occur more than once."""
+    """Yield the name and value of each cookie of a request. A name can occur more than once."""
     for key, value in headers:
         if key == b"cookie":
             for part in value.decode("latin-1").split(";"):

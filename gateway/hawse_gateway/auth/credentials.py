@@ -244,7 +244,7 @@ class Credentials:
                 continue
             self._put(id, Row(value, version))
             return Identity(self._rows[id][0].principal, id, row.expires)
-        raise HawseError("unavailable", "the user is signing in at several gateways at once: try again")
+        raise HawseError("unavailable", "the user is signing in at several gateways at the same time: try again")
 
     async def extend(self, id: str) -> float | None:
         """Record the use of a session. Return the seconds until it expires, or None if it is no longer valid.
@@ -293,7 +293,7 @@ class Credentials:
                 await self._read(id)  # another gateway uses the link at the same time
             else:
                 return
-        raise HawseError("unavailable", "the link is in use at several gateways at once: try again")
+        raise HawseError("unavailable", "the link is in use at several gateways at the same time: try again")
 
     def _surplus(self, new: Credential) -> list[str]:
         """Return the rows to delete before `new` is written: invalid rows, and the oldest sessions of its parent."""

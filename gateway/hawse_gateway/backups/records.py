@@ -182,7 +182,7 @@ def _decoded(id: str, row: Row) -> BackupRecord | None:
 def may_use(caller: Principal, backup: BackupInfo) -> bool:
     """Return whether a caller may read, restore and delete a backup.
 
-    The backup's creator may, and so may callers with the right to operate its sandbox. Owning a sandbox with this id is
+    The backup's creator may do so, and callers with the right to operate its sandbox. Owning a sandbox with this id is
     not sufficient, because the id can be reused.
     """
     own = backup.owner == caller.id

@@ -39,8 +39,8 @@ class BridgeHost(Protocol):
     connection: Connection
     writer: FairWriter
     budget: CreditBudget
-    principal: Principal  # of the client
-    name: str  # its address
+    principal: Principal  # the client
+    name: str  # the client's address
 
     @property
     def paced(self) -> bool:
@@ -115,7 +115,7 @@ class ChannelBridge:
             timeout=None if call.timeout is None else max(call.timeout - waited, SECONDS_MIN),
             age=self._age(link, waited),
             trace=str(self.context.trace),
-            principal=self.principal,  # never the client's value
+            principal=self.principal,  # set by the gateway, never by the client
             window=0 if self._host.paced else self._budget.more(self.ch, self._connection.window(self.ch)),
         )
         self.link = link

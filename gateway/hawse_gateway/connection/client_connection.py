@@ -60,7 +60,7 @@ class ConnectionStats(NamedTuple):
 class MessageTransport(Protocol):
     """An open WebSocket."""
 
-    bytes_in: int  # of whole messages
+    bytes_in: int  # payload bytes of received messages
     bytes_out: int
 
     @property
@@ -342,5 +342,5 @@ class ClientConnection:
                     self._transport.write(message)
                 await self._transport.drain()
                 await self._transport.close(closing.code, closing.reason)
-        except OSError:  # also TimeoutError: the client does not read or has disconnected
+        except OSError:  # includes TimeoutError: the client does not read or has disconnected
             pass

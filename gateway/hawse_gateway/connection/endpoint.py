@@ -30,7 +30,7 @@ from hawse_gateway.upstream.links import Links
 
 log = logging.getLogger(__name__)
 
-STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # until the connection is refused
+STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # the principal of clients that will be refused
 
 
 class ConnectionAudit(Protocol):
@@ -78,7 +78,7 @@ class ConnectEndpoint:
         self.open: set[ClientConnection] = set()  # authenticated clients
         self._client_closed = asyncio.Event()  # set after a client was removed from `open`
         self.accepted = 0  # clients since startup
-        self._disconnected = ConnectionStats()  # of disconnected clients
+        self._disconnected = ConnectionStats()  # counters of disconnected clients
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         denied: HawseError | None = None
@@ -161,7 +161,7 @@ class ConnectEndpoint:
 
     def _refusal(self, identity: Identity | None, address: str) -> ConnectionClose | None:
         """Return the error for a refused client. It is sent after the upgrade, because pages cannot read the status of
-        a failed one.
+        a failed upgrade.
         """
         if identity is None:
             error = HawseError("unauthenticated", "the token or ticket is missing or not valid")

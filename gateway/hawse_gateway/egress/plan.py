@@ -15,7 +15,7 @@ CERTIFICATE_NAME: Final = "ca.pem"
 READY: Final = b"ready\n"
 PORT: Final = 3128  # port of the proxy on a sandbox's loopback interface
 CERTIFICATES: Final = "/etc/hawse-certificates.pem"  # certificates that programs in a sandbox trust
-SYSTEM_CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"  # on Debian and most other distributions
+SYSTEM_CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"  # the path on Debian and most other distributions
 # Environment variables for the path of trusted certificates: OpenSSL, Python, curl, git, Node, Rust, Deno, AWS.
 CERTIFICATE_VARIABLES: Final = (
     "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_CERT CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS CARGO_HTTP_CAINFO "

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 METHODS: Final = b"GET, HEAD, POST, PUT, DELETE"
 REQUEST_HEADERS: Final = b"authorization, content-type, idempotency-key, if-range, last-event-id, range, traceparent"
 RESPONSE_HEADERS: Final = b"accept-ranges, content-range, etag, retry-after, traceparent, x-request-id"
-MAX_AGE: Final = b"600"  # s that a browser may cache the response to a preflight request
+MAX_AGE: Final = b"600"  # s that browsers can cache the response to a preflight request
 
 
 class CrossOrigin:

@@ -16,8 +16,8 @@ class FailedAttempts:
     """Counts wrong credentials per address.
 
     An address with too many wrong credentials is refused even with a correct one, to slow down guessing. Credentials
-    that this address has used before are still accepted. Otherwise, anybody behind the same address could lock out its
-    users.
+    that this address has used before are still accepted. Otherwise, another program at the same address could lock out
+    its users.
 
     Attributes:
         wrong: The token buckets, by address.

@@ -27,7 +27,7 @@ class TokenBucket:
         self.spent = 0.0
 
     def take(self, now: float, amount: float = 1.0) -> bool:
-        """Take `amount` if it is available at the time `now`, in seconds. Return whether it was."""
+        """Take `amount` if it is available at the time `now`, in seconds. Return whether it was taken."""
         level = min(self._burst, self._level + (now - self._at) * self._rate)
         self._at = now
         if level < amount:
@@ -95,7 +95,7 @@ class RateTable:
         self._to_report: dict[str, None] = {}  # names of buckets whose spending should be reported
 
     def take(self, name: str) -> bool:
-        """Take one token of `name` if available. Return whether it was."""
+        """Take one token of `name` if available. Return whether it was taken."""
         bucket = self._bucket(name)
         taken = bucket.take(self._clock())
         self._note(name, bucket)

@@ -80,7 +80,7 @@ class SharedLimits:
         try:
             await self._run()
         finally:
-            with suppress(StoreError, TimeoutError):  # so that clients that reconnect elsewhere count once
+            with suppress(StoreError, TimeoutError):  # clients that reconnect elsewhere must not be counted twice
                 async with asyncio.timeout(LAST):
                     await self._store.share(self._gateway, b"", [], [], [])
 
@@ -141,7 +141,7 @@ class SharedLimits:
         for report in reports:
             try:
                 found = msgspec.json.decode(report, type=Held)
-            except msgspec.MsgspecError:  # from a newer version
+            except msgspec.MsgspecError:  # the report of a newer version
                 continue
             for what, who, name, count in found:
                 if what in others:

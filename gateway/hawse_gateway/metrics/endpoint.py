@@ -1,7 +1,7 @@
 """`GET /metrics` for Prometheus: counters of the gateway and of the runtimes.
 
 Metrics are collected when the endpoint is scraped, which adds no cost to the data path. Only sandboxes with a link are
-queried, because a query could start the others.
+queried, because a query could start other sandboxes.
 """
 
 import asyncio
@@ -108,7 +108,7 @@ async def ask(link: SandboxLink) -> RuntimeAnswer:
     metrics = None
     try:
         async with asyncio.timeout(ANSWER_TIME):
-            if link.ready:  # the link can be lost while the others are queried
+            if link.ready:  # the link can be lost while other runtimes are queried
                 async with UpstreamCall(link, "runtime.metrics", {}, principal=GATEWAY) as request:
                     metrics = msgspec.convert(await request.result(), RuntimeMetricsResult)
     except (TimeoutError, HawseError, msgspec.MsgspecError):

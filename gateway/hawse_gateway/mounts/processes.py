@@ -57,7 +57,7 @@ class MountFolder:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.cache = home / "cache"
-        self.process = home / "process"  # of rclone or squashfuse
+        self.process = home / "process"  # the process of rclone or squashfuse
         self.runtime = home / "runtime"  # the runtime id of the sandbox's start where it is mounted
         self.log = home / "log"
 

@@ -72,7 +72,7 @@ def request_headers(
         if hyphenated in dropped or hyphenated.startswith(b"x-forwarded-"):
             continue
         if name == b"authorization" and access_policy.bearer([(name, value)]) is not None:
-            continue  # for the gateway
+            continue  # the token is for the gateway
         if name == b"origin" and value == OPAQUE_ORIGIN and _is_own_sandbox(target):
             # This is the preview's own sandboxed page, because other sandboxed pages do not know the preview's token.
             # Browsers do not send the preview's same-site cookies for them either.

@@ -1,6 +1,6 @@
 """Connects visitors to ports in sandboxes, with limits and audit entries, and disconnects them when a tunnel ends.
 
-A request is an HTTP request or a TCP connection. It does not start a sandbox.
+A request is an HTTP request or a TCP connection. Requests do not start sandboxes.
 """
 
 import hashlib
@@ -129,7 +129,7 @@ class Ingress:
                 if request.tunnel is not None:
                     found = self._tunnels.find(request.tunnel.name)
                     if found is None or not found.leads_where(request.tunnel):
-                        raise no_tunnel()  # the tunnel has ended, even if a new one has its name
+                        raise no_tunnel()  # the tunnel has ended, even if a new tunnel has its name
                 with nullcontext() if request.tunnel is None else self._tunnels.hold(request.tunnel.name, end):
                     if self._audit is not None:
                         self._audit.preview(request.visitor, address, request.sandbox, connection.port)

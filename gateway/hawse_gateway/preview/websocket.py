@@ -31,7 +31,7 @@ CLOSE_TIME: Final = 5.0  # s for a program to respond to a close
 SWITCHING: Final = 101
 OK: Final = 200  # lowest final status
 SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # codes that must not be sent
-OWN: Final = (b"sec-websocket-", b"content-length")  # headers of one connection that are not relayed
+OWN: Final = (b"sec-websocket-", b"content-length")  # headers that concern only one connection and are not relayed
 
 
 class WebSocketRelay:

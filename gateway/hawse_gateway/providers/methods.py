@@ -12,22 +12,22 @@ from hawse.rpc.shared_work import SharedWork, WorkStream
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import ImageStore, Provider
 
-PULLS: Final = 4  # at once: each uses the network, the disk, and a connection to the provider
+PULLS: Final = 4  # concurrent pulls; each uses the network, the disk and a connection to the provider
 RETRY_AFTER: Final = 10.0  # s
 
 
 class ImageMethods:
-    """The methods. A call joins the running pull of the same image, for example after a reconnect.
+    """The handlers of `image.*`. A call joins a running pull of the same image, for example after a reconnect.
 
     Args:
-        providers: By name; the first is the default.
+        providers: The providers, by name. The first one is the default.
         tasks: The parent of the pulls.
     """
 
     def __init__(self, providers: Mapping[str, Provider], tasks: asyncio.TaskGroup) -> None:
         self._providers = providers
         self._tasks = tasks
-        self._pulls: dict[tuple[ImageStore, str], SharedWork[ImageProgress]] = {}  # by image; ended ones may remain
+        self._pulls: dict[tuple[ImageStore, str], SharedWork[ImageProgress]] = {}  # by image
 
     @handles(ImageList)
     async def list_(self, params: ImageList) -> ImageListResult:

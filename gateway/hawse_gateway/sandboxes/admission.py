@@ -70,7 +70,7 @@ class Admission:
             HawseError: `capacity_exceeded`, with `details.retry_after` in seconds.
         """
         if self._capacity.sandboxes is not None and running >= self._capacity.sandboxes:
-            raise _exceeded(f"{running} sandboxes run already; at most {self._capacity.sandboxes} may run at once")
+            raise _exceeded(f"{running} sandboxes are running, and at most {self._capacity.sandboxes} can run")
         if remote:
             return
         problem = await asyncio.to_thread(self._look, memory)

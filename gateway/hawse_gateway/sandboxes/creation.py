@@ -175,6 +175,6 @@ def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
     if params.id is None:
         return msgspec.structs.replace(params, id=prefix + secrets.token_hex(5))
     if not params.id.startswith(prefix):
-        text = f"the ids of your sandboxes begin with {prefix!r}, not like {params.id!r}"
+        text = f"the ids of your sandboxes start with {prefix!r}, not like {params.id!r}"
         raise HawseError("invalid_params", text, details={"path": "$.id", "prefix": prefix})
     return params

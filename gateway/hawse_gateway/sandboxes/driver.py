@@ -55,7 +55,7 @@ class Driver:
 
         Args:
             store: The rows and leases.
-            providers: By name.
+            providers: The providers, by name.
             tasks: The parent of the driving tasks.
             clock: The clock for delays between attempts.
             holder: The name of this gateway in leases.
@@ -285,7 +285,7 @@ class Driver:
         if problem is None:
             state = "paused" if pausing else "running"
             changes.append(run.put(msgspec.structs.replace(run.value, state=state, since=self._clock.now())))
-        else:  # it continues unchanged
+        else:  # the run continues unchanged
             failure = Failure(code="unavailable", message=problem)
             wanted = "running" if pausing else "paused"
             changes.append(sandbox.put(msgspec.structs.replace(sandbox.value, wanted=wanted, failure=failure)))

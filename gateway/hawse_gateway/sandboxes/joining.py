@@ -88,10 +88,10 @@ class JoinedSandboxes:
         if record.wanted == "deleted":
             raise HawseError("not_found", f"sandbox {sandbox!r} was deleted")
         if not self._joined(record):
-            text = f"sandbox {sandbox!r} is one of the provider {record.provider}: only one of `joined` can be joined"
+            text = f"sandbox {sandbox!r} has the provider {record.provider}: machines can only join those of `joined`"
             raise HawseError("conflict", text)
         if record.wanted in ("stopped", "paused"):
-            raise HawseError("stopped", f"sandbox {sandbox!r} is stopped: machines may join it after a start")
+            raise HawseError("stopped", f"sandbox {sandbox!r} is stopped: start it before a machine joins")
         return record.unit
 
     async def check_present(self, record: SandboxRecord) -> None:

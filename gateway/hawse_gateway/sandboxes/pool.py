@@ -146,7 +146,7 @@ class Pool:
         try:
             await self._store.write(found.sandbox.put(member))
         except ConflictError:
-            return  # it was claimed
+            return  # the member was claimed
         self._driver.settle(member.id)
 
 

@@ -57,7 +57,7 @@ class Supervisor:
 
         Args:
             store: The rows.
-            providers: By name.
+            providers: The providers, by name.
             driver: Performs the resulting work.
             rows: Reads the rows of all sandboxes.
             clock: The clock for grace periods.

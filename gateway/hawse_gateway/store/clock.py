@@ -1,4 +1,4 @@
-"""Points in time that can be stored and compared in spite of changes of the wall clock.
+"""Points in time that can be stored, and compared even after changes of the wall clock.
 
 Users and NTP can set the wall clock forward or back. Within one boot of the machine, durations are therefore measured
 with CLOCK_BOOTTIME, which includes the time while the machine is suspended (clock_gettime(2)).

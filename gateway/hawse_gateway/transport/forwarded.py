@@ -1,7 +1,7 @@
 """Reads the `Forwarded` header of trusted proxies (RFC 7239) instead of X-Forwarded-For and X-Forwarded-Proto.
 
-Only one of the two forms is read (docs/decisions/0121), because a proxy that sets one of them forwards the client's
-value of the other.
+Only one of the two forms is read (docs/decisions/0121), because a proxy that sets one of the headers forwards the
+client's value of the other one.
 """
 
 import ipaddress

@@ -154,7 +154,7 @@ class Publications:
             said = await self._serve(record, publication)
             publication.update(None, said)
             log.warning("! tunnel %s has no address: %s", record.name, said)
-            if loop.time() - since > PAUSE_MAX:  # it has worked
+            if loop.time() - since > PAUSE_MAX:  # the program has run for long enough
                 pause = self._pause
             await asyncio.sleep(pause)
             pause = min(pause * 2, PAUSE_MAX)

@@ -93,7 +93,7 @@ class TunnelTable:
         """
         self._store = store
         self.clock = clock or Clock()
-        self._rows: dict[str, tuple[TunnelRecord, int]] = {}  # with their versions
+        self._rows: dict[str, tuple[TunnelRecord, int]] = {}  # rows and their versions, by name
         self._generations: dict[str, str] = {}  # generations by the id of the sandbox
         self._open: dict[str, dict[Callable[[], None], None]] = {}  # functions that end connections, by tunnel
         self._follower = TableFollower(store, TABLE, self._put, lambda: list(self._rows))

@@ -58,7 +58,7 @@ class LinkedRuntimeCalls:
         """
         link = self._links.get(sandbox)
         if not link.ready:
-            await self._connect(link)  # a pending connection may have been configured before the change
+            await self._connect(link)  # a pending connection can have the previous configuration
         await self._links.configure(sandbox)
 
     async def _connect(self, link: SandboxLink) -> None:

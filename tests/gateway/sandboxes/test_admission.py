@@ -33,7 +33,7 @@ async def test_a_sandbox_is_admitted_if_there_is_room(tmp_path: Path) -> None:
 
 async def test_the_number_of_running_sandboxes_is_limited(tmp_path: Path) -> None:
     error = await refusal(admission(tmp_path, PLENTY).check(3))
-    assert "3 sandboxes run already" in error.message
+    assert "3 sandboxes are running" in error.message
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,5 @@ def test_this_machine_is_measured(tmp_path: Path) -> None:
 async def test_what_uses_other_machines_needs_no_room_here(tmp_path: Path) -> None:
     admission = Admission(Capacity(sandboxes=2), tmp_path, measure=lambda state: Room(0, 0))
     await admission.check(1, 1 << 40, remote=True)
-    with pytest.raises(HawseError, match="2 sandboxes run already"):
+    with pytest.raises(HawseError, match="2 sandboxes are running"):
         await admission.check(2, remote=True)

@@ -139,7 +139,7 @@ async def test_a_stopped_or_deleted_sandbox_cannot_be_joined(sandboxes: Sandboxe
 
 
 async def test_only_sandboxes_of_the_provider_can_be_joined(sandboxes: Sandboxes) -> None:
-    with pytest.raises(HawseError, match="conflict: sandbox 'local' is one of the provider model"):
+    with pytest.raises(HawseError, match="conflict: sandbox 'local' has the provider model"):
         await sandboxes.joining.unit("local")
 
 

@@ -112,7 +112,7 @@ def restrict(user: int | None) -> None:
     files = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     if user is not None:
-        os.chmod(".", 0o711)  # the directory still belongs to root, and its parent directory is not accessible
+        os.chmod(".", 0o711)  # the directory belongs to root, and its parent directory is not accessible
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
@@ -207,7 +207,7 @@ async def _receive_listener(handover: socket.socket) -> tuple[socket.socket, soc
 
 def _bound(path: Path) -> socket.socket:
     """Return a Unix socket bound at `path` that only its owner can connect to."""
-    path.unlink(missing_ok=True)  # the proxy of an earlier start may have left a socket
+    path.unlink(missing_ok=True)  # an earlier proxy can have left a socket
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     os.fchmod(made.fileno(), 0o600)  # sets the mode of the file that `bind` creates (unix(7))
     with socket_address(path) as address:

@@ -1,6 +1,6 @@
 """Masks secrets in a server's WebSocket messages (RFC 6455, section 5). No I/O.
 
-A secret can be split across frames. Messages are therefore split into frames anew, which the RFC permits without
+A secret can be split across frames. Messages are therefore split into new frames, which the RFC permits without
 extensions (section 5.4). Data that could be the start of a secret is held back until the end of the message at the
 latest.
 """

@@ -267,7 +267,7 @@ def _required(names: Iterable[str]) -> set[Path]:
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            continue  # it is for another system, or this machine has no kernel and code contexts are unavailable
+            continue  # the package is for another system, or code contexts are not installed
         place = Path(os.path.abspath(str(distribution.locate_file(""))))
         tops = {file.parts[0] for file in distribution.files or ()}
         found |= {place / top for top in tops if top not in ("..", "__pycache__")}

@@ -35,7 +35,7 @@ TMP_SIZE: Final = "512m"  # counts toward the container's memory
 RUN_SIZE: Final = "16m"
 # Capabilities for init, and for the runtime until it is ready. Programs have none.
 CAPABILITIES: Final = ("CHOWN", "SETGID", "SETUID")
-LOG: Final = {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "2"}}  # of the runtime
+LOG: Final = {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "2"}}  # the log of the runtime
 # The engine's `none` is a network namespace with only a loopback interface, like hawse's `private`. The engine does not
 # support hawse's `none`, which has no interface at all. `filtered` has a proxy on the loopback interface.
 NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "filtered": "none", "host": "host"}

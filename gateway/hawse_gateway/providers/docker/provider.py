@@ -75,7 +75,7 @@ class DockerProvider:
                 command.
             network: The default network of sandboxes.
             image: The default image of sandboxes. None means DEFAULT_IMAGE.
-            oci_runtime: The engine's name for the OCI runtime, such as `runsc`. None: its default.
+            oci_runtime: The engine's name for the OCI runtime, such as `runsc`. None means its default.
             arguments: Additional arguments for runtimes.
             grace: Seconds from SIGTERM to SIGKILL.
             egress: The operator's settings for filtered networks. None means no secrets and only public addresses.
@@ -332,7 +332,7 @@ def _write_certificates(paths: SandboxPaths, authority: str) -> Path:
     """Write the trusted certificates, readable by all users in the container. Raises `OSError`."""
     file = paths.egress / "trusted.pem"
     with file.open("wb") as output:
-        os.fchmod(output.fileno(), 0o644)  # regardless of the umask
+        os.fchmod(output.fileno(), 0o644)  # sets the mode regardless of the umask
         output.write(trusted_certificates(authority))
     return file
 

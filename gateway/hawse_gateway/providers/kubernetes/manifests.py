@@ -26,7 +26,7 @@ UNIT_ANNOTATION: Final = "hawse.dev/unit"  # an annotation, because labels are l
 CONTAINER: Final = "sandbox"
 INSTALLER: Final = "runtime"
 
-PORT: Final = 7070  # of the runtime
+PORT: Final = 7070  # the port of the runtime
 IMAGE_BUNDLE: Final = "/hawse/bundle"  # paths in the containers
 BUNDLE: Final = "/hawse/runtime"
 PRIVATE: Final = "/hawse/private"

@@ -41,7 +41,7 @@ class BearerTokens:
         self._audience = audience
         self._clock = clock or Clock()
         self._known: OrderedDict[str, Identity] = OrderedDict()  # cached tokens by id, least recently used first
-        provider.on_keys = self._known.clear  # their keys may have been withdrawn
+        provider.on_keys = self._known.clear  # the keys of cached tokens may have been withdrawn
 
     def find(self, secret: str) -> Identity | None:
         """Return the identity of the caller that presents a token, or None if the token is invalid.
