@@ -30,7 +30,7 @@ from hawse_gateway.upstream.links import Links
 
 log = logging.getLogger(__name__)
 
-STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # the principal of clients that will be refused
+STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # clients that will be refused
 
 
 class ConnectionAudit(Protocol):

@@ -54,8 +54,7 @@ async def finished(work: Awaitable[T]) -> T:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Run blocking work in a thread. A cancellation is raised after the work has ended.
-    """
+    """Run blocking work in a thread. A cancellation is raised after the work has ended."""
     return await finished(asyncio.get_running_loop().run_in_executor(None, work))
 
 

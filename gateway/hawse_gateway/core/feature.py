@@ -70,7 +70,7 @@ class Composition:
         return self.part(kind) if kind in self._parts else self.add(build(), kind)
 
     def run(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
-        """Run `work` in the background while the gateway runs."""
+        """Run `work` as a background task while the gateway runs."""
         self.running.append(_background(work, name))
 
     def at_end(self, work: Callable[[], Awaitable[object]]) -> None:

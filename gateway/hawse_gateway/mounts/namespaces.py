@@ -188,8 +188,8 @@ def detach(point: str, workspace: str, *, force: bool) -> None:
     """Unmount the mount at a path below the workspace. The process must have entered the sandbox.
 
     Args:
-        point: The path of the place, in the sandbox.
-        workspace: The path of the workspace there.
+        point: The path of the mount in the sandbox.
+        workspace: The path of the workspace in the sandbox.
         force: Whether to unmount it while programs use it.
 
     Raises:
@@ -205,7 +205,7 @@ def check_unused(point: str, workspace: str) -> None:
 
     Args:
         point: The path of the mount in the sandbox.
-        workspace: The path of the workspace there.
+        workspace: The path of the workspace in the sandbox.
 
     Raises:
         OSError: `EBUSY` if programs use it.

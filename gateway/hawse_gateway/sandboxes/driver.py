@@ -98,7 +98,7 @@ class Driver:
             await asyncio.wait(tasks)
 
     def stop(self) -> None:
-        """Stop driving. Another or the next gateway completes the work in progress."""
+        """Stop driving. Another gateway, or the next one, completes the steps in progress."""
         for task in self._work.values():
             task.cancel()
 

@@ -41,7 +41,7 @@ class JoinedSandboxes:
         capabilities: Mapping[str, Capabilities],
         clock: Clock,
     ) -> None:
-        """Create it without background work.
+        """Store the dependencies.
 
         Args:
             sandboxes: Starts sandboxes.

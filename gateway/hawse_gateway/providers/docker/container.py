@@ -114,7 +114,7 @@ def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[s
     """Return the settings of a container for the engine's API.
 
     Args:
-        place: The unit.
+        place: The names and paths of the unit.
         spec: The specification.
         start: The start.
     """

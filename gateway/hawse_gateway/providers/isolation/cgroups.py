@@ -88,7 +88,7 @@ def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
 
 
 def _find_unified(root: Path, own: str) -> Tree | None:
-    """Return the root of the tree for root, or the highest delegated cgroup for another user."""
+    """Return the top of the tree for root, or the highest delegated cgroup for another user."""
     place = root / own.lstrip("/")
     candidates = [root] if os.getuid() == 0 else [*reversed(place.parents), place]
     for candidate in candidates:

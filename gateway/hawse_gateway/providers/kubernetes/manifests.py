@@ -163,7 +163,7 @@ def _required(unit: str, spec: SandboxSpec, start: PodStart, settings: Kubernete
             "annotations": {UNIT_ANNOTATION: unit},
         },
         "spec": {
-            "restartPolicy": "Never",  # the gateway's supervisor restarts sandboxes
+            "restartPolicy": "Never",  # the kubelet must not restart containers, because the gateway starts sandboxes
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
             "hostNetwork": False,
