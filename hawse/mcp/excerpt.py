@@ -1,20 +1,20 @@
-"""Keeps the start and the end of an output of any length."""
+"""Keeps the start and the end of output of any length."""
 
 import codecs
 from typing import Final
 
-CONTINUATION: Final = range(0x80, 0xC0)  # bytes that cannot start a character of UTF-8
+CONTINUATION: Final = range(0x80, 0xC0)  # bytes that cannot start a UTF-8 character
 
 
 class Excerpt:
-    """The first and the last bytes of an output."""
+    """The first and last bytes of output."""
 
     def __init__(self, limit: int) -> None:
-        """`limit`: number of bytes to keep, half from the start and half from the end."""
+        """Create an excerpt that keeps `limit` bytes, half from the start and half from the end."""
         self._half = limit // 2
         self._head = bytearray()
         self._tail = bytearray()
-        self.size = 0  # bytes that were added
+        self.size = 0  # number of added bytes
 
     @property
     def start(self) -> int:
@@ -35,10 +35,10 @@ class Excerpt:
             del self._tail[: -self._half]
 
     def text(self, hint: str = "") -> str:
-        """Return the kept bytes as text, with a note where bytes are omitted; invalid bytes become U+FFFD.
+        """Return the kept bytes as text, with a note where bytes were omitted. Invalid bytes become U+FFFD.
 
         Args:
-            hint: The note's hint on how to get them.
+            hint: How to get the omitted bytes, for the note.
         """
         missing = self.missing
         if not missing:
@@ -51,7 +51,7 @@ class Excerpt:
 
 
 def excerpt(text: str, limit: int, hint: str = "") -> str:
-    """Return `text`, cut in its middle to about `limit` bytes of UTF-8, with a note there: see `Excerpt.text`."""
+    """Return `text`, shortened to about `limit` bytes of UTF-8 by omitting its middle. See `Excerpt.text`."""
     data = text.encode(errors="replace")
     if len(data) <= limit:
         return text

@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP. This server calls the gateway with the user's token from each request."""
+"""MCP over streamable HTTP. The server calls the gateway with the token from each request."""
 
 import asyncio
 import hashlib
@@ -22,9 +22,9 @@ from hawse.mcp.tool import ServerOptions
 from hawse.wire import HawseError
 
 PATH: Final = "/mcp"
-CLIENTS_MAX: Final = 64  # connections to the gateway, one for each token; an unused one is closed for a new one
+CLIENTS_MAX: Final = 64  # connections to the gateway, one per token; unused ones are closed for new ones
 CONNECT_TIME: Final = 10.0  # seconds for the gateway to accept a token
-STATE: Final = "hawse.client"  # where the client is in the scope of a request
+STATE: Final = "hawse.client"  # key of the client in the scope of a request
 
 
 class Clients:
@@ -43,7 +43,7 @@ class Clients:
 
     @asynccontextmanager
     async def use(self, token: str) -> AsyncIterator[Client]:
-        """Yield the connected client for `token`, which remains open for later requests.
+        """Yield the connected client for `token`. It remains open for later requests.
 
         Raises:
             HawseError: `unauthenticated`, `unavailable`; `limit_exceeded` if all clients are in use.
@@ -85,7 +85,7 @@ class Clients:
 
 
 class _Entry:
-    """One client, and who uses it."""
+    """A client, and the number of requests that use it."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -96,10 +96,11 @@ class _Entry:
 
 
 class Authenticate:
-    """ASGI middleware: gives each request the client of its bearer token, and refuses it without a valid one.
+    """ASGI middleware that gives each request the client for its bearer token, and refuses requests without a valid
+    token.
 
-    The library compares the user of a request with the one that has opened its MCP session: for another user, the
-    session does not exist.
+    The library compares the user of a request with the user that opened the MCP session. For other users, the session
+    does not exist.
     """
 
     def __init__(self, app: ASGIApp, clients: Clients) -> None:
@@ -128,7 +129,7 @@ class Authenticate:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its own handling of signals: `hawse.run` cancels `serve_http`."""
+    """uvicorn without its signal handling, because `hawse.run` cancels `serve_http`."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -136,7 +137,7 @@ class _Server(uvicorn.Server):
 
 
 async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, port: int, options: ServerOptions) -> None:
-    """Serve MCP over HTTP until it is cancelled; requests in progress are ended first.
+    """Serve MCP over HTTP until cancelled. Requests in progress are ended first.
 
     Args:
         dial: Returns an unconnected client for a token.
@@ -160,18 +161,18 @@ async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, por
 
 
 def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: ServerOptions) -> Starlette:
-    """Return the application, which serves MCP at `/mcp`.
+    """Return an application that serves MCP at `/mcp`.
 
     Args:
         dial: Returns an unconnected client for a token.
         sandbox: The id of the sandbox that the tools work in.
-        host: The address that it listens on; for a loopback address, only this machine's names are accepted as `Host`.
+        host: The address to listen on. For a loopback address, only this machine's names are accepted as `Host`.
         options: The offered tools, and limits.
     """
     clients = Clients(dial)
 
     def find_sandbox(context: Context) -> Sandbox:
-        assert context.request is not None  # each has come over HTTP
+        assert context.request is not None  # all requests come over HTTP
         client: Client = context.request.scope["state"][STATE]
         return client.sandbox(sandbox)
 
@@ -193,14 +194,14 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
 
 
 def _user(client: Client) -> AuthenticatedUser:
-    """Return the principal of a connected client, as the library compares it."""
+    """Return the principal of a connected client, which the library compares."""
     welcome = client.welcome
     assert welcome is not None  # it is connected
     return AuthenticatedUser(AccessToken(token="", client_id=welcome.identity, scopes=[]))
 
 
 def _bearer(scope: Scope) -> str | None:
-    """The bearer token of a request, if any."""
+    """Return the bearer token of a request, if any."""
     for name, value in scope["headers"]:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")

@@ -1,4 +1,6 @@
-"""Tools that derive from the method table: one for each method, with its parameters, and its result as JSON."""
+"""Tools that are derived from the table of methods. Each tool takes the parameters of its method and returns the
+result as JSON.
+"""
 
 from typing import Final
 
@@ -9,7 +11,7 @@ from hawse.api.spec import Spec
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Tool, ToolCall
 
-# Methods whose plain results suit an agent. Every server offers them.
+# Methods with plain results that suit an agent. Every server offers them.
 CURATED: Final = (
     "terminal.list",
     "terminal.kill",
@@ -20,14 +22,14 @@ CURATED: Final = (
     "file.delete",
 )
 IDEMPOTENT: Final = ("terminal.kill", "process.kill", "file.delete")
-HIDDEN: Final = frozenset({"root", "instance", "grace", "session"})  # parameters of these that an agent does not need
+HIDDEN: Final = frozenset({"root", "instance", "grace", "session"})  # their parameters that an agent does not need
 
 
 def tool_of(spec: Spec, *, hidden: frozenset[str] = frozenset()) -> Tool:
     """Return the tool that calls a method.
 
     Args:
-        spec: The method, which must not be a stream. `file.stat` becomes `file_stat`.
+        spec: The method, which must not be a stream. The tool of `file.stat` is named `file_stat`.
         hidden: Parameters that agents do not see.
     """
 
@@ -49,7 +51,7 @@ def tool_of(spec: Spec, *, hidden: frozenset[str] = frozenset()) -> Tool:
 
 
 def method_tools(*, every: bool = False) -> dict[str, Tool]:
-    """Return the tools of the curated methods by name, or of all methods except streams."""
+    """Return the tools for the curated methods or for all methods except streams, by name."""
     if every:
         made = [tool_of(spec) for spec in METHODS.values() if not spec.stream]
     else:

@@ -1,7 +1,7 @@
-"""Resources: the files and the terminals of a sandbox, by address.
+"""Resources: the files and terminals of a sandbox, by URI.
 
-`hawse://SANDBOX/files/PATH` is a file (`files//etc/hosts` an absolute one), `hawse://SANDBOX/terminals/ID` the screen
-of a terminal, with the rows above it.
+`hawse://SANDBOX/files/PATH` is a file (with an absolute path: `files//etc/hosts`). `hawse://SANDBOX/terminals/ID` is
+the screen of a terminal, preceded by the rows above it.
 """
 
 import mimetypes
@@ -12,8 +12,8 @@ from hawse.client import Sandbox
 from hawse.wire import HawseError
 
 SCHEME: Final = "hawse"
-FILE_MAX: Final = 8 << 20  # bytes of a file
-SCROLLBACK: Final = 1000  # rows of a terminal above its screen
+FILE_MAX: Final = 8 << 20  # maximum bytes of a file
+SCROLLBACK: Final = 1000  # maximum rows above the screen of a terminal
 
 
 class Listed(NamedTuple):
@@ -32,16 +32,16 @@ class Content(NamedTuple):
 
 
 def templates(sandbox: str) -> list[Listed]:
-    """Return the forms of the addresses (RFC 6570)."""
+    """Return the URI templates (RFC 6570)."""
     base = f"{SCHEME}://{sandbox}"
     return [
         Listed(f"{base}/files/{{+path}}", "file", "A file of the sandbox, relative to its workspace."),
-        Listed(f"{base}/terminals/{{id}}", "terminal", "The screen of a terminal, with the rows above it."),
+        Listed(f"{base}/terminals/{{id}}", "terminal", "The screen of a terminal, preceded by the rows above it."),
     ]
 
 
 async def resources(box: Sandbox) -> list[Listed]:
-    """Return the terminals that run: files are found with the tools."""
+    """Return the running terminals. Agents find files with the tools."""
     return [
         Listed(f"{SCHEME}://{box.id}/terminals/{quote(info.id)}", info.id, info.title or " ".join(info.argv) or "shell")
         for info in await box.terminals.list()

@@ -25,7 +25,7 @@ INSTRUCTIONS: Final = (
     "tables and images, file_* files. People can be in the same sandbox, and see the same terminals and files."
 )
 OFFER_TIMEOUT: Final = 5.0  # seconds to query the features of a sandbox
-PARALLEL: Final = 32  # concurrent tool calls; further ones wait
+PARALLEL: Final = 32  # concurrent tool calls; further calls wait
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
@@ -33,12 +33,12 @@ FindSandbox = Callable[[Context], Sandbox]  # the sandbox that a request works i
 
 
 def all_tools(*, every_method: bool = False) -> dict[str, Tool]:
-    """Return the tools of a server by name: those for agents, and one for each curated method, or for each method."""
+    """Return the tools of a server by name: the agent tools, and a tool for each curated method or for each method."""
     return method_tools(every=every_method) | TOOLS
 
 
 class Handlers:
-    """The handlers of each kind of request."""
+    """The handlers of MCP requests."""
 
     def __init__(self, find_sandbox: FindSandbox, tools: dict[str, Tool], limit: int) -> None:
         """Create the handlers.
@@ -46,7 +46,7 @@ class Handlers:
         Args:
             find_sandbox: Returns the sandbox that a request works in.
             tools: The tools by name.
-            limit: Maximum number of bytes of text in the answer of a tool.
+            limit: Maximum number of bytes of text in a tool's answer.
         """
         self._find_sandbox = find_sandbox
         self._tools = tools
@@ -108,7 +108,7 @@ class Handlers:
 
 
 def make_server(find_sandbox: FindSandbox, options: ServerOptions) -> Server[dict[str, Any]]:
-    """Return a server that is not connected yet.
+    """Return an unconnected server.
 
     Args:
         find_sandbox: Returns the sandbox that a request works in.
@@ -130,10 +130,11 @@ def make_server(find_sandbox: FindSandbox, options: ServerOptions) -> Server[dic
 async def _finished(work: Coroutine[Any, Any, T]) -> T:
     """Await `work` in a separate task. If the request is cancelled, cancel the task and wait for its end.
 
-    The library also cancels each later `await` of a request, even during the clean-up of a tool.
+    The separate task is needed because the library also cancels later `await`s of a request, even during a tool's
+    clean-up.
 
     Raises:
-        HawseError: `work` has raised it.
+        HawseError: The error of `work`.
     """
     outcome: list[T | HawseError] = []
 
@@ -158,7 +159,7 @@ async def _finished(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _or_error(work: Coroutine[Any, Any, T]) -> T:
-    """Await `work`; convert an error of the sandbox to an error of the MCP library."""
+    """Await `work`, and convert errors of the sandbox to errors of the MCP library."""
     try:
         return await _finished(work)
     except HawseError as error:
@@ -186,7 +187,9 @@ def _described(tool: Tool) -> types.Tool:
 
 
 def _reporter(context: Context) -> Report:
-    """Return a function that sends progress of a request. The library drops it if the client did not ask for it."""
+    """Return a function that sends progress of a request. The library drops the progress if the client did not
+    request it.
+    """
 
     async def report(done: float, text: str) -> None:
         await context.session.report_progress(done, message=text)

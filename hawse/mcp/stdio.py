@@ -1,4 +1,4 @@
-"""MCP on standard input and output, as agents start a server."""
+"""MCP on standard input and output, for agents that start the server themselves."""
 
 import os
 import stat
@@ -17,21 +17,21 @@ READ_SIZE: Final = 256 << 10  # bytes of one read
 
 
 async def serve_stdio(box: Sandbox, options: ServerOptions) -> None:
-    """Serve one client, until it closes its end.
+    """Serve one client until it closes standard input.
 
     Args:
         box: The sandbox that the tools work in.
         options: The offered tools, and limits.
     """
     server = make_server(lambda _: box, options)
-    # Not the library's reader: a thread, which a signal could not interrupt.
+    # The library's reader is not used, because it is a thread that a signal cannot interrupt.
     lines = cast("Any", _lines(sys.stdin.fileno()))
     async with stdio_server(stdin=lines) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 async def _lines(fd: int) -> AsyncIterator[str]:
-    """Iterate over lines of input. Cancelling stops at once, even while waiting for a line."""
+    """Iterate over lines of input. Cancellation is immediate, even while waiting for a line."""
     mode = os.fstat(fd).st_mode
     blocks = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd)
     rest = bytearray()

@@ -1,6 +1,6 @@
-"""The declaration of tools: a struct carries the arguments of a tool, their documentation and its action.
+"""The declaration of tools. A struct carries a tool's arguments, documentation and action.
 
-The modules of `hawse.mcp.tools` do not depend on the MCP library: `hawse.mcp.server` translates.
+The modules of `hawse.mcp.tools` do not depend on the MCP library; `hawse.mcp.server` translates.
 """
 
 import time
@@ -14,18 +14,18 @@ from hawse.api.documentation import documentation
 from hawse.client import Sandbox
 from hawse.wire import HawseError
 
-OUTPUT_LIMIT: Final = 32 << 10  # bytes of text in the answer of a tool, unless the server was started with another
+OUTPUT_LIMIT: Final = 32 << 10  # default limit of text in a tool's answer, in bytes
 PROGRESS_INTERVAL: Final = 1.0  # seconds between two reports of progress
-PROGRESS_TEXT: Final = 200  # characters of one report
+PROGRESS_TEXT: Final = 200  # maximum characters of one report
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """The tools of a server, and limits.
+    """The options of a server: its tools and limits.
 
     Attributes:
         every_method: Whether to offer a tool for each method of a sandbox, except streams.
-        limit: Maximum number of bytes of text in the answer of a tool.
+        limit: Maximum number of bytes of text in a tool's answer.
     """
 
     every_method: bool = False
@@ -33,7 +33,7 @@ class ServerOptions:
 
 
 Report = Callable[[float, str], Awaitable[None]]  # sends progress: an increasing number, and a text
-Offered = Callable[[Sandbox], Awaitable[bool]]  # whether a sandbox has the feature that a tool needs
+Offered = Callable[[Sandbox], Awaitable[bool]]  # returns whether a sandbox has the feature that a tool needs
 
 
 class Image(NamedTuple):
@@ -49,9 +49,9 @@ class Answer:
 
     Attributes:
         text: The text that the agent reads.
-        images: Images that it sees.
-        data: The same as JSON, for programs; None if the text is complete.
-        failed: Whether the tool has failed, for the reason in `text`.
+        images: The images that the agent sees.
+        data: The result as JSON, for programs; None if the text is complete.
+        failed: Whether the tool has failed. `text` is then the reason.
     """
 
     text: str
@@ -67,7 +67,7 @@ class ToolCall:
     Attributes:
         box: The sandbox to work in.
         limit: Maximum number of bytes of text in the answer.
-        report: Sends progress to the client; None if it did not ask for it.
+        report: Sends progress to the client; None if the client did not request it.
     """
 
     box: Sandbox
@@ -76,7 +76,7 @@ class ToolCall:
     _reported: float = field(default=0.0, init=False)
 
     async def progress(self, done: float, text: str) -> None:
-        """Report progress, at most once per second. `done` must increase; the last line of `text` is sent."""
+        """Report progress, at most once per second. `done` must increase. The last line of `text` is sent."""
         now = time.monotonic()
         if self.report is not None and now - self._reported >= PROGRESS_INTERVAL:
             self._reported = now
@@ -84,7 +84,7 @@ class ToolCall:
             await self.report(done, line[-PROGRESS_TEXT:])
 
     async def ensure(self, method: str, **params: str) -> None:
-        """Call a method that creates an object, unless it exists. Raises the call's errors except `conflict`."""
+        """Call a method that creates an object unless it exists. Raises the call's errors except `conflict`."""
         try:
             await self.box.call(method, params)
         except HawseError as error:
@@ -93,13 +93,13 @@ class ToolCall:
 
 
 class Arguments(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """The arguments of a tool. Undeclared ones are refused."""
+    """The arguments of a tool. Undeclared arguments are refused."""
 
     async def run(self, call: ToolCall) -> Answer:
-        """Perform the action of the tool.
+        """Perform the tool's action.
 
         Raises:
-            HawseError: A call to the sandbox failed; the agent gets its code and its message.
+            HawseError: A call to the sandbox failed. The agent gets the code and the message.
         """
         raise NotImplementedError
 
@@ -114,11 +114,12 @@ class Tool:
     Attributes:
         name: Its name.
         arguments: The type of its arguments.
-        run: Runs it with arguments of this type.
-        safe: Whether it changes nothing.
-        destructive: Whether it can change or remove existing objects, rather than only add new ones.
+        run: Runs the tool with arguments of this type.
+        safe: Whether the tool has no side effects.
+        destructive: Whether the tool can change or remove existing objects rather
+            than only add new objects.
         idempotent: Whether repeating the call has no further effect.
-        offered: Returns whether a sandbox has the feature that the tool needs; None means that all have it.
+        offered: Returns whether a sandbox has the feature that the tool needs; None if all sandboxes have it.
         hidden: Parameters that agents do not see.
     """
 
@@ -133,11 +134,11 @@ class Tool:
 
     @property
     def description(self) -> str:
-        """Its description for the agent: the docstring of the arguments."""
+        """The tool's description for the agent: the docstring of the arguments."""
         return documentation(self.arguments).text
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of its arguments, an object, with a description of each."""
+        """Return the JSON Schema of the arguments, with a description of each argument."""
         (reference,), definitions = msgspec.json.schema_components([self.arguments], ref_template="#/$defs/{name}")
         own = reference["$ref"].rpartition("/")[2]
         schema: dict[str, Any] = definitions.pop(own)
@@ -152,7 +153,7 @@ class Tool:
         return schema | ({"$defs": definitions} if definitions else {})
 
     def decode(self, arguments: dict[str, Any]) -> Any:
-        """Return the arguments as their type. Raises `msgspec.ValidationError`, which names the wrong one."""
+        """Convert the arguments to their type. Raises `msgspec.ValidationError`, which names the invalid argument."""
         try:
             return msgspec.convert(arguments, self.arguments)
         except msgspec.ValidationError as error:
@@ -163,7 +164,7 @@ class Tool:
             raise msgspec.ValidationError(f"{error}; the arguments of {self.name} are: {known}") from None
 
 
-TOOLS: Final[dict[str, Tool]] = {}  # the tools that every server has, by name
+TOOLS: Final[dict[str, Tool]] = {}  # the tools of every server, by name
 
 
 def tool(
@@ -178,8 +179,8 @@ def tool(
 
     Args:
         name: The name of the tool.
-        safe: Whether it changes nothing, so that a client can run it without asking.
-        destructive: See `Tool`; a client asks before it runs such a tool.
+        safe: Whether the tool has no side effects, so that a client can run it without confirmation.
+        destructive: See `Tool`. Clients ask for confirmation before they run a destructive tool.
         idempotent: See `Tool`.
         offered: See `Tool`.
     """
@@ -203,7 +204,7 @@ def tool(
 
 
 def _plain_patterns(value: Any) -> None:
-    """Write `$` for `$(?!\\n)`, which means the same in JSON Schema: some models cannot read the longer form."""
+    """Replace `$(?!\\n)` with `$`, which is equivalent in JSON Schema, because some models cannot read the longer form."""
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _plain_patterns(inner)
     if isinstance(value, dict) and isinstance(value.get("pattern"), str):

@@ -37,7 +37,7 @@ def typed(error: Exception, subject: str | None = None) -> HawseError:
 
     Args:
         error: The exception.
-        subject: What the call acts on, such as the caller's path, for the message of an `OSError`.
+        subject: The object of the call, such as the caller's path, for the message of an `OSError`.
     """
     if isinstance(error, HawseError):
         return error

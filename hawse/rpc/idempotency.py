@@ -160,8 +160,8 @@ class IdempotencyTable:
             start: Starts the work. It receives the outcome, which the work must complete with `succeed` or `fail`.
 
         Raises:
-            HawseError: The error of the earlier work; `key_conflict`; `outcome_unknown`; errors of `start`, after which
-                the key is unused.
+            HawseError: The error of the earlier work; `key_conflict`; `outcome_unknown`; errors of `start`, which leave
+                the key unused.
         """
         digest = fingerprint(call.method, msgspec.json.encode(params))
         if call.key is None:

@@ -14,7 +14,7 @@ from hawse.cli.output import examples
 
 
 class ServeCommand(click.Command):
-    """Has an option for each setting of a gateway, which is imported when its options are needed."""
+    """A command with an option for each setting of a gateway. The gateway is imported when the options are needed."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         verbose, *others = super().get_params(ctx)
@@ -41,11 +41,12 @@ def serve(verbose: bool, **values: Any) -> int:
 
 
 def options(settings: type[Any], prefix: str = "") -> Iterator[click.Option]:
-    """Yield an option for each setting that declares one (`hawse_gateway.core.settings.Option`), in their order.
+    """Yield an option for each setting that declares an `hawse_gateway.core.settings.Option`, in the order of
+    declaration.
 
     Args:
-        settings: The class of the settings, a dataclass. Its fields may be dataclasses with options themselves.
-        prefix: Starts the names of the parameters of the options.
+        settings: The class of the settings, a dataclass. Its fields can be dataclasses with options as well.
+        prefix: The prefix of the options' parameter names.
     """
     for name, hint, declared in _declarations(settings):
         if isinstance(hint, type) and dataclasses.is_dataclass(hint):
@@ -56,7 +57,7 @@ def options(settings: type[Any], prefix: str = "") -> Iterator[click.Option]:
             yield click.Option(
                 [declared.name, prefix + name],
                 type=_type(kind, declared.most),
-                is_flag=kind is bool or None,  # False would allow it without a value
+                is_flag=kind is bool or None,  # False would allow the option without a value
                 multiple=repeated,
                 metavar=declared.metavar,
                 envvar=declared.environment,
@@ -65,12 +66,12 @@ def options(settings: type[Any], prefix: str = "") -> Iterator[click.Option]:
 
 
 def given(settings: type[Any], values: Mapping[str, Any], prefix: str = "") -> Any:
-    """Return settings with the values of the given options. The others keep their defaults.
+    """Return settings with the values of the passed options. Other settings keep their defaults.
 
     Args:
         settings: The class of the settings.
         values: The values of `options`, by parameter.
-        prefix: Starts the names of the parameters.
+        prefix: The prefix of the parameter names.
     """
     found = {}
     for name, hint, declared in _declarations(settings):

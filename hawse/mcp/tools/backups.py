@@ -1,4 +1,4 @@
-"""`backup_create`, `backup_list`, `backup_restore`, `backup_delete`: copies of directories, stored at the gateway."""
+"""`backup_create`, `backup_list`, `backup_restore`, `backup_delete`: backups of directories, stored by the gateway."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,13 +15,13 @@ from hawse.wire import HawseError
 
 T = TypeVar("T")
 
-LISTED: Final = 100  # backups in one answer
+LISTED: Final = 100  # maximum backups in one answer
 Globs = Annotated[list[str], Meta(max_length=100)]
 
 
 @tool("backup_create", destructive=False)
 class BackupCreateTool(Arguments):
-    """Save a copy of a directory at the gateway, for example before a risky change. It outlives the sandbox.
+    """Save a copy of a directory on the gateway, for example before a risky change. It outlives the sandbox.
 
     Args:
         path: The directory, relative to the workspace unless it is absolute.
@@ -49,13 +49,13 @@ class BackupCreateTool(Arguments):
 
 @tool("backup_restore", idempotent=True)
 class BackupRestoreTool(Arguments):
-    """Restore a directory from a backup, completely or not at all. Its current content is removed.
+    """Restore a directory from a backup, completely or not at all. Its current content is replaced.
 
     Args:
         id: The id of the backup.
         path: The directory, relative to the workspace unless it is absolute; by default, the backup's directory.
-        mode: overlay copies nothing, so it is instant even for large backups. The directory must be empty or new, and
-            below the workspace.
+        mode: overlay copies nothing, so it is instant even for large backups. The directory must then be empty or new,
+            and below the workspace.
     """
 
     id: Id
@@ -75,7 +75,7 @@ class BackupRestoreTool(Arguments):
 
 @tool("backup_list", safe=True)
 class BackupListTool(Arguments):
-    """List the backups of this sandbox, the newest first."""
+    """List the backups of this sandbox, newest first."""
 
     async def run(self, call: ToolCall) -> Answer:
         found = await call.box.backups.list()
@@ -102,7 +102,7 @@ class BackupDeleteTool(Arguments):
 
 
 async def _reporting(call: ToolCall, work: Callable[[OnProgress], Awaitable[T]]) -> T:
-    """Do the work, and send its progress to the client."""
+    """Perform a backup or restore, and send its progress to the client."""
     latest: list[BackupProgress] = []
     done: list[T] = []
     failed: list[HawseError] = []
@@ -113,7 +113,7 @@ async def _reporting(call: ToolCall, work: Callable[[OnProgress], Awaitable[T]])
     async def perform() -> None:
         try:
             done.append(await work(note))
-        except HawseError as error:  # the group would wrap it
+        except HawseError as error:  # the task group would wrap the exception
             failed.append(error)
 
     async with asyncio.TaskGroup() as tasks:

@@ -10,25 +10,25 @@ from hawse.mcp.excerpt import Excerpt, excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 from hawse.mcp.tools.commands import TIMEOUT, Timeout, excerpts, printed
 
-IMAGE_MAX: Final = 4 << 20  # bytes of one image
-IMAGES_MAX: Final = 8  # images in one answer
-SHOWN: Final = ("text/markdown", "text/plain", "text/html", "text/latex")  # the first of these is the text of a result
+IMAGE_MAX: Final = 4 << 20  # maximum bytes of one image
+IMAGES_MAX: Final = 8  # maximum images in one answer
+SHOWN: Final = ("text/markdown", "text/plain", "text/html", "text/latex")  # the first available type is a result's text
 ENDED: Final = "the executor has ended; `restart` starts a new one"
 
 
 @tool("code_run")
 class CodeRunTool(Arguments):
-    """Run code in a context that keeps variables, imports and the directory from run to run, as in a notebook.
+    """Run code in a context that keeps variables, imports and the directory between runs, as in a notebook.
 
-    Returns its output, the value of the last expression, and displayed images (including matplotlib figures). The
-    context is created on first use, and lives as long as the sandbox; `restart` replaces it.
+    Returns the output, the value of the last expression, and displayed images (including matplotlib figures). The
+    context is created on first use and lives as long as the sandbox. `restart` resets it.
 
     Args:
         source: The code.
         language: The language of a new context, such as python, javascript, typescript or bash.
-        id: The id of the context; by default, the language's.
+        id: The id of the context; by default, the name of the language.
         restart: Whether to reset the context before the run.
-        timeout: Time limit in seconds; then, the code is interrupted.
+        timeout: Time limit in seconds. If it is exceeded, the code is interrupted.
     """
 
     source: Annotated[str, Meta(max_length=1 << 20)]

@@ -21,18 +21,18 @@ Timeout = Annotated[float, Meta(gt=0, le=3600)]
 
 @tool("exec")
 class ExecTool(Arguments):
-    """Run a shell command in the sandbox and return its output and its exit code.
+    """Run a shell command in the sandbox and return its output and exit code.
 
-    Each command has its own shell: to keep variables and the directory, use session_exec. For servers and other
-    long-running programs use process_start; for programs that need a terminal, terminal_open. For long output, the
-    start and the end are returned, and process_output reads the rest.
+    Each command has its own shell. To keep variables and the directory, use session_exec. Use process_start for servers
+    and other long-running programs, and terminal_open for programs that need a terminal. If the output is long, its
+    start and end are returned, and process_output reads the rest.
 
     Args:
-        command: The command, for the shell.
+        command: The shell command.
         cwd: The working directory, relative to the workspace; null means the workspace.
         env: Variables to add to the environment.
-        stdin: The input of the command; null means none.
-        timeout: Time limit in seconds; then, the command and all its processes are ended.
+        stdin: The input of the command.
+        timeout: Time limit in seconds. If it is exceeded, the command and all its processes are ended.
     """
 
     command: Command
@@ -54,15 +54,15 @@ class ExecTool(Arguments):
 
 @tool("session_exec")
 class SessionExecTool(Arguments):
-    """Run a command in a shell that keeps its variables, functions and directory from call to call.
+    """Run a command in a shell that keeps its variables, functions and directory between calls.
 
-    The session is created on first use, and lives as long as the sandbox. Commands of one session run one at a time.
-    For long output, the start and the end are returned: redirect it to a file to read all of it.
+    The session is created on first use and lives as long as the sandbox. Commands of a session run one at a time. If
+    the output is long, only its start and end are returned; redirect it to a file to read all of it.
 
     Args:
         command: The command.
         id: The session's id.
-        timeout: Time limit in seconds; then, the command is ended, but not the session.
+        timeout: Time limit in seconds. If it is exceeded, the command is ended, but not the session.
     """
 
     command: Command
@@ -82,7 +82,7 @@ class SessionExecTool(Arguments):
 
 
 async def _read(process: Process, call: ToolCall, stdin: str | None) -> dict[str, Excerpt]:
-    """Give the process its input, and read its output to the end."""
+    """Send the process its input, and read its output to the end."""
     output = excerpts(call.limit // 2)
 
     async def feed() -> None:
@@ -91,7 +91,7 @@ async def _read(process: Process, call: ToolCall, stdin: str | None) -> dict[str
                 await process.write(stdin.encode(errors="replace"))
                 await process.end()
         except HawseError as error:
-            if error.code != "exited":  # a program can end before it has read everything
+            if error.code != "exited":  # a program can end before it has read all input
                 raise
 
     try:
@@ -115,12 +115,12 @@ def answer(
     timeout: float,
     notes: list[str] | None = None,
 ) -> Answer:
-    """Return the report on an ended command for an agent.
+    """Return the report on an ended command for the agent.
 
     Args:
         exit: How it ended.
         output: Its output, by stream.
-        duration: Seconds that it took; None means it is not known.
+        duration: Seconds that it took; None if unknown.
         hints: How to read omitted output, by stream.
         timeout: Its time limit in seconds.
         notes: Further remarks.
@@ -139,7 +139,7 @@ def answer(
 
 
 def excerpts(limit: int) -> dict[str, Excerpt]:
-    """Return excerpts for the output of a program, by stream; each keeps `limit` bytes."""
+    """Return excerpts for the output of a program, by stream. Each keeps `limit` bytes."""
     return {"stdout": Excerpt(limit), "stderr": Excerpt(limit)}
 
 
@@ -159,7 +159,7 @@ def printed(output: Mapping[str, Excerpt], hints: Mapping[str, str]) -> list[str
 
 
 def ending(exit: Exit, timeout: float | None = None) -> str:
-    """Return how a program ended, in words."""
+    """Describe how a program ended."""
     if exit.timed_out:
         limit = "its time limit" if timeout is None else f"its time limit of {timeout:g} s"
         return f"ended at {limit}"

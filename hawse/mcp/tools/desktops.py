@@ -1,4 +1,4 @@
-"""`desktop_*`: see and drive graphical programs. The first tool that needs the desktop starts it."""
+"""`desktop_*`: view and control graphical programs. The desktop is started on first use."""
 
 from typing import Annotated, Final
 
@@ -10,7 +10,7 @@ from hawse.client.desktop import Desktop
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 
-IMAGE_MAX: Final = 8 << 20  # bytes of an image
+IMAGE_MAX: Final = 8 << 20  # maximum bytes of an image
 Clicks = Annotated[int, Meta(ge=1, le=3)]
 CommandLine = Annotated[str, Meta(min_length=1, max_length=10_000)]
 
@@ -20,7 +20,7 @@ async def _offered(box: Sandbox) -> bool:
 
 
 async def _desktop(call: ToolCall) -> Desktop:
-    """Return the desktop `main`, which is started unless it is running."""
+    """Return the desktop `main`, starting it unless it is running."""
     desktop = call.box.desktop
     if not any(found.id == desktop.id for found in await desktop.list()):
         await desktop.start()
@@ -29,9 +29,9 @@ async def _desktop(call: ToolCall) -> Desktop:
 
 @tool("desktop_screenshot", destructive=False, idempotent=True, offered=_offered)
 class DesktopScreenshotTool(Arguments):
-    """Look at the desktop: an image of the whole screen with the mouse pointer, and the list of its windows.
+    """Take a screenshot of the desktop, including the mouse pointer, and list its windows.
 
-    Positions in the other desktop tools are pixels of this image.
+    The other desktop tools take positions in pixels of this image.
     """
 
     async def run(self, call: ToolCall) -> Answer:
@@ -54,7 +54,7 @@ class DesktopScreenshotTool(Arguments):
 
 @tool("desktop_launch", offered=_offered)
 class DesktopLaunchTool(Arguments):
-    """Start a program with a window on the desktop. It is not waited for.
+    """Start a program with a window on the desktop, without waiting for it.
 
     Args:
         command: A command line, such as `chromium https://example.com`.
@@ -75,8 +75,8 @@ class DesktopClickTool(Arguments):
         x: Pixels from the left edge.
         y: Pixels from the top edge.
         button: The mouse button.
-        count: Number of clicks: 2 is a double click.
-        hold: Keys that are held in the meantime, such as `ctrl`.
+        count: Number of clicks; 2 is a double click.
+        hold: Keys to hold down during the click, such as `ctrl`.
     """
 
     x: Position
@@ -93,7 +93,7 @@ class DesktopClickTool(Arguments):
 
 @tool("desktop_type", offered=_offered)
 class DesktopTypeTool(Arguments):
-    """Type text into the active window of the desktop. A line feed is the key Return.
+    """Type text into the active window of the desktop. A line feed presses Return.
 
     Args:
         text: The text.
@@ -123,7 +123,7 @@ class DesktopKeyTool(Arguments):
 
 @tool("desktop_scroll", offered=_offered)
 class DesktopScrollTool(Arguments):
-    """Turn the mouse wheel at a place of the desktop.
+    """Turn the mouse wheel at a position of the desktop.
 
     Args:
         x: Pixels from the left edge.

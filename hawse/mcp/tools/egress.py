@@ -1,4 +1,4 @@
-"""`egress_refusals`: why programs of a sandbox with the network `filtered` do not reach a host."""
+"""`egress_refusals`: why programs of a sandbox with the network `filtered` cannot reach a host."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Final
@@ -31,7 +31,7 @@ async def _offered(box: Sandbox) -> bool:
 class EgressRefusalsTool(Arguments):
     """List the network rules of this sandbox, and the latest refused requests of its programs with the reasons.
 
-    Use it when a program such as curl, pip or git cannot connect, or gets the status 403. It does not change rules.
+    Use this if a program such as curl, pip or git cannot connect or gets the status 403. It does not change rules.
 
     Args:
         limit: Maximum number of refusals, newest first.
@@ -60,7 +60,7 @@ class EgressRefusalsTool(Arguments):
 
 
 def _line(refusal: EgressRefusal) -> str:
-    """Describe a refusal in a line, such as `12:00:00 UTC  GET evil.example:443  rule: no rule allows it`."""
+    """Describe a refusal in one line, such as `12:00:00 UTC  GET evil.example:443  rule: no rule allows it`."""
     at = datetime.fromtimestamp(refusal.time, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     request = f"{refusal.method or 'request'} {refusal.host or 'to an unknown host'}"
     port = f":{refusal.port}" if refusal.port else ""

@@ -11,10 +11,10 @@ from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 from hawse.wire import HawseError
 
-READ_MAX: Final = 8 << 20  # bytes of a file to read
-IMAGE_MAX: Final = 4 << 20  # bytes of an image
+READ_MAX: Final = 8 << 20  # maximum bytes to read of a file
+IMAGE_MAX: Final = 4 << 20  # maximum bytes of an image
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
-ENTRIES: Final = 1000  # entries of a directory in one answer
+ENTRIES: Final = 1000  # maximum entries of a directory in one answer
 
 Count = Annotated[int, Meta(ge=1, le=100_000)]
 Line = Annotated[int, Meta(ge=1, le=READ_MAX)]  # a line has at least one byte
@@ -23,12 +23,12 @@ Matches = Annotated[int, Meta(ge=1, le=1000)]
 
 @tool("file_read", safe=True)
 class FileReadTool(Arguments):
-    """Return the text of a file, completely or in part, or show an image (PNG, JPEG, GIF, WebP).
+    """Return all or part of the text of a file, or show an image (PNG, JPEG, GIF, WebP).
 
     Args:
         path: The file, relative to the workspace unless it is absolute.
         line: The first line to return, from 1.
-        lines: The number of lines to return; fewer if they do not fit.
+        lines: The number of lines to return. Fewer are returned if they do not fit.
     """
 
     path: Path
@@ -57,7 +57,7 @@ class FileReadTool(Arguments):
 
 @tool("file_write", idempotent=True)
 class FileWriteTool(Arguments):
-    """Write a file, replacing it as a whole. Missing directories are created.
+    """Write a file, replacing its whole content. Missing directories are created.
 
     Args:
         path: The file, relative to the workspace unless it is absolute.
@@ -74,12 +74,12 @@ class FileWriteTool(Arguments):
 
 @tool("file_edit")
 class FileEditTool(Arguments):
-    """Replace a text in a file by another. Nothing is changed if the old text does not occur, or occurs several times.
+    """Replace text in a file. Nothing is changed if the old text does not occur or occurs several times.
 
     Args:
         path: The file, relative to the workspace unless it is absolute.
         old: The text to replace, exactly as in the file, with enough context to occur only once.
-        new: The text in its place.
+        new: The replacement.
         all: Whether to replace every occurrence.
     """
 
@@ -127,7 +127,7 @@ class FileExtractTool(Arguments):
     Args:
         path: The archive, relative to the workspace unless it is absolute.
         to: The directory to unpack to.
-        overwrite: Whether existing files are replaced.
+        overwrite: Whether to replace existing files.
         strip: Number of leading directories to remove from each name.
     """
 
@@ -181,16 +181,16 @@ class FileListTool(Arguments):
 
 @tool("file_search", safe=True)
 class FileSearchTool(Arguments):
-    """Search the files of a directory and below for a text or a regular expression, as grep does.
+    """Search the files in a directory and its subdirectories for text or a regular expression, like grep.
 
     Args:
         text: The text to search for.
-        pattern: A regular expression in RE2's syntax, in place of `text`.
+        pattern: A regular expression in RE2's syntax, instead of `text`.
         path: The directory, relative to the workspace unless it is absolute.
         include: Only files that match one of these globs, such as *.py.
-        ignore_case: Whether case is ignored.
+        ignore_case: Whether to ignore case.
         hidden: Whether to search names that start with a dot, such as .git.
-        limit: The number of matching lines to return.
+        limit: The maximum number of matching lines to return.
     """
 
     text: Pattern | None = None
@@ -239,7 +239,7 @@ def _refused(error: HawseError) -> str:
 
 
 def _fitting(lines: list[str], limit: int) -> int:
-    """Return the number of leading lines with a total of at most `limit` bytes; at least one."""
+    """Return how many leading lines, at least one, have at most `limit` bytes in total."""
     size = 0
     for count, line in enumerate(lines):
         size += len(line.encode(errors="replace"))

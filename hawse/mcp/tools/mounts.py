@@ -12,7 +12,7 @@ async def _offered(box: Sandbox) -> bool:
 
 @tool("mount_list", safe=True, offered=_offered)
 class MountListTool(Arguments):
-    """List the mounts of this sandbox: buckets and directories from outside, with their paths in the workspace.
+    """List the mounts of this sandbox: external buckets and directories, with their paths in the workspace.
 
     Written files are uploaded about a second after they are closed, unless the mount is read-only. Changes in the
     overlay of a backup remain in the sandbox.

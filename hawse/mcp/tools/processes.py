@@ -18,12 +18,12 @@ Port = Annotated[int, Meta(ge=1, le=65_535)]
 
 @tool("process_start")
 class ProcessStartTool(Arguments):
-    """Start a long-running program, such as a server. process_output reads its output, process_wait waits for it,
+    """Start a long-running program, such as a server. process_output reads its output, process_wait waits for it, and
     process_kill ends it.
 
     Args:
-        command: The command, for the shell.
-        id: The id of the process; null means a random one.
+        command: The shell command.
+        id: The id of the process; null means a random id.
         cwd: The working directory, relative to the workspace; null means the workspace.
         env: Variables to add to the environment.
     """
@@ -41,12 +41,12 @@ class ProcessStartTool(Arguments):
 
 @tool("process_output", safe=True)
 class ProcessOutputTool(Arguments):
-    """Return a part of the output of a process, running or ended.
+    """Return part of the output of a running or ended process.
 
     Args:
         id: The id of the process.
         stream: The stream to read.
-        since: The offset of the first byte; null means the last bytes that fit into the answer.
+        since: The offset of the first byte to return; null returns the last bytes that fit into the answer.
     """
 
     id: Id
@@ -70,15 +70,15 @@ class ProcessOutputTool(Arguments):
 
 @tool("process_wait", safe=True)
 class ProcessWaitTool(Arguments):
-    """Wait until a process has printed something, until a port is open, or until the process has ended.
+    """Wait until a process has printed a text, until a port is open, or until the process has ended.
 
-    Pass at most one of text, pattern and port; without them, it waits for the end.
+    Pass at most one of text, pattern and port. Without them, this waits for the end.
 
     Args:
         id: The id of the process.
-        text: Text that it prints.
+        text: Text that the process prints.
         pattern: A regular expression (RE2) for its output.
-        port: A TCP port of the sandbox that opens.
+        port: A TCP port of the sandbox.
         timeout: Seconds to wait.
     """
 
@@ -112,7 +112,7 @@ class ProcessWaitTool(Arguments):
 
 
 async def _part(box: Sandbox, info: ProcessInfo, stream: StreamName, start: int, end: int) -> bytes:
-    """Return the bytes of a stream from `start` to `end`, which must have been printed already."""
+    """Return the bytes of a stream from `start` to `end`, which must have been printed before."""
     if start >= end:
         return b""
     data = bytearray()

@@ -19,11 +19,12 @@ Rows = Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)]
 
 @tool("terminal_open")
 class TerminalOpenTool(Arguments):
-    """Open a terminal that people can also watch and type into, and return its screen. A running one is reused.
+    """Open a terminal, which people can watch and type into as well, and return its screen. A running terminal is
+    reused.
 
     Args:
         id: The terminal's id.
-        command: The program to run, for the shell; null means the user's shell.
+        command: The shell command of the program to run; null means the user's shell.
         cwd: The working directory, relative to the workspace; null means the workspace.
         cols: Columns.
         rows: Rows.
@@ -47,14 +48,15 @@ class TerminalOpenTool(Arguments):
 class TerminalSendTool(Arguments):
     """Type text and press keys in a terminal, wait for half a second without output, and return the screen.
 
-    A program that works longer without output has not finished then: terminal_wait waits for a text, or for the prompt.
+    A program that pauses its output for longer may not have finished. Use terminal_wait to wait for a text or for the
+    prompt.
 
     Args:
         id: The terminal's id.
         text: Literal text to type. Add the key enter to run it.
         keys: Keys to press after the text, such as enter, ctrl+c, up, escape or f10.
-        paste: Text to paste, before the text and the keys: several lines are not run one by one where the program
-            knows pasting.
+        paste: Text to paste before the text and the keys. If the program supports pasting, it does not run the lines
+            one by one.
         timeout: Maximum number of seconds to wait for the end of the output.
     """
 
@@ -74,13 +76,13 @@ class TerminalSendTool(Arguments):
 
 @tool("terminal_wait", safe=True)
 class TerminalWaitTool(Arguments):
-    """Wait until the screen of a terminal shows a text, or until its shell has a prompt, and return the screen.
+    """Wait until the screen of a terminal shows a text or its shell shows a prompt, and return the screen.
 
     Args:
         id: The terminal's id.
-        text: The text to wait for; without it and `pattern`, it waits for the shell's next prompt or the end of the
-            program.
-        pattern: A regular expression in RE2's syntax, in place of `text`.
+        text: The text to wait for. Without `text` and `pattern`, this waits for the shell's next prompt or the end of
+            the program.
+        pattern: A regular expression in RE2's syntax, instead of `text`.
         timeout: Seconds to wait.
     """
 
@@ -109,7 +111,7 @@ class TerminalScreenTool(Arguments):
 
     Args:
         id: The terminal's id.
-        scrollback: Rows above the screen to return as well.
+        scrollback: The number of rows above the screen to include.
     """
 
     id: Id = "agent"
@@ -120,7 +122,7 @@ class TerminalScreenTool(Arguments):
 
 
 async def _settle(call: ToolCall, id: str, since: int, timeout: float) -> None:
-    """Wait until output has started and paused for a moment, or until the shell has a prompt."""
+    """Wait until output has started and then paused, or until the shell shows a prompt."""
     params = {"id": id, "silence": SETTLE, "prompt": True, "since": since, "timeout": timeout}
     await call.box.call("terminal.wait", params)
 

@@ -11,7 +11,7 @@ from hawse.wire import HawseError
 
 
 async def _offered(box: Sandbox) -> bool:
-    """Whether the token may create tunnels."""
+    """Return whether the token may create tunnels."""
     try:
         await box.tunnels.list()
     except HawseError as error:
@@ -21,12 +21,12 @@ async def _offered(box: Sandbox) -> bool:
 
 @tool("tunnel_create", destructive=False, offered=_offered)
 class TunnelCreateTool(Arguments):
-    """Give a port a permanent public address: anyone who knows it can connect, without a token.
+    """Give a port a permanent public address. Anyone who knows the address can connect without a token.
 
     Args:
         port: The TCP port that a program of the sandbox listens on.
-        name: A name for the address, 1 to 40 lower-case letters, digits and hyphens, which others can guess; by
-            default, an unguessable one.
+        name: A name for the address: 1 to 40 lower-case letters, digits and hyphens. Others can guess it; by default, a
+            random name is used.
         kind: http for web sites, including WebSockets; tcp or tls (routed by name), if the gateway has ports for it. By
             default, tcp with ssh, otherwise http.
         expires_in: Seconds until it ends; by default, it ends with the sandbox.
