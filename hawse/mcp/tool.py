@@ -204,7 +204,7 @@ def tool(
 
 
 def _plain_patterns(value: Any) -> None:
-    """Replace `$(?!\\n)` with `$`, which is equivalent in JSON Schema, because some models cannot read the longer form."""
+    """Replace `$(?!\\n)` with `$`, which is equivalent in JSON Schema; some models cannot read the longer form."""
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _plain_patterns(inner)
     if isinstance(value, dict) and isinstance(value.get("pattern"), str):
