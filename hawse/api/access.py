@@ -97,7 +97,7 @@ class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         terminal: The only terminal that it opens, with its recordings. Null means the whole sandbox.
         expires: When it expires, in seconds since 1970. Null means never.
         uses: Number of browsers that have opened the link. Each exchanges the secret for a session.
-        max_uses: Its maximum number of uses. Null means no maximum.
+        max_uses: Its maximum number of uses. Null means unlimited.
         users: The link's current connections and requests to this gateway.
     """
 
@@ -247,8 +247,7 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
         role: Rights of the link: `viewer` or `writer`.
         name: The name of the guest.
         expires_in: Seconds until it expires. Null means that it expires with the caller's token.
-        max_uses: Maximum number of browsers; the secret can then only be exchanged for a session. Null means no
-            maximum.
+        max_uses: Maximum number of browsers; the secret can then only be exchanged for a session. Null means unlimited.
     """
 
     sandbox: SandboxId = "local"

@@ -41,7 +41,7 @@ class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         id: Its id.
         sandbox: The sandbox that was backed up.
         path: The directory that was backed up.
-        name: Name for people.
+        name: Display name.
         owner: Id of the user that created it.
         format: Its storage format: `tar`, `tar.gz` or `tar.zst`.
         size: Size of the archive, in bytes.
@@ -187,7 +187,7 @@ class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
 
     Args:
         sandbox: Id of the sandbox.
-        name: Name for people.
+        name: Display name.
         ttl: Seconds from its creation until it is deleted; null means never.
         overlay: Whether to create the image for overlays right away, so that the first restore with `overlay` is
             instant.
@@ -213,7 +213,7 @@ class SandboxSnapshot(Params[BackupInfo], kw_only=True):
 
     Args:
         id: Id of the sandbox.
-        name: Name for people.
+        name: Display name.
         ttl: Seconds from its creation until it is deleted; null means never.
     """
 

@@ -40,8 +40,8 @@ class CodePosition(ParamsValue, kw_only=True):
 
     Args:
         context: Id of the context.
-        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
-            Null accepts any.
+        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
+            any instance.
         source: The code.
         cursor: Position in the code, in characters; null means its end.
     """
@@ -73,7 +73,7 @@ class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the context.
-        instance: Id of this creation; a new one each time a context with this `id` is created.
+        instance: Id of this creation of the context; each context created with the same `id` gets a new one.
         language: Language of the code.
         kernel: Name of the Jupyter kernel that runs it.
         pid: Process id of the executor, in the namespace of the sandbox's programs.
@@ -194,7 +194,7 @@ class CodeRunWaiting(msgspec.Struct, frozen=True, kw_only=True):
     """The run is queued, or waits for its executor to start.
 
     Attributes:
-        ahead: Number of runs before it, including the one in progress.
+        ahead: Number of runs before it, including the run in progress.
         run: Id of the run.
     """
 
@@ -380,7 +380,7 @@ class CodeCreate(Params[CodeContextInfo], kw_only=True):
     Args:
         id: Id of the context; null lets the server choose one.
         language: Language of the code; null means the language of `kernel`, or python.
-        kernel: Name of an installed Jupyter kernel; null means the one for `language`.
+        kernel: Name of an installed Jupyter kernel; null means the default kernel of `language`.
         cwd: Directory to start in, relative to the workspace; null means the workspace.
         env: Variables to add to the environment; a null value removes the variable.
         timeout: Default `timeout` of runs, in seconds; null means none.
@@ -417,8 +417,8 @@ class CodeRun(Params[CodeRunResult], kw_only=True):
 
     Args:
         context: Id of the context; null means a new executor, for this run only.
-        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
-            Null accepts any.
+        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
+            any instance.
         language: Language of the code if there is no `context`; null means python.
         source: The code.
         timeout: Time limit in seconds, from the start of the run; null means the context's default.
@@ -447,8 +447,8 @@ class CodeAttach(Params[CodeRunResult], kw_only=True):
 
     Args:
         context: Id of the context.
-        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
-            Null accepts any.
+        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
+            any instance.
         run: Id of the run; null means the run in progress or, if there is none, the last run.
         since: Where to start in each stream; null starts at the beginning.
     """
@@ -467,8 +467,8 @@ class CodeWatch(Params[Nothing], kw_only=True):
 
     Args:
         context: Id of the context.
-        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
-            Null accepts any.
+        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
+            any instance.
     """
 
     context: Id
@@ -500,8 +500,8 @@ class CodeInterrupt(Params[Nothing], kw_only=True):
 
     Args:
         context: Id of the context; null means the run's context.
-        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
-            Null accepts any.
+        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
+            any instance.
         run: Only this run; null means any.
         grace: Seconds until the executor is killed if the run has not ended; null means never.
     """
@@ -521,8 +521,8 @@ class CodeRestart(Params[CodeContextInfo], kw_only=True):
 
     Args:
         context: Id of the context.
-        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
-            Null accepts any.
+        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
+            any instance.
     """
 
     context: Id
@@ -569,8 +569,8 @@ class CodeDelete(Params[Nothing], kw_only=True):
 
     Args:
         context: Id of the context.
-        instance: The expected instance of the context; if another one has replaced it, the error is `stale_handle`.
-            Null accepts any.
+        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
+            any instance.
     """
 
     context: Id

@@ -298,7 +298,7 @@ class DesktopAttach(Params[DesktopAttachResult], kw_only=True):
 
     Args:
         id: Id of the desktop.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         viewer: The viewer's identity; null means a new viewer.
         read_only: Whether to drop input even if the caller may send it.
     """

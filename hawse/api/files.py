@@ -149,7 +149,7 @@ class FileFailure(Reply, frozen=True, kw_only=True):
     Attributes:
         path: The path, relative to the path of the call.
         code: Code of the error.
-        message: Description of the error, for people.
+        message: Human-readable description of the error.
     """
 
     path: str

@@ -96,7 +96,7 @@ class GitHead(msgspec.Struct, kw_only=True):
 
     Attributes:
         path: The directory, absolute.
-        commit: Hash of the commit; null before the first one.
+        commit: Hash of the commit; null before the first commit.
         branch: Name of the branch; null with a detached HEAD.
     """
 
@@ -129,7 +129,7 @@ class GitStatusResult(msgspec.Struct, kw_only=True):
 
     Attributes:
         branch: Name of the branch; null with a detached HEAD.
-        commit: Hash of the commit; null before the first one.
+        commit: Hash of the commit; null before the first commit.
         upstream: Name of the upstream branch; null if the branch has no upstream.
         ahead: Number of local commits that the upstream does not have; null if unknown.
         behind: Number of commits that only the upstream has; null if unknown.
@@ -220,7 +220,7 @@ class GitLogResult(msgspec.Struct, kw_only=True):
     """Commits.
 
     Attributes:
-        commits: The commits, the latest first.
+        commits: The commits, newest first.
         truncated: Whether commits are missing because the output was too large.
     """
 
@@ -405,7 +405,7 @@ class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
 
 @method("git.log", safe=True, raises=(*GIT_ERRORS, "too_large"))
 class GitLog(GitRepository, Params[GitLogResult], kw_only=True):
-    """List commits, the latest first.
+    """List commits, newest first.
 
     Args:
         ref: Branch or commit to start at; null means the current commit.

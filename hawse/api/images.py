@@ -47,7 +47,7 @@ class ImageProgress(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """Progress of a pull.
 
     Attributes:
-        message: Details for people.
+        message: Human-readable details.
         progress: The completed part, 0 to 1; null if unknown.
     """
 
@@ -59,7 +59,8 @@ class ImageProvider(ParamsValue, kw_only=True):
     """Fields of every method about images.
 
     Attributes:
-        provider: Name of the provider; null means the default one. If it has no images, the error is `invalid_params`.
+        provider: Name of the provider; null means the default provider. If it has no images, the error is
+            `invalid_params`.
     """
 
     provider: Name | None = None
@@ -69,7 +70,7 @@ class ImageTarget(ImageProvider, kw_only=True):
     """Fields of every method about one image.
 
     Attributes:
-        image: Name of the image, with a tag or digest; without one, the tag is `latest`.
+        image: Name of the image, with a tag or digest; the default tag is `latest`.
     """
 
     image: ImageName

@@ -56,7 +56,7 @@ class ExposedPort(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         port: Number of the port.
         token: Secret that gives access to this port. It is valid until the preview is revoked or the runtime ends.
-        name: Name of the preview, for people; null means none.
+        name: Display name of the preview, if any.
     """
 
     port: int
@@ -168,8 +168,8 @@ class PortExpose(Params[ExposedPort], kw_only=True):
 
     Args:
         port: Number of the port.
-        name: Name of a new preview, for people; null means none.
-        token: Token of a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that
+        name: Display name of a new preview.
+        token: Token of a new preview, 8 to 40 lower-case letters and digits; null means a random token. Any client that
             knows it can connect to the port.
     """
 
@@ -240,7 +240,7 @@ class PortListen(Params[Nothing], kw_only=True):
     The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are open.
 
     Args:
-        port: Number of the port, 1,024 or above; 0 means a free one.
+        port: Number of the port, 1,024 or above; 0 means a free port.
     """
 
     port: Annotated[int, Meta(ge=0, le=65_535)] = 0

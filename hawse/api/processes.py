@@ -318,7 +318,7 @@ class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         since: Offset in each stream of the first byte to send; null means 0.
         input: Id of the input stream, which a reconnecting client must reuse; null for a channel without input.
         lossless: Whether the process pauses for up to 30 s after a lost connection, until a call with the same `input`
@@ -365,7 +365,7 @@ class ProcessSignal(Params[Nothing], kw_only=True):
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         signal: Name of the signal with or without `SIG`, or its number.
     """
 
@@ -383,7 +383,7 @@ class ProcessKill(Params[ProcessKillResult], kw_only=True):
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         signal: The first signal; null means TERM.
         grace: Seconds from the first signal to KILL; null means 5.
     """
@@ -419,7 +419,7 @@ class ProcessRemove(Params[ProcessRemoveResult], kw_only=True):
 
     Args:
         id: Id of the process; null means all processes that have ended.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         session: Without `id`: remove only processes that this session started. Null means all.
     """
 
@@ -471,7 +471,7 @@ class ProcessWait(Params[ProcessWaitResult], kw_only=True):
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         exit: Whether to wait for the end of the process; null means false.
         log: Text or pattern to search for in the output; null disables the search.
         port: The port to wait for; null means none.

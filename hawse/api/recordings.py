@@ -26,14 +26,14 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
         terminal: Id of the recorded terminal; empty for a desktop.
         desktop: Id of the recorded desktop; null for a terminal.
         instance: Instance of the recorded terminal or desktop.
-        title: Title; null means none.
+        title: Title, if any.
         input: Whether it contains input, which can include passwords.
         cols: Columns at its start, or a desktop's width in pixels.
         rows: Rows at its start, or a desktop's height in pixels.
         started: When it was started, in seconds since 1970.
         state: Whether it is in progress.
         reason: Why it ended: `exited` if the program ended, `killed` if the runtime ended. Null while in progress.
-        message: Details of the reason, for people; can be empty.
+        message: Human-readable details of the reason; can be empty.
         duration: Length of the recording, in seconds.
         size: Size of the asciicast file, in bytes.
         screens: Size of the snapshots, in bytes.
@@ -93,7 +93,7 @@ class RecordingStart(Params[RecordingInfo], kw_only=True):
         desktop: Id of the desktop to record; null to record a terminal.
         id: Id of the recording; null lets the server choose one.
         input: Whether to record the terminal's input as well, including passwords.
-        title: Title; null means none.
+        title: Title, if any.
     """
 
     terminal: Id | None = None

@@ -17,7 +17,7 @@ class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
     """A description of the runtime.
 
     Attributes:
-        runtime: Id of this incarnation of the runtime; a new one after each start.
+        runtime: Id of the running runtime, which changes with each start.
         pid: Process id of the runtime.
         version: Version of hawse that the runtime belongs to.
         started: When the runtime was started, in seconds since 1970.

@@ -66,8 +66,8 @@ class SandboxPort(ParamsValue, kw_only=True):
 
     Attributes:
         port: TCP port.
-        name: Name for people.
-        token: Token of the preview's address, 8 to 40 lower-case letters and digits; null means a random one.
+        name: Display name.
+        token: Token of the preview's address, 8 to 40 lower-case letters and digits; null means a random token.
     """
 
     port: PortNumber
@@ -146,7 +146,7 @@ class SandboxStarting(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         phase: The current step: `starting`, `creating`, `pulling` or `connecting`.
-        message: Details for people.
+        message: Human-readable details.
         progress: Completed part of the phase, 0 to 1; null if unknown.
     """
 
@@ -163,8 +163,8 @@ class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         name: Name, which `sandbox.create` takes as `template`.
-        description: Description for people.
-        provider: Provider of its sandboxes; null means the default one.
+        description: Human-readable description.
+        provider: Provider of its sandboxes; null means the default provider.
         image: Image that provides their file system; null means the provider's default.
         network: The network that they can reach; null means the provider's default.
         egress: The rules of their filtered network; null for other networks.
@@ -229,8 +229,8 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
     start with its name and a dot; `details.prefix` of the error `invalid_params` is this prefix.
 
     Args:
-        id: Id of the sandbox; null means a random one.
-        provider: Name of the provider; null means the default one.
+        id: Id of the sandbox; null means a random id.
+        provider: Name of the provider; null means the default provider.
         template: Name of a template of the gateway. The call's own values override the template's.
         image: Image whose files it sees; null means the provider's default.
         image_command: Whether to start the image's command (ENTRYPOINT and CMD) as the process `image`.

@@ -45,7 +45,7 @@ class SessionExecWaiting(msgspec.Struct, frozen=True, kw_only=True):
     """The command is queued.
 
     Attributes:
-        ahead: Number of commands before it, including the running one.
+        ahead: Number of commands before it, including the running command.
     """
 
     ahead: int
@@ -143,7 +143,7 @@ class SessionExec(Params[SessionExecResult], kw_only=True):
 
     Args:
         id: Id of the session.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         command: Command line for the shell.
         cwd: Directory of this command, relative to the session's; null means the session's.
         env: Variables to add for this command; a null value removes the variable.
@@ -177,7 +177,7 @@ class SessionCancel(Params[Nothing], kw_only=True):
 
     Args:
         id: Id of the session.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         key: Idempotency key of the `session.exec` call; null means the running command.
         grace: Seconds from TERM to KILL; null means 5.
     """
@@ -240,7 +240,7 @@ class SessionWatch(Params[SessionWatchResult], kw_only=True):
 
     Args:
         id: Id of the session.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
     """
 
     id: Id
@@ -256,7 +256,7 @@ class SessionDelete(Params[Nothing], kw_only=True):
 
     Args:
         id: Id of the session.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         grace: Seconds until KILL; null means 5.
     """
 

@@ -180,7 +180,7 @@ class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
     Attributes:
         start_at: `resume` if output starts at `since`, `start` for all output, `snapshot` if a snapshot comes first.
         from_: Offset of the first byte of output to be sent.
-        screen: Length of the snapshot that precedes it, in bytes; 0 without one.
+        screen: Length of the snapshot that precedes it, in bytes; 0 without a snapshot.
         input_offset: Number of bytes of this input stream that have already been applied.
         answers: Whether this viewer's emulator answers the queries of programs.
         read_only: Whether this viewer is not allowed to type.
@@ -504,7 +504,7 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
 
     Args:
         id: Id of the terminal.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         since: Offset after the last byte of output that the client has; null means all output.
         input: Id of the input stream, which a reconnecting client must reuse; null for a channel without input.
         lossless: Whether the program waits for this viewer instead of the viewer skipping output; null means false.
@@ -610,7 +610,7 @@ class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
 
     Args:
         id: Id of the terminal.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         format: Format of the content; null means `text`.
         scrollback: Maximum number of rows above the screen to include; null means 0.
     """
@@ -640,7 +640,7 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
 
     Args:
         id: Id of the terminal.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         text: Literal text to type.
         paste: Text to paste, bracketed if the program has enabled bracketed paste. Line ends become CR; other control
             characters except tab become spaces.
@@ -677,7 +677,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
 
     Args:
         id: Id of the terminal.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         pattern: Pattern to search for, in RE2's syntax; null disables the search.
         literal: Whether `pattern` is plain text rather than a regular expression; null means false.
         on: `output` searches the output; `screen` searches the visible screen now and after each change. Null means
@@ -718,7 +718,7 @@ class TerminalHistory(Params[TerminalHistoryResult], kw_only=True):
 
     Args:
         id: Id of the terminal.
-        instance: The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any.
+        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
         limit: Maximum number of commands; the latest are returned. Null means 100.
         before: Only commands with a lower number; null means all.
     """

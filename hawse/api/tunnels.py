@@ -95,7 +95,7 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
         name: Its id: 1 to 40 lower-case letters, digits and single hyphens. Others can guess it. Null means a random
             id. Not for `tcp` tunnels of the gateway.
         kind: Its protocol; null means `tcp` with `ssh`, otherwise `http`.
-        public_port: Port of the gateway or the SSH server, for `tcp`; null means a free one.
+        public_port: Port of the gateway or the SSH server, for `tcp`; null means a free port.
         expires_in: Seconds until it ends; null if it should end with the sandbox.
         provider: Who gives it its address.
     """

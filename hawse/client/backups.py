@@ -54,7 +54,7 @@ class BackupOptions(TypedDict, total=False):
     """Options for a backup: the keyword arguments of `Backups.create` and `SandboxBackups.create`.
 
     Args:
-        name: A name for people.
+        name: A display name.
         ttl: Seconds until it is deleted; by default never.
         exclude: Globs of files to exclude.
         gitignore: Whether to exclude files that git ignores.

@@ -47,7 +47,7 @@ class Images:
         """Pull an image, or a newer version of a local image, and return it.
 
         Args:
-            image: Its name, with a tag or digest; without one, the tag is `latest`.
+            image: Its name, with a tag or digest; the default tag is `latest`.
             provider: The name of the provider; None means the gateway's default.
             on_progress: Called with the progress; it must return soon.
 

@@ -122,7 +122,7 @@ class Ports(SandboxPart):
 
         Args:
             port: The port.
-            name: A name for people.
+            name: A display name.
             token: The token in the address, 8 to 40 lower-case letters and digits; None generates an unguessable token.
 
         Raises:

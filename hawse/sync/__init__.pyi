@@ -403,7 +403,7 @@ class CodeContext:
             source: The code.
             timeout: Time limit in seconds, from the start of the run; None means the context's default.
             store_history: Whether to count the run and keep it in the executor's history.
-            key: Another call with the same key, from any client, joins the same run.
+            key: Calls with the same key, from any client, join the same run.
             max_output: Number of bytes of stdout and of stderr to keep, from the start.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
@@ -419,7 +419,7 @@ class CodeContext:
             source: The code.
             timeout: Time limit in seconds, from the start of the run; None means the context's default.
             store_history: Whether to count the run and keep it in the executor's history.
-            key: Another call with the same key, from any client, joins the same run.
+            key: Calls with the same key, from any client, join the same run.
             stdin: Whether the code can ask for input, with `CodeInput` events.
         """
 
@@ -493,7 +493,7 @@ class Code:
 
         Args:
             language: The language; None means the kernel's, or python.
-            id: The id of the context; None means a random one.
+            id: The id of the context; None means a random id.
             kernel: The name of an installed Jupyter kernel; None means the default kernel of `language`.
             cwd: Its initial working directory.
             env: Variables to add to its environment; None unsets a variable.
@@ -518,7 +518,7 @@ class Code:
             source: The code.
             language: The language; None means python.
             timeout: Time limit in seconds; None means no limit.
-            key: Another call with the same key, from any client, joins the same run.
+            key: Calls with the same key, from any client, join the same run.
             max_output: Number of bytes of stdout and of stderr to keep, from the start.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
@@ -1229,7 +1229,7 @@ class Images:
         """Pull an image, or a newer version of a local image, and return it.
 
         Args:
-            image: Its name, with a tag or digest; without one, the tag is `latest`.
+            image: Its name, with a tag or digest; the default tag is `latest`.
             provider: The name of the provider; None means the gateway's default.
             on_progress: Called with the progress; it must return soon.
 
@@ -1367,7 +1367,7 @@ class Ports:
 
         Args:
             port: The port.
-            name: A name for people.
+            name: A display name.
             token: The token in the address, 8 to 40 lower-case letters and digits; None generates an unguessable token.
 
         Raises:
@@ -1697,7 +1697,7 @@ class Sessions:
         """Create a persistent shell. Await the result, or use it in `with`, which deletes the session at the end.
 
         Args:
-            id: The id of the session; None means a random one.
+            id: The id of the session; None means a random id.
             cwd: Its initial working directory.
             env: Variables to add to its environment; None unsets a variable.
             shell: The path of the shell; None means bash.
@@ -1880,7 +1880,7 @@ class Sandbox:
         """Back up the workspace. `hw.sandboxes.create(snapshot=…)` creates other sandboxes from it.
 
         Args:
-            name: A name for people.
+            name: A display name.
             ttl: Seconds until the backup is deleted; None means never.
 
         Raises:

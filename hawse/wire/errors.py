@@ -110,7 +110,7 @@ class HawseError(Exception):
 
     Attributes:
         code: a key of `ERRORS`, or a code that a newer version defines.
-        message: for people; can be empty.
+        message: human-readable; can be empty.
         admitted: whether the work of the call has started.
         details: any JSON value, by code.
         retryable: whether the same call can succeed later.

@@ -60,7 +60,7 @@ class Refused(JoinMessage, frozen=True, kw_only=True):
 
     Attributes:
         code: The error code (docs/wire.md section 8).
-        message: For people.
+        message: Human-readable message.
         retryable: Whether another attempt can succeed.
     """
 

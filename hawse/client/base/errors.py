@@ -5,7 +5,7 @@
     │   ├── GaveUpError           (unavailable) no connection within the permitted time
     │   ├── BusyError             (conflict) another task is reading the same stream
     │   └── TruncatedError        (too_large) the requested bytes are no longer kept
-    ├── RemoteProtocolError       the server violated the protocol (hawse.wire): the client is closed for good
+    ├── RemoteProtocolError       the server violated the protocol (hawse.wire): the client is closed permanently
     ├── ClientClosedError         the client, or the handle, was closed on this side
     ├── RefusedError              the server refused the connection (token, rights, protocol): retrying is useless;
     │                             also an `UnauthenticatedError` or a `ForbiddenError`, depending on its code

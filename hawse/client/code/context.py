@@ -106,7 +106,7 @@ class CodeContext(CreatedHandle):
             source: The code.
             timeout: Time limit in seconds, from the start of the run; None means the context's default.
             store_history: Whether to count the run and keep it in the executor's history.
-            key: Another call with the same key, from any client, joins the same run.
+            key: Calls with the same key, from any client, join the same run.
             max_output: Number of bytes of stdout and of stderr to keep, from the start.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
@@ -135,7 +135,7 @@ class CodeContext(CreatedHandle):
             source: The code.
             timeout: Time limit in seconds, from the start of the run; None means the context's default.
             store_history: Whether to count the run and keep it in the executor's history.
-            key: Another call with the same key, from any client, joins the same run.
+            key: Calls with the same key, from any client, join the same run.
             stdin: Whether the code can ask for input, with `CodeInput` events.
         """
         params = CodeRun(

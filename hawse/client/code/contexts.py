@@ -28,7 +28,7 @@ class Code(SandboxPart):
 
         Args:
             language: The language; None means the kernel's, or python.
-            id: The id of the context; None means a random one.
+            id: The id of the context; None means a random id.
             kernel: The name of an installed Jupyter kernel; None means the default kernel of `language`.
             cwd: Its initial working directory.
             env: Variables to add to its environment; None unsets a variable.
@@ -72,7 +72,7 @@ class Code(SandboxPart):
             source: The code.
             language: The language; None means python.
             timeout: Time limit in seconds; None means no limit.
-            key: Another call with the same key, from any client, joins the same run.
+            key: Calls with the same key, from any client, join the same run.
             max_output: Number of bytes of stdout and of stderr to keep, from the start.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 

@@ -52,7 +52,7 @@ class StartOptions(TypedDict, total=False):
     """Options for starting a process: the keyword arguments of `Processes.start` and `Session.start`.
 
     Args:
-        id: The id of the process; by default a random one.
+        id: The id of the process; by default a random id.
         cwd: The working directory, relative to the workspace or to the session's directory.
         env: Variables to add to the environment; None unsets a variable.
         stdin: Whether the process gets input; by default it reads from /dev/null.

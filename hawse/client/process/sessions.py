@@ -22,7 +22,7 @@ class Sessions(SandboxPart):
         """Create a persistent shell. Await the result, or use it in `async with`, which deletes the session at the end.
 
         Args:
-            id: The id of the session; None means a random one.
+            id: The id of the session; None means a random id.
             cwd: Its initial working directory.
             env: Variables to add to its environment; None unsets a variable.
             shell: The path of the shell; None means bash.

@@ -97,7 +97,7 @@ class Lifecycle:
         """Back up the workspace. `hw.sandboxes.create(snapshot=…)` creates other sandboxes from it.
 
         Args:
-            name: A name for people.
+            name: A display name.
             ttl: Seconds until the backup is deleted; None means never.
 
         Raises:

@@ -86,7 +86,7 @@ export interface BackupCreate {
   compression?: "gzip" | "none" | "zstd" | null;
   /** Id of the sandbox. */
   sandbox: string;
-  /** Name for people. */
+  /** Display name. */
   name?: string | null;
   /** Seconds from its creation until it is deleted; null means never. */
   ttl?: number | null;
@@ -114,7 +114,7 @@ export interface BackupInfo {
   sandbox: string;
   /** The directory that was backed up. */
   path: string;
-  /** Name for people. */
+  /** Display name. */
   name?: string | null;
   /** Id of the user that created it. */
   owner?: string | null;
@@ -267,7 +267,7 @@ export interface CodeAnswer {
 export interface CodeAttach {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Id of the run; null means the run in progress or, if there is none, the last run. */
   run?: string | null;
@@ -287,7 +287,7 @@ export interface CodeClear {
 export interface CodeComplete {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** The code. */
   source: string;
@@ -309,7 +309,7 @@ export interface CodeCompleteResult {
 export interface CodeContextInfo {
   /** Id of the context. */
   id: string;
-  /** Id of this creation; a new one each time a context with this `id` is created. */
+  /** Id of this creation of the context; each context created with the same `id` gets a new one. */
   instance: string;
   /** Language of the code. */
   language: string;
@@ -343,7 +343,7 @@ export interface CodeCreate {
   id?: string | null;
   /** Language of the code; null means the language of `kernel`, or python. */
   language?: string | null;
-  /** Name of an installed Jupyter kernel; null means the one for `language`. */
+  /** Name of an installed Jupyter kernel; null means the default kernel of `language`. */
   kernel?: string | null;
   /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
@@ -361,7 +361,7 @@ export interface CodeCreate {
 export interface CodeDelete {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
 }
 
@@ -427,7 +427,7 @@ export interface CodeInputRequest {
 export interface CodeInspect {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** The code. */
   source: string;
@@ -453,7 +453,7 @@ export interface CodeInspectResult {
 export interface CodeInterrupt {
   /** Id of the context; null means the run's context. */
   context?: string | null;
-  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Only this run; null means any. */
   run?: string | null;
@@ -525,7 +525,7 @@ export interface CodeOffsets {
 export interface CodeRestart {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
 }
 
@@ -543,7 +543,7 @@ export interface CodeRestart {
 export interface CodeRun {
   /** Id of the context; null means a new executor, for this run only. */
   context?: string | null;
-  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Language of the code if there is no `context`; null means python. */
   language?: string | null;
@@ -609,7 +609,7 @@ export interface CodeRunResult {
 
 /** The run is queued, or waits for its executor to start. */
 export interface CodeRunWaiting {
-  /** Number of runs before it, including the one in progress. */
+  /** Number of runs before it, including the run in progress. */
   ahead: number;
   /** Id of the run. */
   run?: string;
@@ -643,7 +643,7 @@ export interface CodeTruncated {
 export interface CodeWatch {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
 }
 
@@ -689,7 +689,7 @@ export interface CommandInfo {
 export interface DesktopAttach {
   /** Id of the desktop. */
   id?: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** The viewer's identity; null means a new viewer. */
   viewer?: ViewerProfile | null;
@@ -1226,7 +1226,7 @@ export interface ExposedPort {
   port: number;
   /** Secret that gives access to this port. It is valid until the preview is revoked or the runtime ends. */
   token: string;
-  /** Name of the preview, for people; null means none. */
+  /** Display name of the preview, if any. */
   name?: string | null;
 }
 
@@ -1470,7 +1470,7 @@ export interface FileFailure {
   path: string;
   /** Code of the error. */
   code: string;
-  /** Description of the error, for people. */
+  /** Human-readable description of the error. */
   message: string;
 }
 
@@ -1946,13 +1946,13 @@ export interface GitDiffResult {
 export interface GitHead {
   /** The directory, absolute. */
   path: string;
-  /** Hash of the commit; null before the first one. */
+  /** Hash of the commit; null before the first commit. */
   commit: string | null;
   /** Name of the branch; null with a detached HEAD. */
   branch: string | null;
 }
 
-/** List commits, the latest first. */
+/** List commits, newest first. */
 export interface GitLog {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
@@ -1968,7 +1968,7 @@ export interface GitLog {
 
 /** Commits. */
 export interface GitLogResult {
-  /** The commits, the latest first. */
+  /** The commits, newest first. */
   commits: GitCommitInfo[];
   /** Whether commits are missing because the output was too large. */
   truncated?: boolean;
@@ -2076,7 +2076,7 @@ export interface GitStatusEntry {
 export interface GitStatusResult {
   /** Name of the branch; null with a detached HEAD. */
   branch?: string | null;
-  /** Hash of the commit; null before the first one. */
+  /** Hash of the commit; null before the first commit. */
   commit?: string | null;
   /** Name of the upstream branch; null if the branch has no upstream. */
   upstream?: string | null;
@@ -2104,7 +2104,7 @@ export interface ImageInfo {
 
 /** List the local images of a provider. */
 export interface ImageList {
-  /** Name of the provider; null means the default one. If it has no images, the error is `invalid_params`. */
+  /** Name of the provider; null means the default provider. If it has no images, the error is `invalid_params`. */
   provider?: string | null;
 }
 
@@ -2116,7 +2116,7 @@ export interface ImageListResult {
 
 /** Progress of a pull. */
 export interface ImageProgress {
-  /** Details for people. */
+  /** Human-readable details. */
   message?: string | null;
   /** The completed part, 0 to 1; null if unknown. */
   progress?: number | null;
@@ -2128,17 +2128,17 @@ export interface ImageProgress {
  * If the image does not exist, the error is `invalid_params`. Concurrent calls for one image share the pull, which is cancelled with the last call; the provider keeps the downloaded parts. At most 4 images are pulled at once.
  */
 export interface ImagePull {
-  /** Name of the provider; null means the default one. If it has no images, the error is `invalid_params`. */
+  /** Name of the provider; null means the default provider. If it has no images, the error is `invalid_params`. */
   provider?: string | null;
-  /** Name of the image, with a tag or digest; without one, the tag is `latest`. */
+  /** Name of the image, with a tag or digest; the default tag is `latest`. */
   image: string;
 }
 
 /** Remove a name of an image, and its files with the last name. The error is `conflict` if a sandbox uses it. */
 export interface ImageRemove {
-  /** Name of the provider; null means the default one. If it has no images, the error is `invalid_params`. */
+  /** Name of the provider; null means the default provider. If it has no images, the error is `invalid_params`. */
   provider?: string | null;
-  /** Name of the image, with a tag or digest; without one, the tag is `latest`. */
+  /** Name of the image, with a tag or digest; the default tag is `latest`. */
   image: string;
 }
 
@@ -2429,9 +2429,9 @@ export interface PortConnectResult {
 export interface PortExpose {
   /** Number of the port. */
   port: number;
-  /** Name of a new preview, for people; null means none. */
+  /** Display name of a new preview. */
   name?: string | null;
-  /** Token of a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that knows it can connect to the port. */
+  /** Token of a new preview, 8 to 40 lower-case letters and digits; null means a random token. Any client that knows it can connect to the port. */
   token?: string | null;
 }
 
@@ -2469,7 +2469,7 @@ export interface PortListResult {
  * The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are open.
  */
 export interface PortListen {
-  /** Number of the port, 1,024 or above; 0 means a free one. */
+  /** Number of the port, 1,024 or above; 0 means a free port. */
   port?: number;
 }
 
@@ -2515,7 +2515,7 @@ export interface PreviewHostResult {
 export interface ProcessAttach {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Offset in each stream of the first byte to send; null means 0. */
   since?: Since | null;
@@ -2577,7 +2577,7 @@ export interface ProcessInfo {
 export interface ProcessKill {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** The first signal; null means TERM. */
   signal?: string | number | null;
@@ -2673,7 +2673,7 @@ export interface ProcessOpened {
 export interface ProcessRemove {
   /** Id of the process; null means all processes that have ended. */
   id?: string | null;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Without `id`: remove only processes that this session started. Null means all. */
   session?: string | null;
@@ -2689,7 +2689,7 @@ export interface ProcessRemoveResult {
 export interface ProcessSignal {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Name of the signal with or without `SIG`, or its number. */
   signal: string | number;
@@ -2727,7 +2727,7 @@ export interface ProcessStart {
 export interface ProcessWait {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Whether to wait for the end of the process; null means false. */
   exit?: boolean | null;
@@ -2785,7 +2785,7 @@ export interface RecordingInfo {
   desktop?: string | null;
   /** Instance of the recorded terminal or desktop. */
   instance: string;
-  /** Title; null means none. */
+  /** Title, if any. */
   title?: string | null;
   /** Whether it contains input, which can include passwords. */
   input: boolean;
@@ -2799,7 +2799,7 @@ export interface RecordingInfo {
   state: "finished" | "recording";
   /** Why it ended: `exited` if the program ended, `killed` if the runtime ended. Null while in progress. */
   reason?: "exited" | "io_error" | "killed" | "no_space" | "quota" | "stopped" | null;
-  /** Details of the reason, for people; can be empty. */
+  /** Human-readable details of the reason; can be empty. */
   message: string;
   /** Length of the recording, in seconds. */
   duration: number;
@@ -2867,7 +2867,7 @@ export interface RecordingStart {
   id?: string | null;
   /** Whether to record the terminal's input as well, including passwords. */
   input?: boolean;
-  /** Title; null means none. */
+  /** Title, if any. */
   title?: string | null;
 }
 
@@ -2946,7 +2946,7 @@ export type RuntimeInfo = Record<string, never>;
 
 /** A description of the runtime. */
 export interface RuntimeInfoResult {
-  /** Id of this incarnation of the runtime; a new one after each start. */
+  /** Id of the running runtime, which changes with each start. */
   runtime: string;
   /** Process id of the runtime. */
   pid: number;
@@ -3019,9 +3019,9 @@ export interface RuntimeMetricsResult {
  * The sandbox belongs to the caller. A caller whose rights are limited to its own sandboxes can only choose ids that start with its name and a dot; `details.prefix` of the error `invalid_params` is this prefix.
  */
 export interface SandboxCreate {
-  /** Id of the sandbox; null means a random one. */
+  /** Id of the sandbox; null means a random id. */
   id?: string | null;
-  /** Name of the provider; null means the default one. */
+  /** Name of the provider; null means the default provider. */
   provider?: string | null;
   /** Name of a template of the gateway. The call's own values override the template's. */
   template?: string | null;
@@ -3157,9 +3157,9 @@ export interface SandboxPause {
 export interface SandboxPort {
   /** TCP port. */
   port: number;
-  /** Name for people. */
+  /** Display name. */
   name?: string | null;
-  /** Token of the preview's address, 8 to 40 lower-case letters and digits; null means a random one. */
+  /** Token of the preview's address, 8 to 40 lower-case letters and digits; null means a random token. */
   token?: string | null;
 }
 
@@ -3177,7 +3177,7 @@ export interface SandboxResume {
 export interface SandboxSnapshot {
   /** Id of the sandbox. */
   id: string;
-  /** Name for people. */
+  /** Display name. */
   name?: string | null;
   /** Seconds from its creation until it is deleted; null means never. */
   ttl?: number | null;
@@ -3293,7 +3293,7 @@ export interface SearchMatches {
 export interface SessionCancel {
   /** Id of the session. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Idempotency key of the `session.exec` call; null means the running command. */
   key?: string | null;
@@ -3327,7 +3327,7 @@ export interface SessionCreate {
 export interface SessionDelete {
   /** Id of the session. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Seconds until KILL; null means 5. */
   grace?: number | null;
@@ -3343,7 +3343,7 @@ export interface SessionDelete {
 export interface SessionExec {
   /** Id of the session. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Command line for the shell. */
   command: string;
@@ -3401,7 +3401,7 @@ export interface SessionExecResult {
 
 /** The command is queued. */
 export interface SessionExecWaiting {
-  /** Number of commands before it, including the running one. */
+  /** Number of commands before it, including the running command. */
   ahead: number;
 }
 
@@ -3474,7 +3474,7 @@ export interface SessionProcess {
 export interface SessionWatch {
   /** Id of the session. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
 }
 
@@ -3496,7 +3496,7 @@ export interface ShareCreate {
   name?: string;
   /** Seconds until it expires. Null means that it expires with the caller's token. */
   expires_in?: number | null;
-  /** Maximum number of browsers; the secret can then only be exchanged for a session. Null means no maximum. */
+  /** Maximum number of browsers; the secret can then only be exchanged for a session. Null means unlimited. */
   max_uses?: number | null;
 }
 
@@ -3528,7 +3528,7 @@ export interface ShareInfo {
   expires?: number | null;
   /** Number of browsers that have opened the link. Each exchanges the secret for a session. */
   uses?: number;
-  /** Its maximum number of uses. Null means no maximum. */
+  /** Its maximum number of uses. Null means unlimited. */
   max_uses?: number | null;
   /** The link's current connections and requests to this gateway. */
   users?: ShareUser[];
@@ -3585,9 +3585,9 @@ export interface StreamTruncated {
 export interface TemplateInfo {
   /** Name, which `sandbox.create` takes as `template`. */
   name: string;
-  /** Description for people. */
+  /** Human-readable description. */
   description?: string | null;
-  /** Provider of its sandboxes; null means the default one. */
+  /** Provider of its sandboxes; null means the default provider. */
   provider?: string | null;
   /** Image that provides their file system; null means the provider's default. */
   image?: string | null;
@@ -3628,7 +3628,7 @@ export interface TerminalAnswers {
 export interface TerminalAttach {
   /** Id of the terminal. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Offset after the last byte of output that the client has; null means all output. */
   since?: number | null;
@@ -3734,7 +3734,7 @@ export interface TerminalGet {
 export interface TerminalHistory {
   /** Id of the terminal. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Maximum number of commands; the latest are returned. Null means 100. */
   limit?: number | null;
@@ -3885,7 +3885,7 @@ export interface TerminalOpened {
   start_at: "resume" | "snapshot" | "start";
   /** Offset of the first byte of output to be sent. */
   from: number;
-  /** Length of the snapshot that precedes it, in bytes; 0 without one. */
+  /** Length of the snapshot that precedes it, in bytes; 0 without a snapshot. */
   screen?: number;
   /** Number of bytes of this input stream that have already been applied. */
   input_offset?: number;
@@ -3973,7 +3973,7 @@ export interface TerminalResized {
 export interface TerminalScreen {
   /** Id of the terminal. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Format of the content; null means `text`. */
   format?: "ansi" | "html" | "text" | null;
@@ -4019,7 +4019,7 @@ export interface TerminalScreenResult {
 export interface TerminalSend {
   /** Id of the terminal. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Literal text to type. */
   text?: string | null;
@@ -4084,7 +4084,7 @@ export interface TerminalViewersResult {
 export interface TerminalWait {
   /** Id of the terminal. */
   id: string;
-  /** The expected instance; if another one has replaced it, the error is `stale_handle`. Null accepts any. */
+  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Pattern to search for, in RE2's syntax; null disables the search. */
   pattern?: string | null;
@@ -4245,7 +4245,7 @@ export interface TunnelCreate {
   name?: string | null;
   /** Its protocol; null means `tcp` with `ssh`, otherwise `http`. */
   kind?: "http" | "tcp" | "tls" | null;
-  /** Port of the gateway or the SSH server, for `tcp`; null means a free one. */
+  /** Port of the gateway or the SSH server, for `tcp`; null means a free port. */
   public_port?: number | null;
   /** Seconds until it ends; null if it should end with the sandbox. */
   expires_in?: number | null;
