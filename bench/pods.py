@@ -148,7 +148,7 @@ async def pooled(hw: Client, instance: str) -> float:
 
 
 async def prove_claims(one: Client, other: Client, instance: str) -> None:
-    """Create twice as many sandboxes as the pool has members, via both gateways at once. None may share a runtime."""
+    """Create twice as many sandboxes as the pool has members, on both gateways at once. Their runtimes must differ."""
     members = await until(instance, lambda found: len(found) == POOL)
     boxes = await asyncio.gather(*(hw.sandboxes.create() for hw in (one, other) for _ in range(POOL)))
     runtimes = [(await box.runtime()).runtime for box in boxes]

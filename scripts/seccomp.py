@@ -119,7 +119,7 @@ def calls(architecture: int) -> bytes:
 
 
 def arguments(architecture: int) -> bytes:
-    """Return the filter that refuses some arguments of calls. Mostly, the kernel ignores their upper 32 bits."""
+    """Return the filter that refuses some arguments. The kernel ignores the upper 32 bits of most arguments."""
     filter_ = _Filter(architecture, _ALLOW)
     for request in TERMINAL_REQUESTS:
         filter_.rule(_errno(errno.EPERM), "ioctl", (1, _MASKED_EQUAL, 0xFFFFFFFF, request))

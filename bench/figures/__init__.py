@@ -11,7 +11,7 @@ from bench.figures.tokens import tokens
 from bench.lab import Figure
 
 FIGURES: dict[str, Figure] = {
-    "many": many,  # first, because memory freed by other figures would be reused and not counted
+    "many": many,  # first, because it would reuse memory freed by other figures, which would then not be counted
     "echo": echo,
     "flood": beside_a_flood,
     "displays": beside_code,

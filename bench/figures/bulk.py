@@ -1,4 +1,4 @@
-"""Throughput: output of one terminal, of one terminal with twenty viewers, and the replay after a reattach."""
+"""Throughput: the output of a terminal with one viewer and with twenty viewers, and the replay after a reattach."""
 
 import asyncio
 import time
@@ -13,8 +13,8 @@ from bench.lab import Figures, Lab, cpu
 
 BULK = 60_000_000  # bytes of output per round
 LINE = "the quick brown fox jumps over the lazy dog, and again over it"
-COLOURED = LINE.replace("brown fox", "\x1b[33mbrown\x1b[0m fox")  # so that the screen tracker has to parse all of it
-# The program waits for a key, so that all viewers are attached when it starts.
+COLOURED = LINE.replace("brown fox", "\x1b[33mbrown\x1b[0m fox")  # makes the screen tracker parse all of it
+# The program waits for a key, so that all viewers are attached when its output starts.
 GATE = "stty -echo -icanon min 1; printf ready; dd bs=1 count=1 status=none >/dev/null; "
 COMMANDS = {
     "raw": f"{GATE}stty raw; yes '{LINE}\r' | head -c {BULK}",
@@ -22,11 +22,11 @@ COMMANDS = {
     "coloured": f"{GATE}yes '{COLOURED}' | head -c {BULK}",
 }
 READY = len("ready")
-# Each LF of a cooked terminal becomes CR LF.
+# In a cooked terminal, each LF becomes CR LF.
 TOTALS = {"raw": BULK, "cooked": BULK + BULK // (len(LINE) + 1), "coloured": BULK + BULK // (len(COLOURED) + 1)}
 VIEWERS = 20
 LOG = 4_000_000  # bytes of a log
-TIMES = 8  # how often it is printed
+TIMES = 8  # number of times the log is printed
 SEEN, PRINTED = 400_000, 1_000_000
 
 
@@ -51,13 +51,13 @@ async def output(lab: Lab, number: int) -> Figures:
 
 
 async def measured(mode: str, total: int, server: str, output: Output, go: Callable[[], None], *pids: int) -> Figures:
-    """Return the rate from the first byte to the last, and the CPU time used by the processes `pids`.
+    """Return the rate from the first to the last byte, and the CPU time used by the processes `pids`.
 
     Args:
-        mode: The name of the figures.
+        mode: The suffix of the figures' names.
         total: The number of bytes of output after `READY`.
-        server: The column of the figures.
-        output: The output of a program that waits for a key (`GATE`).
+        server: The column of the figures in the table.
+        output: The output of a program that waits for a key (see `GATE`).
         go: Sends the key.
         pids: The processes of the server.
     """
@@ -116,7 +116,7 @@ async def _shared(lab: Lab, name: str, command: str, *, stalled: int) -> tuple[f
 
 
 async def reattach(lab: Lab, number: int) -> Figures:
-    """Reattach after SEEN bytes: the time from the new connection to the last byte. Also compares the bytes."""
+    """Reattach after SEEN bytes. Measures the time from the new connection to the last byte, and compares the bytes."""
     name, command = f"reattach-{number}", f"stty raw; seq 1000000 | head -c {PRINTED}; exec cat"
     hawse = await lab.hawse()
     ch = await hawse.terminal(name, command)

@@ -1,4 +1,4 @@
-"""Calls: the latency of `exec`, the rate of small concurrent calls, and the time from connecting to a prompt."""
+"""Calls: the latency of `exec`, the rate of small concurrent calls, and the time from connecting to the prompt."""
 
 import asyncio
 import time

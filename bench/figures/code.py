@@ -1,4 +1,4 @@
-"""Code contexts: the latency of a run compared with plain jupyter_client, of a new context, and the memory of many."""
+"""Code contexts: the latency of a run, compared with jupyter_client alone; creating a context; memory of many."""
 
 import asyncio
 import sys
@@ -16,7 +16,7 @@ CONTEXTS = 100
 
 
 async def code(lab: Lab, number: int) -> Figures:
-    """Measure latencies. The previous run waits until the pool is full, so new contexts find an executor."""
+    """Measure latencies. The previous round has waited until the pool is full, so new contexts find an executor."""
     direct = (await _direct())[WARM:]
     hawse = await lab.hawse()
     await hawse.call("code.create", {"id": f"bench-{number}"})
@@ -43,9 +43,9 @@ async def code(lab: Lab, number: int) -> Figures:
 
 
 async def contexts(lab: Lab, number: int) -> Figures:
-    """Measure the memory of many contexts, including the host."""
+    """Measure the memory of many contexts, including the host's memory."""
     if number:
-        return {}  # only once, since it starts CONTEXTS processes
+        return {}  # only in one round, because it starts CONTEXTS processes
     hawse = await lab.hawse()
     await asyncio.gather(*(hawse.call("code.create", {"id": f"many-{n}"}) for n in range(CONTEXTS)))
     processes = [each for each in psutil.Process(lab.runtime_pid).children(recursive=True) if each.is_running()]

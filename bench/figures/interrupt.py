@@ -1,4 +1,4 @@
-"""Ctrl-C while a program floods: time to the prompt, stale output, and memory growth of the servers."""
+"""Ctrl-C while a program floods the terminal: time to the prompt, stale output, and memory growth of the servers."""
 
 import asyncio
 import time
@@ -11,11 +11,11 @@ from bench.lab import Figures, Lab, memory
 from hawse.wire import Connection, Data, Role
 from hawse.wire.frames import Kind
 
-FAST = 20_000_000  # bytes of the flood before the key, for a fast reader
-RATE = 1_000_000  # bytes per second of the slow reader, as on a bad connection
+FAST = 20_000_000  # bytes of the flood before the key is sent, for a fast reader
+RATE = 1_000_000  # bytes per second of a slow reader, as on a bad connection
 SLOW = 1_500_000
 WINDOW = 512 << 10
-GRANT = 64 << 10  # bytes that a browser grants at a time
+GRANT = 64 << 10  # bytes per credit grant of a browser
 
 
 async def interrupt(lab: Lab, number: int) -> Figures:
@@ -42,7 +42,7 @@ async def interrupt(lab: Lab, number: int) -> Figures:
 
 
 async def _slowly(lab: Lab, name: str) -> tuple[float, int, int]:
-    """Return the seconds to the prompt, the stale bytes, and the memory growth of the servers in bytes."""
+    """Return the seconds until the prompt, the stale bytes, and the memory growth of the servers in bytes."""
     uri = f"ws://127.0.0.1:{lab.stack.port}/v1/connect"
     headers = {"Authorization": f"Bearer {lab.stack.token}"}
     async with connect(
@@ -72,7 +72,7 @@ async def _slowly(lab: Lab, name: str) -> tuple[float, int, int]:
 
 
 class SlowViewer:
-    """Reads RATE bytes per second from its socket, and grants them again."""
+    """Reads RATE bytes per second from its socket, and grants credit for them."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -81,7 +81,7 @@ class SlowViewer:
         self.tail = b""
         self._unreturned = 0
         self._sent = 0
-        self._ready = 0.0  # the time when all received bytes count as read
+        self._ready = 0.0  # the time when all received bytes will count as read
 
     async def until(self, condition) -> None:
         await self._flush()
@@ -103,7 +103,7 @@ class SlowViewer:
             await self._socket.send(message)
 
     async def _step(self) -> None:
-        """Receive one message, at RATE."""
+        """Receive one message, at a rate of RATE bytes per second."""
         message = await self._socket.recv()
         if isinstance(message, str):
             self.connection.receive_text(message)

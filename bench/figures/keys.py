@@ -1,4 +1,4 @@
-"""The time from a key to its echo, when idle and while another terminal prints endlessly."""
+"""The time from a key to its echo, while idle and while another terminal prints continuously."""
 
 import asyncio
 import time
@@ -9,12 +9,12 @@ from picows import WSMsgType, ws_connect
 from bench.drive import Listener, NaivePty, Output
 from bench.lab import Figures, Lab, cpu, percentile
 
-KEYS = 1000  # echoes per round
+KEYS = 1000  # number of echoes per round
 ECHO = "stty raw -echo; printf ready; exec cat"
 READY = len("ready")
-CPU = "echo, CPU µs a key"  # of the servers
+CPU = "echo, CPU µs a key"  # CPU time of the servers
 FLOOD = "exec yes"
-FLOODED = 5_000_000  # bytes of the flood received before the first key
+FLOODED = 5_000_000  # bytes of the flood received before the first key is sent
 
 
 async def echo(lab: Lab, number: int) -> Figures:
@@ -42,7 +42,7 @@ async def echo(lab: Lab, number: int) -> Figures:
 
 
 async def beside_a_flood(lab: Lab, number: int) -> Figures:
-    """hawse carries both terminals on one socket, then on two; the naive server has a socket for each."""
+    """Measure hawse with both terminals on one socket, then on two. The naive server always uses two sockets."""
     naive_flood = await NaivePty.open(lab.naive, FLOOD)
     await naive_flood.output.until(FLOODED)
     naive = await NaivePty.open(lab.naive, ECHO)
@@ -73,7 +73,7 @@ DISPLAYS = "while True: display({'text/plain': 'x' * 500_000, 'text/html': 'y' *
 
 
 async def beside_code(lab: Lab, number: int) -> Figures:
-    """A code run displays output as fast as it can, on the same socket."""
+    """Measure while a code run displays output as fast as it can, on the same socket."""
     hawse = await lab.hawse()
     ch = await hawse.terminal(f"coded-{number}", ECHO)
     await hawse.outputs[ch].until(READY)
@@ -81,7 +81,7 @@ async def beside_code(lab: Lab, number: int) -> Figures:
     running = hawse.call("code.run", {"context": f"flood-{number}", "source": DISPLAYS})
     while (await hawse.call("code.get", {"context": f"flood-{number}"}))["running"] is None:
         pass
-    await asyncio.sleep(1)  # until it reaches full speed
+    await asyncio.sleep(1)  # until the run has reached full speed
     found = spread("echo beside displays", "hawse", await times(lambda key: hawse.send(ch, key), hawse.outputs[ch]))
     await hawse.call("code.delete", {"context": f"flood-{number}"})
     await running
@@ -91,7 +91,7 @@ async def beside_code(lab: Lab, number: int) -> Figures:
 
 
 async def times(send: Callable[[bytes], None], output: Output, keys: int = KEYS, pause: float = 0.0) -> list[float]:
-    """Return the milliseconds from each key to its echo, one at a time."""
+    """Return the milliseconds from each key to its echo. Keys are sent one at a time."""
     found = []
     for _ in range(keys):
         start = time.perf_counter()

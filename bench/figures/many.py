@@ -1,4 +1,4 @@
-"""500 terminals: memory per terminal, CPU while idle, and the latency of fifty of them in use."""
+"""500 terminals: memory per terminal, CPU use while idle, and latency while fifty of them are in use."""
 
 import asyncio
 import time
@@ -11,15 +11,15 @@ from bench.lab import Figures, Lab, cpu, memory, percentile
 
 TERMINALS = 500
 MEMORY = "500 terminals, KiB each"
-IDLE = 3.0  # seconds of the measurement
+IDLE = 3.0  # seconds of the measurement of CPU use
 TYPISTS = 50
-KEYS = 60  # per typist
+KEYS = 60  # keys per typist
 PAUSE = 1 / 20  # seconds between keys
 
 
 async def many(lab: Lab, number: int) -> Figures:
     figures = await _naive(lab) | await _hawse(lab, number)
-    # Memory is measured only in the first round, because later rounds reuse its memory.
+    # Measure memory in the first round only, because later rounds reuse its memory.
     return figures if number == 0 else {key: value for key, value in figures.items() if key[0] != MEMORY}
 
 
@@ -37,7 +37,7 @@ async def _naive(lab: Lab) -> Figures:
 
 
 async def _hawse(lab: Lab, number: int) -> Figures:
-    """Fifty clients with one socket each, and one socket for all other terminals."""
+    """Open one socket for each of fifty clients, and one socket for all other terminals."""
     before = memory(*lab.hawse_pids)
     sockets = [await lab.hawse() for _ in range(TYPISTS + 1)]
     ends: list[tuple[Callable[[bytes], None], Output]] = []
@@ -59,14 +59,14 @@ async def _hawse(lab: Lab, number: int) -> Figures:
 
 
 async def _idle(*pids: int) -> float:
-    """Return the CPU use of the processes in percent of one core, over IDLE seconds."""
+    """Return the CPU use of the processes over IDLE seconds, in percent of one core."""
     before = cpu(*pids)
     await asyncio.sleep(IDLE)
     return (cpu(*pids) - before) / IDLE * 100
 
 
 class Typing(NamedTuple):
-    """The results of typing: all echo times in ms, and the servers' CPU use in percent of one core."""
+    """The results of typing: all echo times in ms, and the CPU use of the servers in percent of one core."""
 
     times: list[float]
     cpu: float

@@ -1,4 +1,4 @@
-"""The output of programs that print more than plain lines: one row per corpus of `bench.corpora`."""
+"""The output of programs that print more than plain lines. The table has one row per corpus of `bench.corpora`."""
 
 from functools import partial
 from pathlib import Path
@@ -9,12 +9,12 @@ from bench.drive import NaivePty
 from bench.figures.bulk import GATE, measured
 from bench.lab import Figures, Lab
 
-FILE = 4_000_000  # bytes of each corpus
-TIMES = 8  # how often a program prints the corpus
+FILE = 4_000_000  # bytes per corpus
+TIMES = 8  # number of times a program prints the corpus
 
 
 async def printed(lab: Lab, number: int) -> Figures:
-    """The figures of each corpus, printed on a cooked terminal."""
+    """Measure each corpus while it is printed in a cooked terminal."""
     figures: Figures = {}
     with TemporaryDirectory() as folder:
         for at, name in enumerate(CORPORA):

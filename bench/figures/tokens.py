@@ -1,7 +1,7 @@
-"""The time to look up a token: a wrong one, one with only its last character wrong, and the right one.
+"""The time to look up a token: a wrong token, a token where only the last character is wrong, and a valid token.
 
-If the time depended on how much of a guess is right, the second would differ from the first, and tokens could be
-guessed character by character. Rounds are interleaved, since CPU clock rates change.
+If the time depended on the number of correct characters, the second would differ from the first, and tokens could be
+guessed character by character. Rounds alternate, because the CPU's clock rate changes.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from hawse_gateway.auth.principals import OWNER
 from hawse_gateway.store.sqlite import SqliteStore
 
 ROUNDS: Final = 400
-LOOKUPS: Final = 100  # per measurement: the clock is not precise enough for one
+LOOKUPS: Final = 100  # look-ups per measurement, because the clock is not precise enough for a single one
 
 
 async def tokens(lab: Lab, number: int) -> Figures:

@@ -122,7 +122,7 @@ class Context:
         for watcher in list(self.watchers):
             watcher.changed()
 
-    # ---- ends
+    # ---- end
 
     async def restart(self) -> None:
         """Replace the executor. If `take` fails, raise its error; the context then has no executor."""

@@ -138,7 +138,7 @@ class Executor:
         if self._pauses == 0:
             self._host.send(Resume(executor=self._number))
 
-    # ---- its end
+    # ---- end
 
     async def end(self) -> None:
         """End the executor and everything its code has started: SIGTERM, then SIGKILL. Return when all have ended.

@@ -296,7 +296,7 @@ class CodeMethods:
         """Return the context of a run. Raises `not_found` and `stale_handle`."""
         return self.contexts.get(run.context or "", run.instance)
 
-    # ---- questions
+    # ---- completion and inspection
 
     @handles(CodeComplete, stops=True)
     async def _complete(self, params: CodeComplete) -> CodeCompleteResult:
@@ -317,7 +317,7 @@ class CodeMethods:
         data = reply.get("data")
         return CodeInspectResult(found=reply.get("found") is True, data=data if isinstance(data, dict) else {})
 
-    # ---- inside
+    # ---- internals
 
     def _options(self, language: str | None, kernel: str | None, cwd: str | None, env: Env | None) -> ExecutorOptions:
         folder = self._environment.cwd(cwd)

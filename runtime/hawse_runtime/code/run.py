@@ -97,7 +97,7 @@ class Run:
             kind=self.caller.kind if self.caller is not None else "",
         )
 
-    # ---- its start
+    # ---- start
 
     def begin(self, number: int, log: RunLog) -> None:
         """Record that the code was sent to the executor. `number` identifies the run there."""
@@ -118,7 +118,7 @@ class Run:
             self.error = error
             self._settle()
 
-    # ---- its output
+    # ---- output
 
     def receive_output(self, stream: int, data: bytes) -> None:
         """Handle bytes of a stream: 0 is stdout, 1 stderr, 2 bundles."""
@@ -147,7 +147,7 @@ class Run:
             raw = b'{"request":%d,' % self._inputs + raw[1:]
         self.log.add_event(event.name, raw)
 
-    # ---- its end
+    # ---- end
 
     def done(self, end: RunDone) -> None:
         """Record that the executor has finished the run. If the executor was killed, its exit follows."""

@@ -86,7 +86,7 @@ class Desktop:
         self._closed = False
         self._folder = PrivateTempDir()
 
-    # ---- life
+    # ---- lifetime
 
     async def start(self) -> None:
         """Start the programs. If this raises an error, call `close` to end programs that were started.
@@ -210,7 +210,7 @@ class Desktop:
             raise HawseError("forbidden", "this viewer is read-only")
         self.participants.check_may_write(participant, 0)
 
-    # ---- inside
+    # ---- internals
 
     def _spawn(self, argv: list[str]) -> Process:
         program = Program(argv=argv, env=dict(self.variables()))

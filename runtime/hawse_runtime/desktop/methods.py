@@ -87,7 +87,7 @@ class DesktopMethods:
         """End all desktops."""
         await self.registry.close(Desktop.close)
 
-    # ---- life
+    # ---- lifetime
 
     @handles(DesktopStart)
     async def _start(self, params: DesktopStart) -> DesktopStartResult:
@@ -238,7 +238,7 @@ class DesktopMethods:
         await client.drain()
         return DesktopClipboardResult(text=params.text)
 
-    # ---- inside
+    # ---- internals
 
     def _path(self) -> str:
         """The directories to search for programs, separated by colons."""

@@ -188,7 +188,7 @@ class RfbClient:
         """Return whether another program owns the clipboard's text."""
         return self._offered is None and self._available
 
-    # ---- inside
+    # ---- internals
 
     async def _until(self, done: Callable[[], bool], timeout: float | None = TIMEOUT) -> None:
         """Wait until `done` returns True.

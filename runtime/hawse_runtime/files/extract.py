@@ -197,7 +197,7 @@ class _Extraction:
                 os.close(folder)
             raise _leaves("/".join(names), "its target leaves the directory") from error
 
-    # ---- places
+    # ---- paths
 
     @contextmanager
     def _parent(self, names: Names, entry: ArchiveEntry) -> Iterator[int]:

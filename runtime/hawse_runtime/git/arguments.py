@@ -61,7 +61,7 @@ def _web(url: str, credentials: GitCredentials | None) -> CloneSource:
 
 
 def scope(url: str) -> str:
-    """Return the scheme, host and port of an http(s) URL, for its credentials. Raises `invalid_params` otherwise."""
+    """Return an http(s) URL's scheme, host and port, the scope of credentials. Raises `invalid_params` otherwise."""
     scheme, _, rest = url.partition("://")
     host = rest.partition("/")[0].rpartition("@")[2]
     if scheme not in ("http", "https") or not re.fullmatch(r"[A-Za-z0-9\[][A-Za-z0-9.:\]_-]*", host):

@@ -103,7 +103,7 @@ class CloneTask:
         self.readers[reader] = None
         self._forget_timer()
 
-    # ---- inside
+    # ---- internals
 
     async def _clone(self) -> GitHead:
         parent, name = os.path.split(self._target)

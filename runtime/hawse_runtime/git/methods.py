@@ -241,7 +241,7 @@ class GitMethods:
         url = (await self._run(params, "remote", "get-url", *options, "--", name)).stdout.decode(errors="replace")
         return Access(scope(url.strip()), credentials)
 
-    # ---- inside
+    # ---- internals
 
     async def _run(self, params: api.GitRepository, *arguments: str, **more: Any) -> GitResult:
         return await self._git.run(*arguments, cwd=await self._where(params), **more)

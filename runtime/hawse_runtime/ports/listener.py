@@ -124,7 +124,7 @@ class PortListener(OutputOnlyStream):
         self._waiting.clear()
         self._on_detach(self)
 
-    # ---- inside
+    # ---- internals
 
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()

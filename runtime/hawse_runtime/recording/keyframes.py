@@ -7,7 +7,7 @@ from typing import Final
 
 EVERY: Final = 512 << 10  # bytes of output between keyframes; a player reads them to seek
 SECONDS: Final = 0.25  # minimum seconds between keyframes; limits their number during fast output
-AT_LAST: Final = 8 << 20  # bytes of output after a keyframe that make the next one due regardless of SECONDS
+AT_LAST: Final = 8 << 20  # bytes of output that make a keyframe due even before SECONDS have passed
 SHARE: Final = 4  # a keyframe is due when it would be at most 1/4 of the output since the previous one
 
 

@@ -155,7 +155,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
         if not self._detached:
             self._call.wake()
 
-    # ---- inside
+    # ---- internals
 
     def _open(self, connection: Connection, ch: int) -> bool:
         try:

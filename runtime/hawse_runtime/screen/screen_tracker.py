@@ -35,7 +35,7 @@ from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 log = logging.getLogger(__name__)
 
 ALL = SCROLLBACK_LINES
-LAG = 1 << 20  # bytes that the screen can lag behind while a viewer has not yet answered the queries in them
+LAG = 1 << 20  # maximum bytes of output left unread while a viewer has yet to answer the queries in it
 LAZY = 256 << 10  # bytes that a terminal prints before it gets a screen, unless something needs the screen earlier
 CHECKPOINT_BYTES = 1 << 20  # bytes of a checkpoint, which grows by skipped styles; a larger one is replaced
 ATTEMPTS = 3  # crashes on the same output until the tracker skips that output
@@ -249,7 +249,7 @@ class ScreenTracker:
         self._send(Open(self._number, place.cols, place.rows, data), lambda answer: None, place.offset)
 
     def _send_output(self, goal: OutputPlace) -> None:
-        """Send the next size change or the next piece of output, on the way to `goal`."""
+        """Send the next size change or the next piece of output, but nothing after `goal`."""
         stop = goal.offset
         number = self._next_mark()
         mark = self._marks.get(number) if number < goal.next_mark else None
@@ -286,7 +286,7 @@ class ScreenTracker:
         self._crashes = 0
         self._requests.answer_first(answer)
 
-    # ---- what is read
+    # ---- deciding what to read
 
     def _consider(self) -> None:
         """Decide what the screen reads next. Called only while the screen is not busy."""
@@ -309,7 +309,7 @@ class ScreenTracker:
         self._checkpoint_wanted()
 
     def _checkpoint_wanted(self) -> bool:
-        """Return whether the output since the last checkpoint requires a new one, or one has been requested."""
+        """Return whether a new checkpoint is due, because of the output since the last one or because of a request."""
         if self._journal.end - self._checkpoint.place.offset > self._journal.capacity // 8 * 3:
             self._wants_checkpoint = True
         return self._wants_checkpoint

@@ -93,7 +93,7 @@ class SessionMethods:
         if self._folder is not None:
             self._folder.close()
 
-    # ---- the life of a session
+    # ---- lifetime of a session
 
     @handles(SessionCreate)
     async def _create(self, params: SessionCreate) -> SessionInfo:
@@ -238,7 +238,7 @@ class SessionMethods:
             kept.unlink(missing_ok=True)
             raise
 
-    # ---- inside
+    # ---- internals
 
     def _new_folder(self) -> Path:
         """Return an unused path in the private directory, for a session or a command."""

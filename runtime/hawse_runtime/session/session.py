@@ -192,7 +192,7 @@ class Session:
         self._shell.signal(signal.SIGHUP)  # an interactive shell ignores SIGTERM
         await self._trees.end(self._shell.pid, signal.SIGTERM, grace, lambda: self.exit is not None, mark=self.mark)
 
-    # ---- turns
+    # ---- running commands
 
     def _next(self) -> None:
         while self._run is None and not self._held and self._queue and self.exit is None:
@@ -297,7 +297,7 @@ class Session:
                 self._shell.signal(signal.SIGKILL)
         self._timers[0] = asyncio.get_running_loop().call_later(self._limits.watchdog, self._check_reports)
 
-    # ---- ends
+    # ---- end
 
     def _time_out(self) -> None:
         assert self._run is not None

@@ -15,7 +15,7 @@ from hawse_runtime.terminal.echo import EchoTracker
 from hawse_runtime.terminal.osc_scanner import OscScanner
 
 TITLE_LIMIT = 1024  # characters
-PATH_LIMIT = 4096  # bytes, the limit of Linux
+PATH_LIMIT = 4096  # bytes; PATH_MAX of Linux
 
 _BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # delimiters of a bracketed paste, where a line end does not submit a line
 _SUBMITS = re.compile(rb"[\r\n\x03]")  # the shell prints its next prompt after a submitted line or Ctrl-C

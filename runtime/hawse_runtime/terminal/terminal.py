@@ -284,7 +284,7 @@ class Terminal:
         self.viewers.writers_changed()
         self._wake()
 
-    # ---- the end
+    # ---- end
 
     def _exited(self, result: Exit) -> None:
         self._reader.drain(LAST_OUTPUT)

@@ -221,7 +221,7 @@ class TerminalWaitStream(OutputOnlyStream):
         else:
             self._finish("silence")
 
-    # ---- the end
+    # ---- end
 
     def _finish(
         self,

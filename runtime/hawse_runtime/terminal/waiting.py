@@ -126,7 +126,7 @@ class WaitingTracker:
             self._timer.cancel()
             self._timer = None
 
-    # ---- looks
+    # ---- inspections
 
     def _schedule(self, at: float) -> None:
         if self._closed or self._looking:

@@ -160,7 +160,7 @@ class DirectoryTree:
     def close(self) -> None:
         self._inotify.close()
 
-    # ---- inside
+    # ---- internals
 
     def _digest(self, event: InotifyEvent) -> Iterator[WatchedChange]:
         if event.mask & inotify.OVERFLOW:

@@ -71,7 +71,7 @@ class DirectoryWatch:
         if isinstance(self.end, HawseError):
             raise self.end
 
-    # ---- inside
+    # ---- internals
 
     async def _readable(self) -> None:
         """Wait until events are available or the watch should end."""

@@ -110,7 +110,7 @@ class HostedKernel:
         self._marked = False  # whether every prompt has a mark in the output
         self._tasks: list[asyncio.Task[None]] = []
 
-    # ---- its life
+    # ---- lifetime
 
     async def start(self, request: Start, group: asyncio.TaskGroup) -> KernelReply:
         """Start the process and wait until it answers. Tasks of `group` read its messages.
@@ -223,7 +223,7 @@ class HostedKernel:
         number: str = sent["header"]["msg_id"]
         return number
 
-    # ---- what arrives
+    # ---- received messages
 
     async def _read(self, socket: zmq.asyncio.Socket, receive: Callable[[Message], Awaitable[None]]) -> None:
         count = 0

@@ -139,7 +139,7 @@ def row_cells(ref: Any, cols: int) -> list[int]:
 
 
 def screen_cells(terminal: Terminal) -> list[list[int]]:
-    """Return the packed cells of all rows of the screen, much faster than by calling `row_cells` for each row."""
+    """Return the packed cells of all rows of the screen. Much faster than calling `row_cells` for each row."""
     state, rows = ffi.new("GhosttyRenderState*"), ffi.new("GhosttyRenderStateRowIterator*")
     check(lib.ghostty_render_state_new(ffi.NULL, state), "new render state")
     try:
