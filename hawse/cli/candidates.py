@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from hawse.cli.target import Target
 from hawse.client import Client, Sandbox
 
 if TYPE_CHECKING:  # loaded only when a shell requests completions
@@ -25,8 +26,6 @@ def offer(lookup: Lookup) -> Complete:
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         from click.shell_completion import CompletionItem
-
-        from hawse.cli.target import Target
 
         given = context.params.get
         box = given("sandbox") or Target.sandbox

@@ -1,15 +1,13 @@
-"""The common options of sub-commands, which select a gateway and a sandbox; the connection, and its errors."""
+"""The connection of sub-commands to a gateway and a sandbox, and its errors."""
 
 import asyncio
-import functools
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import click
 
-from hawse.cli.candidates import offer, sandboxes
-from hawse.cli.output import json_option, print_json, print_table, printable
+from hawse.cli.output import print_json, print_table, printable
 from hawse.client import Client, ConnectionState, GaveUpError, Options, Sandbox, connect
 from hawse.client.config import ConfigError, find_gateway
 from hawse.client.signals import run
@@ -206,61 +204,3 @@ def first(errors: BaseExceptionGroup[E]) -> E:
     """Return the first error in a group, at any depth, because a command reports only one error."""
     found = errors.exceptions[0]
     return first(found) if isinstance(found, BaseExceptionGroup) else found
-
-
-def gateway_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --url, --token, --ca, --connect-timeout and --json to a sub-command that does not need a sandbox.
-
-    It gets a `Target` as its first argument.
-    """
-
-    @click.option("--url", envvar="HAWSE_URL", metavar="URL", help="the address of the gateway")
-    @click.option("--token", envvar="HAWSE_TOKEN", metavar="TOKEN", help="the token for the gateway")
-    @click.option("--ca", envvar="HAWSE_CA", metavar="FILE", help="the certificates to trust instead of the system's")
-    @click.option(
-        "--connect-timeout",
-        "patience",
-        envvar="HAWSE_CONNECT_TIMEOUT",
-        type=click.FloatRange(min=0, max=86400),
-        default=0.0,
-        metavar="SECONDS",
-        help="how long to retry if the first connection fails (no retries)",
-    )
-    @json_option
-    @functools.wraps(command)
-    def wrapped(url: str | None, token: str | None, ca: str | None, **options: Any) -> Any:
-        shared = {name: options.pop(name) for name in ("as_json", "patience")}
-        return command(Target(url=url, token=token, ca=ca, **shared), **options)
-
-    return wrapped
-
-
-def sandbox_option(text: str, *, default: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the decorator that adds --sandbox to a sub-command.
-
-    Args:
-        text: The help of the option.
-        default: The default id of the sandbox; None if the sub-command chooses one.
-    """
-    return click.option(
-        "-s",
-        "--sandbox",
-        envvar="HAWSE_SANDBOX",
-        default=default,
-        show_default=True,
-        metavar="ID",
-        help=text,
-        shell_complete=offer(sandboxes),
-    )
-
-
-def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --sandbox and the options of `gateway_options` to a sub-command. Its first argument is a `Target`."""
-
-    @sandbox_option("the sandbox", default=DEFAULT_SANDBOX)
-    @gateway_options
-    @functools.wraps(command)
-    def wrapped(target: Target, sandbox: str, **options: Any) -> Any:
-        return command(replace(target, sandbox=sandbox), **options)
-
-    return wrapped

@@ -6,34 +6,10 @@ import click
 import pytest
 
 from hawse.cli import main
-from hawse.cli.target import Pair, Target, failure, target_options
+from hawse.cli.target import Pair, Target, failure
 from hawse.client import Client, GaveUpError, Sandbox
 from hawse.wire import HawseError
 from tests.support.stack import Stack
-
-
-@click.command()
-@target_options
-def probe(target: Target) -> None:
-    click.echo(f"{target.url} {target.token} {target.sandbox} {target.as_json}")
-
-
-def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    probe.main(arguments, standalone_mode=False)
-    return capsys.readouterr().out.strip()
-
-
-def test_options_select_gateway_and_sandbox(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys, "--url", "http://a", "--token", "t", "-s", "box", "--json") == "http://a t box True"
-
-
-def test_environment_variables_are_the_defaults(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HAWSE_URL", "http://env")
-    monkeypatch.setenv("HAWSE_TOKEN", "e")
-    monkeypatch.setenv("HAWSE_SANDBOX", "s")
-    assert shown(capsys) == "http://env e s False"
 
 
 def test_work_runs_with_a_connected_client_and_the_sandbox(gateway: Stack) -> None:

@@ -15,7 +15,8 @@ from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.each import for_each
 from hawse.cli.group import Group
 from hawse.cli.output import duration, examples, listed, print_json
-from hawse.cli.target import Target, gateway_options, sandbox_option, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import gateway_options, sandbox_option, target_options
 from hawse.client import Client, Sandbox
 from hawse.client.config import find_gateway
 

@@ -9,7 +9,8 @@ import click
 from hawse.api.access import AuditEntry
 from hawse.cli.commands.access import Lifetime
 from hawse.cli.output import examples, print_json, print_table
-from hawse.cli.target import Target, gateway_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import gateway_options
 from hawse.client import Client, Sandbox
 
 POLL: Final = 1.0  # s between requests while the log is followed

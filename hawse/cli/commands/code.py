@@ -15,7 +15,8 @@ import msgspec
 from hawse.cli.candidates import contexts, offer
 from hawse.cli.commands.exec import NotRun
 from hawse.cli.output import encoded, examples, print_json, size, write_bytes
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import target_options
 from hawse.client import Callbacks, Client, CodeContext, CodeError, CodeInput, CodeResult, RichResult, Sandbox
 
 CODES = {"ok": 0, "error": 1, "timed_out": 124, "interrupted": 130}  # exit codes by status

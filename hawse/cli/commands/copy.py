@@ -16,7 +16,8 @@ import click
 
 from hawse.cli.commands.exec import standard_input
 from hawse.cli.output import examples, is_terminal, listed, print_json, printable, write_bytes
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Files, Sandbox
 from hawse.client.files.endpoints import Advance, LocalEndpoint, RemoteEndpoint
 from hawse.client.files.local_files import Progress

@@ -9,7 +9,8 @@ from hawse.api.desktops import DESKTOP, DesktopInfo, DesktopWindow, ImageFormat,
 from hawse.api.recordings import RecordingInfo
 from hawse.cli.group import Group
 from hawse.cli.output import examples, print_json, print_table
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox
 from hawse.client.desktop import Screenshot
 

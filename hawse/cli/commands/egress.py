@@ -7,7 +7,8 @@ import click
 from hawse.api.egress import EgressInfo, EgressLost, EgressRefusal, EgressRequest
 from hawse.cli.group import Group
 from hawse.cli.output import examples, print_json, size
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox
 
 

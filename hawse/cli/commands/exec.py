@@ -12,7 +12,8 @@ import click
 
 from hawse.cli.commands.shell import exit_code, run_in_terminal
 from hawse.cli.output import encoded, examples, print_json, write_bytes
-from hawse.cli.target import Pair, Target, first, target_options
+from hawse.cli.target import Pair, Target, first
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Process, Sandbox
 from hawse.client.process.program import OUTPUT_LIMIT
 from hawse.wire import HawseError

@@ -15,7 +15,8 @@ import click
 from hawse.api.files import FileEntry
 from hawse.cli.each import for_each
 from hawse.cli.output import ProgressLine, examples, print_json, print_table, printable, size, write_bytes
-from hawse.cli.target import SandboxPath, Target, target_options
+from hawse.cli.target import SandboxPath, Target
+from hawse.cli.target_options import target_options
 from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
 from hawse.wire import HawseError
 

@@ -7,7 +7,8 @@ from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.each import for_each
 from hawse.cli.group import Group
 from hawse.cli.output import examples, listed, print_json, print_table, printable, size
-from hawse.cli.target import Target, gateway_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import gateway_options
 from hawse.client import Client, Sandbox
 
 

@@ -16,7 +16,8 @@ from hawse.api.access import ShareCreateResult
 from hawse.api.rights import Role
 from hawse.cli.installation.optional_parts import require_server
 from hawse.cli.output import examples, printable
-from hawse.cli.target import Target, failure, gateway_options, sandbox_option
+from hawse.cli.target import Target, failure
+from hawse.cli.target_options import gateway_options, sandbox_option
 from hawse.client import Client
 from hawse.client.config import ConfigError, find_gateway
 from hawse.client.connection.dial import address, base, token_in

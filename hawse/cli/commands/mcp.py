@@ -3,7 +3,8 @@
 import click
 
 from hawse.cli.output import examples
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import target_options
 from hawse.client.signals import run
 from hawse.mcp.tool import OUTPUT_LIMIT, ServerOptions
 

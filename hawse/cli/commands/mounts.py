@@ -8,7 +8,8 @@ from hawse.cli.candidates import mounts as mounted, offer
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.group import Group
 from hawse.cli.output import examples, print_json, print_table, printable
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import target_options
 from hawse.client import Client, MountCredentials, MountInfo, Sandbox
 
 

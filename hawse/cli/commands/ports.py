@@ -11,7 +11,8 @@ import click
 from hawse.api.ports import PortIncoming
 from hawse.cli.group import Group
 from hawse.cli.output import examples, print_json, print_table
-from hawse.cli.target import Target, first, target_options
+from hawse.cli.target import Target, first
+from hawse.cli.target_options import target_options
 from hawse.client import Client, OpenPort, Preview, Sandbox
 from hawse.client.config import find_gateway
 from hawse.client.ports import PortConnection

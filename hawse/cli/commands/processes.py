@@ -14,7 +14,8 @@ from hawse.cli.candidates import offer, processes
 from hawse.cli.commands.shell import exit_code
 from hawse.cli.each import report
 from hawse.cli.output import duration, examples, print_json, size, write_bytes
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 

@@ -15,7 +15,8 @@ from hawse.cli.candidates import offer, recordings as recorded, terminals
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.local_terminal.terminal import RESET
 from hawse.cli.output import duration, examples, is_terminal, listed, print_json, size, write_bytes
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Recording, Sandbox
 from hawse.client.signals import run
 

@@ -14,7 +14,8 @@ from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.each import for_each
 from hawse.cli.group import Group
 from hawse.cli.output import duration, examples, listed, print_json, printable, size
-from hawse.cli.target import Pair, Target, gateway_options, target_options
+from hawse.cli.target import Pair, Target
+from hawse.cli.target_options import gateway_options, target_options
 from hawse.client import Client, Sandbox
 
 UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

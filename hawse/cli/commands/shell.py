@@ -18,7 +18,8 @@ from hawse.api.types import Exit
 from hawse.cli.candidates import offer, terminals
 from hawse.cli.local_terminal.terminal import RESET, LocalTerminal
 from hawse.cli.output import examples, is_terminal
-from hawse.cli.target import Target, first, target_options
+from hawse.cli.target import Target, first
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox, Terminal, ViewerOptions
 from hawse.wire import HawseError
 

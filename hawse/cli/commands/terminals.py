@@ -10,7 +10,8 @@ from hawse.api.terminals import TerminalInfo, TerminalWaitResult
 from hawse.cli.candidates import offer, terminals as terminals_of
 from hawse.cli.commands.shell import EXIT_TIMED_OUT, exit_code
 from hawse.cli.output import duration, examples, print_json, printable
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox
 
 LONGEST_WAIT: Final = 86_400.0  # seconds of one call

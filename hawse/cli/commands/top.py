@@ -13,7 +13,8 @@ from hawse.api.runtime import RuntimeMetricsResult
 from hawse.api.terminals import TerminalInfo
 from hawse.cli.local_terminal.terminal import LocalTerminal
 from hawse.cli.output import duration, examples, is_terminal, print_json, printable, size
-from hawse.cli.target import Target, first, target_options
+from hawse.cli.target import Target, first
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 

@@ -11,7 +11,8 @@ from hawse.cli.commands.access import Lifetime
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.group import Group
 from hawse.cli.output import duration, examples, printable
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import Target
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox, Tunnel
 
 PORT: Final = click.IntRange(1, 65_535)

@@ -3,7 +3,8 @@
 import click
 
 from hawse.cli.output import examples, print_json, printable
-from hawse.cli.target import SandboxPath, Target, target_options
+from hawse.cli.target import SandboxPath, Target
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox, WatchRescan
 
 

@@ -12,7 +12,8 @@ import hawse
 from hawse.cli.commands.backups import usage_text
 from hawse.cli.installation.optional_parts import Check, of_machine, of_sandbox
 from hawse.cli.output import examples, print_json
-from hawse.cli.target import Target, hint_for, target_options
+from hawse.cli.target import Target, hint_for
+from hawse.cli.target_options import target_options
 from hawse.client import Client, Options, connect
 from hawse.client.config import ConfigError, find_gateway
 from hawse.client.connection.dial import token_in
