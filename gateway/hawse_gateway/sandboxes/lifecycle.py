@@ -30,6 +30,7 @@ from hawse_gateway.sandboxes.progress import ProgressTable
 from hawse_gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
 from hawse_gateway.sandboxes.requests import Creation
 from hawse_gateway.sandboxes.run_checks import RunChecks, RuntimeCalls, previews_before_end
+from hawse_gateway.sandboxes.settings import IDLE_TIMEOUT
 from hawse_gateway.sandboxes.supervisor import SWEEP, Supervisor
 from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.sandboxes.templates import Templates
@@ -39,7 +40,6 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 ENSURE_ATTEMPTS: Final = 3  # attempts: a runtime that ends while it is being checked is started again
-IDLE_TIMEOUT: Final = 600.0  # s, default for new sandboxes
 
 
 class Sandboxes:
