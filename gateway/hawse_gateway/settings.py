@@ -1,4 +1,4 @@
-"""All settings of a gateway. Features declare their own (`hawse_gateway.core.settings`)."""
+"""All settings of a gateway, combined from the settings of its features (`hawse_gateway.core.settings`)."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,8 @@ from hawse_gateway.tunnels.settings import TunnelSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(
-    # In reverse order of `hawse serve --help`: a dataclass puts the fields of its last base class first.
+    # The order is the reverse of `hawse serve --help`, because a dataclass puts the fields of its last base class
+    # first.
     LogSettings,
     SpanSettings,
     SandboxSettings,

@@ -1,4 +1,4 @@
-"""The settings of the names and origins of the gateway."""
+"""The settings for the gateway's names and allowed origins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 @dataclass(frozen=True, kw_only=True)
 class AccessSettings(FeatureSettings):
-    """The names that the gateway is reached by, and the origins whose pages can call it."""
+    """The gateway's host names, and the origins whose pages can call it."""
 
     hosts: Annotated[
         Sequence[str],
-        Option("--allow-host", "another name that the gateway is reached by; may be repeated", metavar="NAME"),
+        Option("--allow-host", "an additional host name of the gateway; can be repeated", metavar="NAME"),
     ] = ()
     origins: Annotated[
         Sequence[str],
-        Option("--allow-origin", "another origin whose pages may connect; may be repeated", metavar="ORIGIN"),
+        Option("--allow-origin", "an additional origin whose pages may connect; can be repeated", metavar="ORIGIN"),
     ] = ()
 
     def check(self) -> None:

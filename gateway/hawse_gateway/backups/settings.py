@@ -1,31 +1,31 @@
-"""The settings of backups."""
+"""The settings for backups."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
-OF_ALL: Final = 100 << 30  # bytes of all backups
-OF_IMAGES: Final = 20 << 30  # bytes of overlay images
+OF_ALL: Final = 100 << 30  # default limit for all backups, in bytes
+OF_IMAGES: Final = 20 << 30  # default limit for overlay images, in bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class BackupSettings(FeatureSettings):
-    """The store of backups, and the maximum sizes in bytes."""
+    """The store for backups, and the maximum sizes in bytes."""
 
     backups: Annotated[
         str | None,
         Option(
             "--backups",
-            "where backups are stored: a directory, or s3://BUCKET/PREFIX (backups in the state directory)",
+            "the store for backups: a directory or s3://BUCKET/PREFIX (backups in the state directory)",
             metavar="PLACE",
         ),
     ] = None
     backups_size: Annotated[
-        int, Option("--backups-size", "how much all backups may have together (100 GiB)", metavar="BYTES")
+        int, Option("--backups-size", "maximum total size of all backups (100 GiB)", metavar="BYTES")
     ] = OF_ALL
     overlays_size: Annotated[
-        int, Option("--overlays-size", "how much the images of backups for overlays may have (20 GiB)", metavar="BYTES")
+        int, Option("--overlays-size", "maximum total size of backup images for overlays (20 GiB)", metavar="BYTES")
     ] = OF_IMAGES
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""The settings of clients' connections."""
+"""The settings for connections of clients."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -9,10 +9,10 @@ from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionSettings(FeatureSettings):
-    """The limits of connections. `limits` are the limits that `welcome` announces; they have no option."""
+    """The limits of connections. `limits`, which are announced in `welcome`, have no option."""
 
     max_connections: Annotated[
-        int, Option("--max-connections", "how many clients may be connected (1024)", metavar="N")
+        int, Option("--max-connections", "maximum number of connected clients (1024)", metavar="N")
     ] = 1024
     limits: Limits = field(default_factory=Limits)
 

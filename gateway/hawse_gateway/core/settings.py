@@ -1,7 +1,7 @@
-"""How features declare their settings, each in the module `settings` beside its `feature.py`.
+"""Declares settings and command-line options. Each feature declares its settings in the module `settings`.
 
-`hawse_gateway.settings.Settings` combines the declarations, and `hawse serve` has an option for each. These modules
-import nothing that takes long, since `hawse serve --help` and the manual page need them.
+`hawse_gateway.settings.Settings` combines the declarations, and `hawse serve` has an option for each field. The modules
+must be fast to import, because `hawse serve --help` and the manual page need them.
 """
 
 from dataclasses import dataclass
@@ -9,21 +9,23 @@ from typing import Any
 
 
 class SettingsError(Exception):
-    """Invalid settings. The message names the option and its allowed values."""
+    """Invalid settings. The message states the option and the allowed values."""
 
 
 @dataclass(frozen=True)
 class Option:
     """An option of `hawse serve`, in the annotation of its field: `port: Annotated[int, Option("--port", ...)] = 8080`.
 
-    Its type and choices follow from the annotation: a sequence can be repeated, a `bool` takes no value.
+    The type and the choices are derived from the annotation: an option for a sequence can be repeated, and an option
+        for a `bool` has no value.
 
     Attributes:
         name: The option, such as `--port`.
-        help: Its line in `hawse serve --help`.
-        metavar: The placeholder of its value. None: the name of its type.
-        environment: The environment variable that sets its default, if any.
-        most: The maximum of a number that is at least 0, checked as the option is parsed. None: not checked.
+        help: The text in `hawse serve --help`.
+        metavar: The placeholder for the value. None means the name of the type.
+        environment: The environment variable that overrides the default, or None.
+        most: The maximum of a number whose minimum is 0, which is checked when parsing the option. None disables the
+            check.
     """
 
     name: str
@@ -34,13 +36,12 @@ class Option:
 
 
 class FeatureSettings:
-    """The base class of the settings of a feature, which are frozen dataclasses."""
+    """The base class for settings of features, which are frozen dataclasses."""
 
     def check(self) -> None:
-        """Raise `SettingsError` for values that are not allowed. Overrides first call `super().check()`, which checks
-        the settings of other features."""
+        """Raise `SettingsError` for invalid values. Overrides must call `super().check()` to check other features."""
 
 
 def by_feature(settings: FeatureSettings) -> dict[type[Any], object]:
-    """Return combined settings as a part of a composition for each feature that declares some of them."""
+    """Return combined settings by each type of `FeatureSettings` that they inherit from."""
     return {kind: settings for kind in type(settings).__mro__ if issubclass(kind, FeatureSettings)}

@@ -1,4 +1,4 @@
-"""The settings of the limits of users, links and addresses."""
+"""The settings for limits of users, links and addresses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,26 +10,31 @@ from hawse_gateway.limits.quotas import Quotas
 
 @dataclass(frozen=True, kw_only=True)
 class LimitSettings(FeatureSettings):
-    """The limits. Bursts of calls can be ten times as large as `calls_per_second`."""
+    """The limits of users, links and addresses. Bursts of calls can be ten times as large as `calls_per_second`."""
 
-    # The default is far more than a person or a typical program needs.
+    # The default is far more than a user or a typical program needs.
     calls_per_second: Annotated[
-        int, Option("--calls-per-second", "how many calls a user without every right may make (500)", metavar="N")
+        int,
+        Option(
+            "--calls-per-second", "maximum number of calls per second of a user without every right (500)", metavar="N"
+        ),
     ] = 500
     limit: Annotated[
         Sequence[str],
         Option(
             "--limit",
-            "a limit of each user, link or address: connections, terminals, calls or bytes (a second), or sandboxes, "
-            "tunnels, backups or storage (bytes of backups) of each user, such as link:bytes=2M; may be "
+            "a limit for each user, link or address, such as link:bytes=2M: connections, terminals, calls or bytes "
+            "(per second); or for each user: sandboxes, tunnels, backups or storage (bytes of backups); can be "
             "repeated (calls only)",
             metavar="WHO:WHAT=N",
         ),
     ] = ()
-    # Many programs behind one address may use an outdated token. Each further attempt waits a second.
+    # Many programs behind one address can use an outdated token. Further attempts are limited to one per second.
     wrong_tokens: Annotated[
         int,
-        Option("--wrong-tokens", "how many wrong tokens an address may send before it must wait (100)", metavar="N"),
+        Option(
+            "--wrong-tokens", "number of wrong tokens that an address can send before it has to wait (100)", metavar="N"
+        ),
     ] = 100
 
     def quotas(self) -> Quotas:

@@ -1,4 +1,4 @@
-"""The settings of traces."""
+"""The settings for tracing."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -8,9 +8,11 @@ from hawse_gateway.core.settings import FeatureSettings, Option
 
 @dataclass(frozen=True, kw_only=True)
 class SpanSettings(FeatureSettings):
-    """The export of spans."""
+    """The export of spans with OpenTelemetry."""
 
     otel: Annotated[
         bool,
-        Option("--otel", "export a span of each call with OpenTelemetry, as its environment variables (OTEL_*) say"),
+        Option(
+            "--otel", "export a span for each call with OpenTelemetry, configured by its environment variables (OTEL_*)"
+        ),
     ] = False

@@ -86,7 +86,7 @@ def remove(place: str, workspace: str, id: str) -> None:
     """Remove the changes of an overlay that is no longer mounted. Raises `OSError`.
 
     Args:
-        place: The path of its mount point.
+        place: The path of the overlay's mount point.
         workspace: The path of the workspace.
         id: The id of the mount.
     """

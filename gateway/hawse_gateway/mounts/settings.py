@@ -32,9 +32,7 @@ class MountFileSettings(FeatureSettings):
 
     mounts: Annotated[
         Path | None,
-        Option(
-            "--mounts", "the buckets and directories that may be mounted in sandboxes, in TOML (none)", metavar="FILE"
-        ),
+        Option("--mounts", "the TOML file with buckets and directories for mounts (none)", metavar="FILE"),
     ] = None
 
 

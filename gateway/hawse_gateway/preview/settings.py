@@ -1,4 +1,4 @@
-"""The settings of previews."""
+"""The settings for previews."""
 
 import re
 from dataclasses import dataclass
@@ -6,19 +6,20 @@ from typing import Annotated, Final
 
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
-# A label of 63 characters is prepended.
+# The length leaves room for another label of 63 characters.
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewSettings(FeatureSettings):
-    """The names of previews. None as `preview_host`: previews by path only."""
+    """The host names of previews. If `preview_host` is None, previews only have addresses by path."""
 
     preview_host: Annotated[
         str | None,
         Option(
             "--preview-host",
-            "previews are at PORT-SANDBOX-TOKEN.NAME; all names below NAME must resolve to the gateway (localhost)",
+            "parent domain of previews at PORT-SANDBOX-TOKEN.NAME; all names below NAME must resolve to the gateway "
+            "(localhost)",
             metavar="NAME",
         ),
     ] = "localhost"

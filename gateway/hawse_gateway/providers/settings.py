@@ -1,4 +1,4 @@
-"""The settings of the providers of sandboxes."""
+"""The settings for sandbox providers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,50 +13,58 @@ RequestedIsolation = Literal["auto", "bubblewrap", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderSettings(FeatureSettings):
-    """The provider of sandboxes, and their isolation."""
+    """The sandbox provider, and the isolation of sandboxes."""
 
     provider: Annotated[
-        str, Option("--provider", "what creates sandboxes: local, docker or kubernetes (local)", metavar="NAME")
+        str, Option("--provider", "the sandbox provider: local, docker or kubernetes (local)", metavar="NAME")
     ] = "local"
     image: Annotated[
         str | None,
-        Option("--image", "docker: the image of sandboxes that name none (debian:bookworm-slim)", metavar="NAME"),
+        Option("--image", "docker: the default image of sandboxes (debian:bookworm-slim)", metavar="NAME"),
     ] = None
     oci_runtime: Annotated[
         str | None,
         Option(
-            "--oci-runtime", "docker: what runs containers, such as runsc (the default of the engine)", metavar="NAME"
+            "--oci-runtime",
+            "docker: the OCI runtime for containers, such as runsc (the engine's default)",
+            metavar="NAME",
         ),
     ] = None
     kubernetes: Annotated[
         Path | None,
-        Option("--kubernetes", "kubernetes: a TOML file with its settings; runtime_image is required", metavar="FILE"),
+        Option(
+            "--kubernetes",
+            "kubernetes: the TOML file with the provider's settings; runtime_image is required",
+            metavar="FILE",
+        ),
     ] = None
     isolation: Annotated[
         RequestedIsolation,
         Option(
-            "--isolation", "what sandboxes run in; auto: bubblewrap if it works, otherwise none, with a warning (auto)"
+            "--isolation",
+            "the isolation of sandboxes; auto uses bubblewrap if possible, otherwise none, with a warning (auto)",
         ),
     ] = "auto"
     network: Annotated[
         Literal["none", "private", "host"],
         Option(
             "--network",
-            "what programs in isolated sandboxes can connect to; private: only each other; previews work (private)",
+            "the network of programs in isolated sandboxes; private allows connections within a sandbox and previews "
+            "(private)",
         ),
     ] = "private"
     user_networks: Annotated[
         Sequence[Network],
         Option(
             "--user-network",
-            "a network that users without every right may choose for their sandboxes; may be repeated (all)",
+            "a network that users without every right can choose for their sandboxes; can be repeated (all)",
         ),
     ] = ()
     egress: Annotated[
         Path | None,
         Option(
             "--egress",
-            "a TOML file for filtered networks: secrets, internal networks, addresses of names (none)",
+            "the TOML file for filtered networks: secrets, internal networks, addresses of names (none)",
             metavar="FILE",
         ),
     ] = None

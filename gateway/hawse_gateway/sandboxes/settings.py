@@ -1,4 +1,4 @@
-"""The settings of sandboxes, whatever their provider."""
+"""The settings for sandboxes that apply to all providers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ IDLE_TIMEOUT: Final = 600.0  # s, the default for new sandboxes
 
 @dataclass(frozen=True, kw_only=True)
 class CapacitySettings(FeatureSettings):
-    """The maximum number of running sandboxes. None: limited only by memory and disk."""
+    """The maximum number of running sandboxes. None means limited only by memory and disk."""
 
     max_sandboxes: Annotated[
         int | None,
-        Option("--max-sandboxes", "how many sandboxes may run (as there is memory and disk for)", metavar="N"),
+        Option("--max-sandboxes", "maximum number of running sandboxes (limited by memory and disk)", metavar="N"),
     ] = None
 
     def check(self) -> None:
@@ -28,17 +28,17 @@ class CapacitySettings(FeatureSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxSettings(FeatureSettings):
-    """The templates and defaults of sandboxes, and limits inside them."""
+    """The templates, defaults and limits of sandboxes."""
 
-    pool: Annotated[int, Option("--pool", "how many sandboxes are started in advance (0)", metavar="N")] = 0
+    pool: Annotated[int, Option("--pool", "number of sandboxes to start in advance (0)", metavar="N")] = 0
     templates: Annotated[
-        Path | None, Option("--templates", "named settings of sandboxes, in TOML (none)", metavar="FILE")
+        Path | None, Option("--templates", "the TOML file with templates of sandboxes (none)", metavar="FILE")
     ] = None
     idle_timeout: Annotated[
         float,
         Option(
             "--idle-timeout",
-            "without activity after which a sandbox sleeps, unless its creation says another time (600)",
+            "default time without activity before a sandbox sleeps (600)",
             metavar="SECONDS",
         ),
     ] = IDLE_TIMEOUT
@@ -46,23 +46,25 @@ class SandboxSettings(FeatureSettings):
         float | None,
         Option(
             "--start-timeout",
-            "until the runtime of a sandbox that is started accepts connections (local: 9, docker: 30, "
+            "maximum time for a sandbox's runtime to start and accept connections (local: 9, docker: 30, "
             "kubernetes: 300)",
             metavar="SECONDS",
         ),
     ] = None
     quota: Annotated[
-        int | None, Option("--quota", "how much the API may leave in a workspace (unlimited)", metavar="BYTES")
+        int | None,
+        Option("--quota", "maximum size of a workspace for writes through the API (unlimited)", metavar="BYTES"),
     ] = None
     max_contexts: Annotated[
-        int | None, Option("--max-contexts", "code contexts of each language in a sandbox (unlimited)", metavar="N")
+        int | None,
+        Option("--max-contexts", "maximum number of code contexts per language in a sandbox (unlimited)", metavar="N"),
     ] = None
     code_pool: Annotated[
         Sequence[str],
         Option(
             "--code-pool",
-            "executors that wait for a code context in each sandbox: [LANGUAGE:]size=N,idle=SECONDS,memory=BYTES; "
-            "may be repeated (size=2,idle=600,memory=512M)",
+            "code executors that each sandbox keeps ready: [LANGUAGE:]size=N,idle=SECONDS,memory=BYTES; can be "
+            "repeated (size=2,idle=600,memory=512M)",
             metavar="TEXT",
         ),
     ] = ()

@@ -1,4 +1,4 @@
-"""The settings of the sign-in of users."""
+"""The settings for user sign-in."""
 
 import re
 from collections.abc import Sequence
@@ -14,53 +14,64 @@ _HEADER: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True, kw_only=True)
 class OidcSettings:
-    """Sign-in with an OpenID provider. Without an issuer, there is none."""
+    """Sign-in with an OpenID provider. It is disabled without an issuer."""
 
     issuer: Annotated[
-        str | None, Option("--oidc-issuer", "the OpenID provider that users sign in with (none)", metavar="URL")
+        str | None, Option("--oidc-issuer", "the OpenID provider for user sign-in (none)", metavar="URL")
     ] = None
     client_id: Annotated[
         str | None,
-        Option("--oidc-client-id", "this gateway at the provider: users sign in with the browser", metavar="ID"),
+        Option(
+            "--oidc-client-id",
+            "the gateway's client id at the provider, which enables sign-in with a browser",
+            metavar="ID",
+        ),
     ] = None
     client_secret: Annotated[
         str | None,
         Option(
             "--oidc-client-secret",
-            "its secret there; none: a public client",
+            "the gateway's client secret at the provider; none for a public client",
             metavar="SECRET",
             environment="HAWSE_OIDC_CLIENT_SECRET",
         ),
     ] = field(default=None, repr=False)
     audience: Annotated[
         str | None,
-        Option("--oidc-audience", "accept JSON Web Tokens of the provider for this audience (none)", metavar="TEXT"),
+        Option("--oidc-audience", "accept the provider's JSON Web Tokens for this audience (none)", metavar="TEXT"),
     ] = None
     roles: Annotated[
         Sequence[str],
         Option(
             "--oidc-role",
-            "the role of users with VALUE in their groups; *: of all; VALUE=own:ROLE: in their own sandboxes; may be "
-            "repeated",
+            "the role of users with VALUE in their groups, or of all users with *; VALUE=own:ROLE applies to their own "
+            "sandboxes; can be repeated",
             metavar="VALUE=ROLE",
         ),
     ] = ()
     role_claim: Annotated[
-        str, Option("--oidc-role-claim", "the claim that --oidc-role is compared with (groups)", metavar="CLAIM")
+        str, Option("--oidc-role-claim", "the claim to compare with --oidc-role (groups)", metavar="CLAIM")
     ] = "groups"
-    user_claim: Annotated[
-        str, Option("--oidc-user-claim", "the claim that is the id of the user (sub)", metavar="CLAIM")
-    ] = "sub"
+    user_claim: Annotated[str, Option("--oidc-user-claim", "the claim with the user's id (sub)", metavar="CLAIM")] = (
+        "sub"
+    )
     lifetime: Annotated[
-        float, Option("--oidc-lifetime", "after which a user has to sign in again (43200)", metavar="SECONDS")
+        float, Option("--oidc-lifetime", "time before a user has to sign in again (43200)", metavar="SECONDS")
     ] = 12 * 3600.0
-    ca: Annotated[Path | None, Option("--oidc-ca", "the certificates to trust for the provider", metavar="FILE")] = None
+    ca: Annotated[
+        Path | None,
+        Option(
+            "--oidc-ca",
+            "the file with trusted certificates for the provider (the system's certificates)",
+            metavar="FILE",
+        ),
+    ] = None
 
     def check(self) -> None:
         """Raise `SettingsError` for values that are not allowed."""
         if self.issuer is None:
             if self != OidcSettings():
-                raise SettingsError("options that begin with --oidc- need --oidc-issuer")
+                raise SettingsError("options that start with --oidc- need --oidc-issuer")
             return
         if self.audience is None and self.client_id is None:
             raise SettingsError(
@@ -85,13 +96,13 @@ class SignOnSettings(FeatureSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ProxyUserSettings(ProxySettings, SignOnSettings):
-    """Sign-in through the trusted proxies, which authenticate users."""
+    """Sign-in through trusted proxies that authenticate users."""
 
     proxy_user_header: Annotated[
         str | None,
         Option(
             "--proxy-user-header",
-            "the header in which the proxies name the user, whom they authenticate (none)",
+            "the header with the user authenticated by the proxies (none)",
             metavar="NAME",
         ),
     ] = None
@@ -102,7 +113,7 @@ class ProxyUserSettings(ProxySettings, SignOnSettings):
         Sequence[str],
         Option(
             "--proxy-role",
-            "the role of these users in GROUP, as for --oidc-role; may be repeated",
+            "the role of users in GROUP, as for --oidc-role; can be repeated",
             metavar="GROUP=ROLE",
         ),
     ] = ()

@@ -1,4 +1,4 @@
-"""The settings of the store."""
+"""The settings for the store."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -10,14 +10,14 @@ REDIS: Final = ("redis://", "rediss://", "redis+sentinel://", "unix://")
 
 @dataclass(frozen=True, kw_only=True)
 class StoreSettings(FeatureSettings):
-    """The Redis server that several gateways share. None: SQLite in the state directory."""
+    """The Redis server shared by several gateways. None means SQLite in the state directory."""
 
     store: Annotated[
         str | None,
         Option(
             "--store",
-            "a Redis server that several gateways share, redis://HOST:6379/0 or redis+sentinel://HOST/NAME/0 (SQLite "
-            "in the state directory)",
+            "a Redis server shared by several gateways: redis://HOST:6379/0 or redis+sentinel://HOST/NAME/0 (SQLite in "
+            "the state directory)",
             metavar="URL",
         ),
     ] = None

@@ -1,4 +1,4 @@
-"""The settings of the gateway's address, TLS and trusted proxies."""
+"""The settings for the gateway's address, TLS and trusted proxies."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -9,20 +9,20 @@ from typing import Annotated, Final, Literal
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 PORT_MAX: Final = 65_535
-TOKEN_MIN: Final = 16  # characters: any program on this machine can try to guess the token
+TOKEN_MIN: Final = 16  # characters, because any program on this machine can try to guess the token
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings(FeatureSettings):
-    """The settings of the server and its owner."""
+    """The listening address, the owner's token and the state directory."""
 
     host: Annotated[str, Option("--host", "the address to listen on (127.0.0.1)", metavar="ADDRESS")] = "127.0.0.1"
-    port: Annotated[int, Option("--port", "the port to listen on; 0 selects a free one (8080)", most=PORT_MAX)] = 8080
+    port: Annotated[int, Option("--port", "the port to listen on; 0 selects a free port (8080)", most=PORT_MAX)] = 8080
     token: Annotated[
         str | None,
         Option(
             "--token",
-            "the token that clients send, at least 16 characters (a random one, kept in the state directory)",
+            "the owner's token, at least 16 characters (a random token, stored in the state directory)",
             environment="HAWSE_TOKEN",
         ),
     ] = None
@@ -44,19 +44,20 @@ class ServerSettings(FeatureSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class TlsSettings(FeatureSettings):
-    """The certificate of the gateway. Without one, it serves HTTP."""
+    """The certificate of the gateway. Without a certificate, the gateway serves HTTP."""
 
     tls_cert: Annotated[
         Path | None,
         Option(
             "--tls-cert",
-            "serve HTTPS with this certificate chain, in PEM; it is read again when it changes (no TLS)",
+            "serve HTTPS with this certificate chain, in PEM; changes are reloaded (no TLS)",
             metavar="FILE",
         ),
     ] = None
-    tls_key: Annotated[Path | None, Option("--tls-key", "the key of the certificate (in its file)", metavar="FILE")] = (
-        None
-    )
+    tls_key: Annotated[
+        Path | None,
+        Option("--tls-key", "the private key of the certificate (in the file of the certificate)", metavar="FILE"),
+    ] = None
 
     def check(self) -> None:
         super().check()
@@ -72,13 +73,13 @@ class ProxySettings(FeatureSettings):
         Sequence[str],
         Option(
             "--trust-proxy",
-            "IP address or network of a proxy that sets X-Forwarded-For and X-Forwarded-Proto; may be repeated",
+            "IP address or network of a proxy that sets X-Forwarded-For and X-Forwarded-Proto; can be repeated",
             metavar="ADDRESS",
         ),
     ] = ()
     proxy_headers: Annotated[
         Literal["x-forwarded", "forwarded"],
-        Option("--proxy-headers", "forwarded: the proxies set Forwarded (RFC 7239) instead (x-forwarded)"),
+        Option("--proxy-headers", "the headers set by the proxies; forwarded means Forwarded (RFC 7239) (x-forwarded)"),
     ] = "x-forwarded"
 
     def check(self) -> None:
@@ -93,7 +94,7 @@ class ProxySettings(FeatureSettings):
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether `host` is reachable only from this machine."""
+    """Return whether `host` can only be reached from this machine."""
     if host.lower() == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""The settings of tunnels that do not use the gateway's own port."""
+"""The settings for tunnels that do not use the gateway's own port."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,13 +9,13 @@ from hawse_gateway.tunnels.options import TunnelOptions
 
 @dataclass(frozen=True, kw_only=True)
 class TunnelSettings(FeatureSettings):
-    """The ports of tunnels, and other providers of public addresses."""
+    """The ports for tunnels, and other providers of public addresses."""
 
     tunnel_ports: Annotated[
         str | None,
         Option(
             "--tunnel-ports",
-            "the ports that TCP tunnels may have, such as 20000-20099 or 0.0.0.0:20000-20099 (none)",
+            "the ports for TCP tunnels, such as 20000-20099 or 0.0.0.0:20000-20099 (none)",
             metavar="FIRST-LAST",
         ),
     ] = None
@@ -23,7 +23,7 @@ class TunnelSettings(FeatureSettings):
         str | None,
         Option(
             "--tunnel-tls-port",
-            "the port of TLS tunnels, at which clients ask for a name below --preview-host (none)",
+            "the port for TLS tunnels, which have names below --preview-host (none)",
             metavar="PORT",
         ),
     ] = None
@@ -31,7 +31,7 @@ class TunnelSettings(FeatureSettings):
         str | None,
         Option(
             "--tunnel-host",
-            "the name or address by which others reach TCP tunnels (that of the gateway)",
+            "the public host name or address of TCP tunnels (the gateway's)",
             metavar="NAME",
         ),
     ] = None
@@ -39,20 +39,20 @@ class TunnelSettings(FeatureSettings):
         bool,
         Option(
             "--tunnel-cloudflared",
-            "let tunnels have addresses of Cloudflare, without an account; needs the program cloudflared (no)",
+            "allow tunnels with Cloudflare addresses, without an account; needs the program cloudflared (no)",
         ),
     ] = False
     tunnel_ssh: Annotated[
         str | None,
         Option(
             "--tunnel-ssh",
-            "let TCP tunnels have ports of an SSH server, such as user@gw.example.org; needs the program ssh (none)",
+            "allow TCP tunnels with ports of an SSH server, such as user@gw.example.org; needs the program ssh (none)",
             metavar="SERVER",
         ),
     ] = None
 
     def tunnels(self, address: str) -> TunnelOptions:
-        """Return the options of tunnels, whose ports are on `address` by default. Raises `SettingsError`."""
+        """Return the options of tunnels. Their default address is `address`. Raises `SettingsError`."""
         try:
             return TunnelOptions.parse(
                 self.tunnel_ports,

@@ -12,7 +12,7 @@ from hawse_gateway.egress.secrets import Headers
 HEADERS_MAX: Final = 64 << 10  # bytes of the headers of a request or response
 CHUNK: Final = 64 << 10  # bytes per read
 HEADERS_TIMEOUT: Final = 60.0  # s to wait for a request from a program
-IDLE_TIMEOUT: Final = 300.0  # s without data from the server, or without progress of the program's reading
+IDLE_TIMEOUT: Final = 300.0  # s without data from the server, or for the program to read data
 LINGER: Final = 2.0  # s to read the rest of a refused request, because a reset could discard the response
 SWITCHING: Final = 101  # Switching Protocols
 LINGER_MAX: Final = 1 << 20  # bytes of it
