@@ -1,4 +1,4 @@
-"""Which build of hawse runs: machine code for the path of keys and bytes, or Python for all (docs/decisions/0127)."""
+"""The running build of hawse: all in Python, or with compiled modules for keys and bytes (docs/decisions/0127)."""
 
 from typing import Final
 

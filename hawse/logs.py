@@ -1,4 +1,4 @@
-"""How gateways and runtimes log: short lines for people, or one JSON object per line for machines.
+"""Logging of gateways and runtimes: human-readable lines, or one JSON object per line.
 
 A message starts with a direction mark: `<` in, `>` out, `=` state, `!` error. Payloads, tokens and tickets must not be
 logged.
@@ -14,31 +14,33 @@ Form = Literal["text", "json"]
 
 FORMS: Final = ("text", "json")
 TEXT: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
-# The `traceparent` of the current call: its trace and span are part of each of its log lines.
+# The `traceparent` of the current call. Each log line of the call includes its trace and span.
 TRACE: Final[ContextVar[str | None]] = ContextVar("hawse_trace", default=None)
-# The fields that a log call may add with `extra=`. Other attributes of a record, which libraries add, are not written.
+# The fields that a log call can add with `extra=`. Other attributes, which libraries add, are not written.
 FIELDS: Final = ("peer", "role", "sandbox", "code", "runtime")
 
 
 def trace_fields() -> dict[str, str]:
-    """Return `trace_id` and `request`, the span of the current call; empty outside of a call."""
+    """Return `trace_id` and `request` (the span of the current call), or an empty dict outside of a call."""
     parts = (TRACE.get() or "").split("-")
     return {"trace_id": parts[1], "request": parts[2]} if len(parts) == 4 else {}
 
 
 class TextLines(logging.Formatter):
-    """Formats a line of text, which ends with the id of the current call."""
+    """Formats a record as a line of text that ends with the id of the current call."""
 
     def __init__(self) -> None:
         super().__init__(TEXT)
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # of the base class
+    def formatMessage(self, record: logging.LogRecord) -> str:  # method of the base class
         request = trace_fields().get("request")
         return super().formatMessage(record) + (f" [{request}]" if request else "")
 
 
 class JsonLines(logging.Formatter):
-    """Formats `time`, `level`, `logger`, `message`, the `FIELDS` that are set, and the `trace` of an exception."""
+    """Formats a record as JSON: `time`, `level`, `logger`, `message`, the `FIELDS` that are set, and the `trace` of
+    an exception.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, Any] = {
@@ -57,7 +59,7 @@ class JsonLines(logging.Formatter):
 
 
 def handler(form: Form) -> logging.Handler:
-    """Return a handler that writes whole lines to stderr in the given form."""
+    """Return a handler that writes complete lines to stderr in the given format."""
     stream = logging.StreamHandler()
     stream.setFormatter(JsonLines() if form == "json" else TextLines())
     return stream

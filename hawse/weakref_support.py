@@ -1,4 +1,4 @@
-"""Marks classes of compiled modules whose instances are referenced weakly."""
+"""Marks classes of compiled modules that must support weak references."""
 
 from typing import TypeVar
 
@@ -8,7 +8,7 @@ T = TypeVar("T")
 def supports_weakref(cls: type[T]) -> type[T]:
     """Return the class unchanged.
 
-    An instance of a compiled class cannot be referenced weakly. mypyc turns a decorated class into a regular class with
-    compiled methods.
+    Instances of compiled classes do not support weak references. mypyc turns a decorated class into a regular class
+    with compiled methods.
     """
     return cls

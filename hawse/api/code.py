@@ -20,7 +20,7 @@ RunStream = Literal["stdout", "stderr", "bundles", "events"]
 
 
 class CodeSince(ParamsValue, kw_only=True):
-    """An offset in each stream of a run: the first byte or event to send.
+    """The offset of the first byte or event to send in each stream of a run.
 
     Args:
         stdout: Offset in stdout; null means 0.

@@ -55,7 +55,7 @@ class Program(ParamsValue, kw_only=True):
 
 
 class Since(ParamsValue, kw_only=True):
-    """An offset in each stream: the first byte to send.
+    """The offset of the first byte to send in each stream.
 
     Args:
         stdout: Offset in stdout; null means 0.

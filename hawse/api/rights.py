@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 from hawse.wire import HawseError, Principal
 
 ALL: Final = "*"  # every right except `CONTROL`, including future ones
-VIEW: Final = "view"  # read terminals and recordings, be present at a terminal
+VIEW: Final = "view"  # read terminals and recordings, attach as a viewer
 WRITE: Final = "write"  # type into terminals; read and write files
 OPERATE: Final = "operate"  # everything in a sandbox: commands, processes, sessions, terminals, ports, git
 CONTROL: Final = "control"  # methods of a runtime that only gateways call; `ALL` does not include it

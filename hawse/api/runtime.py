@@ -90,7 +90,7 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
         cpu: CPU time that the runtime itself has used, in seconds.
         memory: Resident memory of the runtime, in bytes.
         open_fds: Number of file descriptors that the runtime has open.
-        terminals: Number of terminals that run.
+        terminals: Number of running terminals.
         processes: Number of running processes, including commands of `exec`.
         sessions: Number of sessions whose shell runs.
         viewers: Number of attached viewers, of all terminals.

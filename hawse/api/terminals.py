@@ -53,18 +53,18 @@ class RecordOptions(ParamsValue):
 class TerminalWaiting(Reply, frozen=True, kw_only=True):
     """Whether the program in the foreground of a terminal waits for input.
 
-    It is found in the kernel, by looking for a process that is blocked in a read of the terminal, 0.1 to 0.5 seconds
-    after the output has stopped; later, a program that prints nothing is looked at every 2 seconds at least.
+    The runtime asks the kernel whether a process is blocked in a read of the terminal, 0.1 to 0.5 seconds after output
+    has stopped. While a program prints nothing, this is repeated at least every 2 seconds.
 
     Attributes:
         kind: `line` for a line with echo, `secret` for a line without echo, `key` for single keys; otherwise `no`, or
             `unknown`.
-        idle_shell: Whether a shell waits for its next command. Then, `kind` is `no`.
-        guess: Whether `kind` is only guessed, from silence and the shape of the last row, because the kernel does not
-            show it.
-        since: When it was first seen to wait, in seconds since 1970; null for `no`.
-        command: The waiting program and its arguments, cut after 256 characters; null for `no`, and if unknown.
-        prompt: Text of the last, unfinished row of output; null if it is empty, and for full-screen programs.
+        idle_shell: Whether a shell waits for its next command. `kind` is then `no`.
+        guess: Whether `kind` is a guess from silence and the last row of output, because the kernel does not show the
+            state.
+        since: When it was first seen waiting, in seconds since 1970; null for `no`.
+        command: The waiting program and its arguments, truncated to 256 characters; null for `no` or if unknown.
+        prompt: Text of the unfinished last row of output; null if it is empty, or for full-screen programs.
     """
 
     kind: Literal["no", "line", "secret", "key", "unknown"]
@@ -424,7 +424,7 @@ class TerminalWaitResult(TerminalWaitOpened, frozen=True, kw_only=True):
         match: For the event `pattern`: the match.
         command: For the event `command`: the command that ended.
         exit: For the event `exit`: how the program ended.
-        waiting: For the event `waiting`: the program that waits, and its question.
+        waiting: For the event `waiting`: the waiting program and its prompt.
     """
 
     event: Literal["pattern", "silence", "command", "prompt", "waiting", "exit", "timeout"]

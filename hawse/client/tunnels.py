@@ -135,7 +135,7 @@ class Tunnels:
 
 
 def other_name(gateway: str) -> str | None:
-    """For a gateway on this machine, return a name of this machine other than the one in its URL.
+    """Return a second host name of a gateway on this machine, different from the name in its URL.
 
     Browsers send the cookies of a host name to all of its ports, so programs' ports need another name than the page.
 

@@ -1,4 +1,4 @@
-"""Slow work that several calls can share, such as a client's call and its repeat after a reconnect."""
+"""Slow work that several calls can share, such as a call and the repeated call after a reconnect."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 P = TypeVar("P")  # the value of a `progress` event
 
-Work = Callable[[Callable[[P], None]], Awaitable[object]]  # receives a function that reports the progress
+Work = Callable[[Callable[[P], None]], Awaitable[object]]  # gets a function that reports the progress
 
 
 class SharedWork(Generic[P]):
-    """Work in progress, and the calls that wait for it. It is cancelled when its last call leaves.
+    """Work in progress and the calls that wait for it. The work is cancelled when the last call leaves.
 
     Attributes:
         progress: The latest progress.
-        result: The result or the error. None while the work runs.
+        result: The result or the error; None while the work runs.
         task: The task of the work.
     """
 
@@ -38,10 +38,10 @@ class SharedWork(Generic[P]):
 
         Args:
             tasks: The parent of its task.
-            work: The work. Its result is not None.
+            work: The coroutine. Its result must not be None.
             name: The name of the task.
             on_end: Called once with the result or the error (`HawseError`), before the calls get it.
-            patience: Seconds that the work continues without a call, in case a call is repeated. None: 0.
+            patience: Seconds that the work continues without a call, in case a call is repeated; None means 0.
         """
         self.progress: P | None = None
         self.result: Any = None
@@ -54,11 +54,11 @@ class SharedWork(Generic[P]):
 
     @property
     def joinable(self) -> bool:
-        """Whether more calls can share the work: it has neither ended nor been cancelled."""
+        """Whether further calls can share the work, because it has neither ended nor been cancelled."""
         return not (self.task.done() or self.task.cancelling())
 
     def cancel(self) -> None:
-        """Cancel the work, only once: a second cancellation would interrupt its cleanup."""
+        """Cancel the work, but only once, because a second cancellation would interrupt its cleanup."""
         if self.joinable:
             self.task.cancel()
 
@@ -105,7 +105,7 @@ class SharedWork(Generic[P]):
 
 
 class WorkStream(OutputOnlyStream):
-    """Serves one call of shared work: sends the latest progress when there is credit, and then the result."""
+    """Serves one call of shared work. Sends the latest progress when there is credit, and finally the result."""
 
     def __init__(self, call: "ServerCall", work: SharedWork[Any]) -> None:
         super().__init__(call)

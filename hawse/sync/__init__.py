@@ -150,7 +150,7 @@ class Client(_CLASSES["Client"]):
     """One WebSocket, which is re-established when it is lost, and the calls on it. Created by `connect`."""
 
     def __enter__(self) -> "Client":
-        return self  # `connect` has connected it
+        return self  # connected by `connect`
 
     def close(self) -> None:
         """End all calls and close the connection. Does nothing if called again."""

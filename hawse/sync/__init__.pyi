@@ -2116,7 +2116,7 @@ class Terminal:
         """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
 
         Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants, and
-        `WaitingChanged` reports that the program waits for input or no longer does.
+        `WaitingChanged` reports that the program has started or stopped waiting for input.
 
         The server sends at most one window of bytes ahead of the reader. The iteration ends after `Exit`. It raises
         `BusyError`, `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the
@@ -2233,8 +2233,8 @@ class Terminal:
             command: Whether to wait for the end of a command.
             prompt: Whether to wait for the shell's prompt: no command runs, and the shell has printed a prompt since a
                 line or Ctrl-C was last typed.
-            waiting: Whether to wait until a program waits for input, other than a shell for its next command. The
-                result's `waiting` describes it.
+            waiting: Whether to wait until a program other than an idle shell waits for input. The result's `waiting`
+                describes the program.
             exit: Whether to wait for the end of the program.
             since: The offset where the output to consider starts; None means after the last match or `send`.
             timeout: Time limit in seconds. If it is exceeded, the `event` is `timeout`.

@@ -1,4 +1,4 @@
-"""`hawse terminals` and `hawse wait`: the terminals of a sandbox, and the questions of their programs."""
+"""`hawse terminals` and `hawse wait`: list the terminals of a sandbox, and wait for them."""
 
 import math
 import time
@@ -14,7 +14,7 @@ from hawse.cli.target import Target
 from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox
 
-LONGEST_WAIT: Final = 86_400.0  # seconds of one call
+LONGEST_WAIT: Final = 86_400.0  # time limit of one call in seconds
 
 
 @click.command(epilog=examples("hawse terminals -s build"))
@@ -43,14 +43,14 @@ def _row(info: TerminalInfo) -> list[object]:
 
 @click.command(epilog=examples("hawse wait main", "hawse wait main --for-input --timeout 60"))
 @click.argument("id", shell_complete=offer(terminals_of))
-@click.option("--for-input", is_flag=True, help="also return when a program waits for input; print its question")
-@click.option("--timeout", type=click.FloatRange(min=0, max=86_400), metavar="SECONDS", help="give up after that time")
+@click.option("--for-input", is_flag=True, help="also return when a program waits for input, and print its prompt")
+@click.option("--timeout", type=click.FloatRange(min=0, max=86_400), metavar="SECONDS", help="give up after this time")
 @target_options
 def wait(target: Target, id: str, for_input: bool, timeout: float | None) -> int:
-    """Wait until the terminal ID has ended, and return its exit code, or until a program in it waits for input.
+    """Wait until the terminal ID ends or a program in it waits for input. Returns the exit code of the terminal.
 
-    The question is printed as its kind and its prompt: `secret`, a tab, `Password:`. The kind is `line`, `secret` or
-    `key`. The exit code is 0 then, and 124 after --timeout.
+    If a program waits for input, the kind of input (`line`, `secret` or `key`), a tab and the prompt are printed, such
+    as `Password:`, and the exit code is 0. After --timeout, it is 124.
     """
 
     async def work(client: Client, box: Sandbox) -> TerminalWaitResult:

@@ -35,7 +35,7 @@ from hawse.wire import (
 
 R = TypeVar("R")
 
-RETRIED = frozenset({"interrupted", "unavailable"})  # errors that let a repeatable call be opened again
+RETRIED = frozenset({"interrupted", "unavailable"})  # repeatable calls are retried after these errors
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Opens the WebSocket: URLs, headers, and the decision which failures are final (docs/wire.md sections 1 and 7)."""
+"""Opens the WebSocket: URLs, headers, and the failures that make a retry futile (docs/wire.md sections 1 and 7)."""
 
 import errno
 import os

@@ -62,7 +62,7 @@ class ExecCall(ClientCall):
 
         Args:
             params: The command.
-            options: Its input, key, callbacks and `max_output`; callbacks also get output beyond `max_output`.
+            options: The input, key, callbacks and `max_output`. Callbacks also get output that exceeds `max_output`.
             sandbox: The sandbox to run it in.
             window: Number of bytes that the server can send before they are handled.
             timeout: Time limit of the call in seconds.
@@ -78,7 +78,7 @@ class ExecCall(ClientCall):
         super().__init__(params, sandbox=sandbox, key=options.get("key", new_key()), timeout=timeout, window=window)
         self.options = options
         self._limit = options.get("max_output", OUTPUT_LIMIT)
-        # The callbacks get all output.
+        # Callbacks get all output, so the server must send all of it.
         self._exec = params if callbacks else msgspec.structs.replace(params, max_output=self._limit)
         self._result_type = result
         self.run: ProcessOpened | SessionExecOpened | None = None  # since `opened`

@@ -175,7 +175,7 @@ class TerminalAttachCall(ClientCall):
         return self._put(Answers(answers), cost)
 
     def _waits(self, waiting: TerminalWaiting, cost: int = 0) -> int:
-        """Put a `WaitingChanged` if the state is another one, and not the first."""
+        """Put a `WaitingChanged` if the state differs from the known state."""
         known, self.waiting = self.waiting, waiting
         return cost if known in (None, waiting) else self._put(WaitingChanged(waiting), cost)
 

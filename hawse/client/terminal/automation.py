@@ -148,8 +148,8 @@ class Automation:
             command: Whether to wait for the end of a command.
             prompt: Whether to wait for the shell's prompt: no command runs, and the shell has printed a prompt since a
                 line or Ctrl-C was last typed.
-            waiting: Whether to wait until a program waits for input, other than a shell for its next command. The
-                result's `waiting` describes it.
+            waiting: Whether to wait until a program other than an idle shell waits for input. The result's `waiting`
+                describes the program.
             exit: Whether to wait for the end of the program.
             since: The offset where the output to consider starts; None means after the last match or `send`.
             timeout: Time limit in seconds. If it is exceeded, the `event` is `timeout`.

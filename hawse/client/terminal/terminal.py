@@ -217,7 +217,7 @@ class Terminal(Automation):
         """Iterate over `Attached`, `Output`, `Snapshot`, `Resized`, `Answers`, `Live` and at the end `Exit`, in order.
 
         Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants, and
-        `WaitingChanged` reports that the program waits for input or no longer does.
+        `WaitingChanged` reports that the program has started or stopped waiting for input.
 
         The server sends at most one window of bytes ahead of the reader. The iteration ends after `Exit`. It raises
         `BusyError`, `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the

@@ -615,7 +615,7 @@ export interface CodeRunWaiting {
   run?: string;
 }
 
-/** An offset in each stream of a run: the first byte or event to send. */
+/** The offset of the first byte or event to send in each stream of a run. */
 export interface CodeSince {
   /** Offset in stdout; null means 0. */
   stdout?: number | null;
@@ -2985,7 +2985,7 @@ export interface RuntimeMetricsResult {
   memory: number;
   /** Number of file descriptors that the runtime has open. */
   open_fds: number;
-  /** Number of terminals that run. */
+  /** Number of running terminals. */
   terminals: number;
   /** Number of running processes, including commands of `exec`. */
   processes: number;
@@ -3557,7 +3557,7 @@ export interface ShareUser {
   since: number;
 }
 
-/** An offset in each stream: the first byte to send. */
+/** The offset of the first byte to send in each stream. */
 export interface Since {
   /** Offset in stdout; null means 0. */
   stdout?: number | null;
@@ -4130,27 +4130,27 @@ export interface TerminalWaitResult {
   command?: CommandInfo | null;
   /** For the event `exit`: how the program ended. */
   exit?: Exit | null;
-  /** For the event `waiting`: the program that waits, and its question. */
+  /** For the event `waiting`: the waiting program and its prompt. */
   waiting?: TerminalWaiting | null;
 }
 
 /**
  * Whether the program in the foreground of a terminal waits for input.
  *
- * It is found in the kernel, by looking for a process that is blocked in a read of the terminal, 0.1 to 0.5 seconds after the output has stopped; later, a program that prints nothing is looked at every 2 seconds at least.
+ * The runtime asks the kernel whether a process is blocked in a read of the terminal, 0.1 to 0.5 seconds after output has stopped. While a program prints nothing, this is repeated at least every 2 seconds.
  */
 export interface TerminalWaiting {
   /** `line` for a line with echo, `secret` for a line without echo, `key` for single keys; otherwise `no`, or `unknown`. */
   kind: "key" | "line" | "no" | "secret" | "unknown";
-  /** Whether a shell waits for its next command. Then, `kind` is `no`. */
+  /** Whether a shell waits for its next command. `kind` is then `no`. */
   idle_shell?: boolean;
-  /** Whether `kind` is only guessed, from silence and the shape of the last row, because the kernel does not show it. */
+  /** Whether `kind` is a guess from silence and the last row of output, because the kernel does not show the state. */
   guess?: boolean;
-  /** When it was first seen to wait, in seconds since 1970; null for `no`. */
+  /** When it was first seen waiting, in seconds since 1970; null for `no`. */
   since?: number | null;
-  /** The waiting program and its arguments, cut after 256 characters; null for `no`, and if unknown. */
+  /** The waiting program and its arguments, truncated to 256 characters; null for `no` or if unknown. */
   command?: string | null;
-  /** Text of the last, unfinished row of output; null if it is empty, and for full-screen programs. */
+  /** Text of the unfinished last row of output; null if it is empty, or for full-screen programs. */
   prompt?: string | null;
 }
 
