@@ -236,7 +236,7 @@ class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
     that fails or is cancelled changes nothing.
 
     The mode `overlay` copies nothing: the backup appears at the directory, which must be empty or missing, and changes
-        by programs are kept in the sandbox. The first use of this mode converts the backup. The overlay is a mount:
+    by programs are kept in the sandbox. The first use of this mode converts the backup. The overlay is a mount:
     `mount.list` lists it, it is mounted again whenever the sandbox starts, and `mount.delete` removes it with all
     changes. If the sandbox does not support mounts, the error is `unavailable`.
 

@@ -647,9 +647,9 @@ class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
     """Replace texts in a file or apply a patch to it. Either all changes are applied or none.
 
     Exactly one of `edits` and `patch` is required. The error is `conflict` if a text does not occur, or occurs several
-        times without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); if the lines of a
-        hunk are neither at the stated line nor at exactly one other line (`details`: `hunk`, its index, and `found`);
-        if the file has another version; or if it was changed during the call. The maximum size of a file is 16 MiB.
+    times without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); if the lines of a
+    hunk are neither at the stated line nor at exactly one other line (`details`: `hunk`, its index, and `found`);
+    if the file has another version; or if it was changed during the call. The maximum size of a file is 16 MiB.
 
     Args:
         edits: Replacements, applied in order.

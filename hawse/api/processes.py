@@ -441,7 +441,7 @@ class ProcessGet(Params[ProcessInfo], kw_only=True):
 
 @method("process.list", safe=True)
 class ProcessList(Params[ProcessListResult], kw_only=True):
-    """List processes that run and processes that have ended, in the order of their start.
+    """List running and ended processes, in the order of their start.
 
     The running commands of `exec` come after them.
 

@@ -7,7 +7,7 @@ from hawse.api.ports import PortNumber
 from hawse.api.spec import Nothing, Params, Reply, method
 from hawse.api.types import Id, matching
 
-# With the prefix `t-`, it is a label of a host name, so hyphens are only allowed between letters or digits.
+# Host names contain the id with the prefix `t-`, so hyphens are only allowed between letters or digits.
 _TUNNEL_NAME = "lower-case letters and digits, with single hyphens between them"
 TunnelName = Annotated[str, matching(r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)", _TUNNEL_NAME, min_length=1, max_length=40)]
 
@@ -79,8 +79,8 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
     certificate for this name. If the operator has not enabled this kind, the error is `unavailable`.
 
     For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with
-        each start, or `ssh` for a `tcp` port of an SSH server. The call waits until the address can be used. If the
-        operator has not enabled the provider, or its program is missing or cannot connect, the error is `unavailable`.
+    each start, or `ssh` for a `tcp` port of an SSH server. The call waits until the address can be used. If the
+    operator has not enabled the provider, or its program is missing or cannot connect, the error is `unavailable`.
 
     The address remains the same until the tunnel expires or the tunnel or sandbox is deleted; it survives restarts of
     the sandbox and the gateway. Neither this call nor visitors start the sandbox. If a tunnel with the same kind,

@@ -132,8 +132,8 @@ class ServerCall:
         """Acknowledge `size` bytes of input, so that the client can send that many more.
 
         The credit is sent when a quarter of the window has been applied, or after ACK_DELAY seconds, because the client
-            keeps its input until it is acknowledged. If the last credit was sent longer ago than that, no timer is
-            needed: the credit is sent with the next output, usually the echo of a key.
+        keeps its input until it is acknowledged. If the last credit was sent longer ago than that, no timer is
+        needed: the credit is sent with the next output, usually the echo of a key.
         """
         self._grant += size
         if self._grant >= self._link.connection.limits.input_window // 4:

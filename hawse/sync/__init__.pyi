@@ -755,8 +755,8 @@ class Files:
     """The files of a sandbox. Relative paths start in its workspace, or in `root` if this handle has one.
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also if a path
-        leaves the root), `conflict` (if the target exists or the file has changed), `no_space`, `too_large`,
-        `invalid_params`, `io_error`, and the error that closed the client.
+    leaves the root), `conflict` (if the target exists or the file has changed), `no_space`, `too_large`,
+    `invalid_params`, `io_error`, and the error that closed the client.
     """
     def within(self, root: PathLike) -> Files:
         """Return a handle whose paths cannot leave the directory `root`, neither through `..` nor through a symlink."""
@@ -2073,7 +2073,7 @@ class Terminal:
         """Ask the viewer that has the lease to hand it over. Does nothing while all viewers may type.
 
         The answer is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false: the other viewer
-            keeps the lease or, with `unanswered` true, has not answered for 60 s.
+        keeps the lease or, with `unanswered` true, has not answered for 60 s.
 
         Raises:
             HawseError: `forbidden` if this viewer is read-only.
@@ -2206,7 +2206,7 @@ class Terminal:
         """Wait until `pattern` matches the output after the last match or `send`, without the echo of typed text.
 
         A pattern can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for a
-            program's prompt before you type, because the echo of text that was typed ahead cannot always be recognized.
+        program's prompt before you type, because the echo of text that was typed ahead cannot always be recognized.
 
         Args:
             pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at

@@ -69,7 +69,7 @@ def list_desktops(target: Target) -> None:
 
 @desktop.command(epilog=examples("hawse desktop record --title demo", "hawse desktop record --stop"))
 @click.option("--title", help="the title of the recording")
-@click.option("--stop", "stopping", is_flag=True, help="stop all recordings of the desktop that are in progress")
+@click.option("--stop", "stopping", is_flag=True, help="stop all recordings of the desktop")
 @named
 @target_options
 def record(target: Target, name: str, title: str | None, stopping: bool) -> None:

@@ -93,7 +93,7 @@ def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
     browser, use the printed host name; under the page's host name, the program would get the page's cookies.
 
     With -R, the direction is reversed: programs of the sandbox that connect to REMOTE reach PORT on this machine, at
-        the address of --bind. REMOTE is 1024 or above; with 0, a free port is used.
+    the address of --bind. REMOTE is 1024 or above; with 0, a free port is used.
     """
     local, remote = parse_mapping(mapping)
     if reverse:

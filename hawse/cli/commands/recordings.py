@@ -69,7 +69,7 @@ def _row(each: RecordingInfo) -> list[object]:
 @click.argument("terminal", shell_complete=offer(terminals))
 @click.option("--title", help="the title of the recording")
 @click.option("--input", "with_input", is_flag=True, help="record input as well, including passwords")
-@click.option("--stop", is_flag=True, help="stop all recordings of the terminal that are in progress")
+@click.option("--stop", is_flag=True, help="stop all recordings of the terminal")
 @target_options
 def record(target: Target, terminal: str, title: str | None, with_input: bool, stop: bool) -> None:
     """Start to record TERMINAL, and print the id of the recording."""

@@ -42,7 +42,7 @@ class Options:
         """Return the time limit of a call in seconds: `request_timeout` plus the time that its parameters allow.
 
         The allowed time is the sum of the fields `timeout` and `grace`, if any: `process.kill` with a grace of 5 s can
-            take 5 s longer.
+        take 5 s longer.
         """
         if self.request_timeout is None:
             return None

@@ -28,8 +28,8 @@ class Files(FileQueries):
     """The files of a sandbox. Relative paths start in its workspace, or in `root` if this handle has one.
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also if a path
-        leaves the root), `conflict` (if the target exists or the file has changed), `no_space`, `too_large`,
-        `invalid_params`, `io_error`, and the error that closed the client.
+    leaves the root), `conflict` (if the target exists or the file has changed), `no_space`, `too_large`,
+    `invalid_params`, `io_error`, and the error that closed the client.
     """
 
     def within(self, root: PathLike) -> "Files":

@@ -98,7 +98,7 @@ class Automation:
         r"""Wait until `pattern` matches the output after the last match or `send`, without the echo of typed text.
 
         A pattern can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for a
-            program's prompt before you type, because the echo of text that was typed ahead cannot always be recognized.
+        program's prompt before you type, because the echo of text that was typed ahead cannot always be recognized.
 
         Args:
             pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at

@@ -153,7 +153,7 @@ class Terminal(Automation):
         """Ask the viewer that has the lease to hand it over. Does nothing while all viewers may type.
 
         The answer is the item `LeaseChanged`, or `PresenceChanged` for this viewer with `asks` false: the other viewer
-            keeps the lease or, with `unanswered` true, has not answered for 60 s.
+        keeps the lease or, with `unanswered` true, has not answered for 60 s.
 
         Raises:
             HawseError: `forbidden` if this viewer is read-only.

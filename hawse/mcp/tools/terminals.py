@@ -19,8 +19,7 @@ Rows = Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)]
 
 @tool("terminal_open")
 class TerminalOpenTool(Arguments):
-    """Open a terminal, which people can watch and type into as well, and return its screen. A running terminal is
-    reused.
+    """Open a terminal and return its screen. A running terminal is reused. People can also watch it and type into it.
 
     Args:
         id: The terminal's id.

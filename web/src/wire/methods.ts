@@ -2612,7 +2612,7 @@ export interface ProcessKillallResult {
 }
 
 /**
- * List processes that run and processes that have ended, in the order of their start.
+ * List running and ended processes, in the order of their start.
  *
  * The running commands of `exec` come after them.
  */
