@@ -64,7 +64,7 @@ class MemoryConnection:
         self._changes.notify()
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until `condition`, which depends on what the client has sent, returns something true."""
+        """Wait until `condition`, which depends on the client's messages, returns a true value."""
         await self._changes.until(condition)
 
     async def until_called(self, count: int = 1) -> None:
@@ -72,7 +72,7 @@ class MemoryConnection:
         await self.until(lambda: len(self.calls) >= count)
 
     def pump(self) -> None:
-        """Carry messages until neither end has any left to send."""
+        """Carry messages until neither end has messages to send."""
         while True:
             up, down = self.writer.take(1 << 20), self.server.data_to_send()
             if not up and not down:
@@ -80,7 +80,7 @@ class MemoryConnection:
             for message in up:
                 _receive(self.server, message)
                 for event in self.server.events():
-                    if isinstance(event, Data):  # its payload is a view
+                    if isinstance(event, Data):  # the payload is a view
                         event = Data(event.kind, event.ch, event.offset, bytes(event.payload))
                     self.received.append(event)
             for message in down:

@@ -4,7 +4,7 @@ The scheduler exits if it detects that its cache is wrong, which can happen afte
 to be restarted. In a real cluster, the kubelet does that; here, `supervised` does.
 
 A cluster for tests keeps the process id of each component in `run/NAME.pid`, next to its kubeconfig. Such tests need
-the cluster for themselves, since other tests would see it fail.
+exclusive use of the cluster, because other tests would see it fail.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The features of a gateway up to a given one, with an in-memory store and without isolation."""
+"""Builds the features of a gateway up to a given feature, with an in-memory store and without isolation."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A Docker Engine for tests, if one answers: builds small images, and lists and removes leftovers of gateways."""
+"""A Docker Engine for tests, if available: builds small images, and lists and removes leftovers of gateways."""
 
 import http.client
 import io
@@ -29,7 +29,7 @@ LINKED: dict[str, str | bytes] = {
     "etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem": b"of the image",
     "etc/pki/tls/certs/ca-bundle.crt": "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
     "etc/ssl/certs": "../pki/tls/certs",
-    "etc/ssl/ca-bundle.pem": "/var/lib/ca-certificates/ca-bundle.pem",  # which does not exist
+    "etc/ssl/ca-bundle.pem": "/var/lib/ca-certificates/ca-bundle.pem",  # an image that does not exist
 }
 
 Files = Mapping[str, str | bytes | Path]  # the target of a symbolic link, a content, or a file to copy

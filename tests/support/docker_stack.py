@@ -50,13 +50,13 @@ class DockerStack(Stack):
 
 
 def make_tools_image() -> None:
-    """Build the image TOOLS, if the engine does not have it: programs of this machine with their libraries.
+    """Build the image TOOLS, with programs of this machine and their libraries, unless the engine has it.
 
-    Its certificates are in Alpine's locations: a file, and a link to it.
+    Its certificates are at Alpine's paths: a file, and a link to it.
     """
     BUNDLES.mkdir(parents=True, exist_ok=True)
     with BUNDLES.with_name("tools.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one process builds it, and the others wait
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one process builds the image, and the others wait
         existing = {tag for image in docker.ask("GET", "/images/json") for tag in image["RepoTags"] or []}
         if f"{TOOLS}:latest" not in existing:
             docker.import_image(TOOLS, _tools())
@@ -71,7 +71,7 @@ def _tools() -> docker.Files:
     programs += [python, *(core / name for name in ("git", "git-remote-http", "git-remote-https"))]
     trees = {**_tree(standard, standard), **_tree(Path("/usr/share/git-core"), Path("/usr/share/git-core"))}
     for package in ("pip", "websockets"):
-        trees |= _tree(site / package, standard / package)  # which every Python searches
+        trees |= _tree(site / package, standard / package)  # a directory that every Python searches
     modules = [path for path in trees.values() if path.suffix == ".so"]
     files: dict[str, str | bytes | Path] = {_inside(path): path for path in (*programs, *_libraries(programs, modules))}
     files |= trees
@@ -98,7 +98,7 @@ def _tree(source: Path, target: Path) -> dict[str, Path]:
 
 
 def _libraries(programs: Iterable[Path], modules: Iterable[Path]) -> Iterator[Path]:
-    yield Path("/usr/bin/ld.so").readlink()  # the dynamic linker, at the path that programs name
+    yield Path("/usr/bin/ld.so").readlink()  # the dynamic linker, at the path in the programs
     for path in (*programs, *modules):
         # A line is `NAME => PATH (ADDRESS)`.
         yield from map(Path, re.findall(r"=> (/\S+) \(0x", _output("ld.so", "--list", str(path))))

@@ -22,12 +22,12 @@ FENCE = re.compile(r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P
 EXPECTED = re.compile(r"\n```text\n(.*?)^```\n", re.M | re.S)
 PORT = "5173"  # the port of the servers in the pages
 INSTALL = re.compile(r"^\$ pip install ([^#\n]+)", re.M)
-TIMEOUT = 90.0  # s for one program on a busy machine
+TIMEOUT = 90.0  # seconds for one program on a busy machine
 
 
 @dataclass(frozen=True)
 class Block:
-    """A program of a page, or a file for later ones."""
+    """A program of a page, or a file for later programs."""
 
     language: str
     title: str | None  # the name of the file

@@ -29,7 +29,7 @@ class EchoServer:
     """Answers each request with JSON: `method`, `target`, `headers` (pairs) and `body`.
 
     Args:
-        trusted: Issues its certificate. None: plain HTTP.
+        trusted: Issues its certificate; None means plain HTTP.
         host: The name in the certificate.
         answer: Handles a request instead of the echo, if it returns true.
         address: The address to listen on.
@@ -83,7 +83,7 @@ class EchoServer:
                 return self.rfile.read(int(self.headers.get("Content-Length", 0)))
 
             def log_message(self, *_: object) -> None:
-                """Print nothing."""
+                """Suppress log output."""
 
         class Server(ThreadingHTTPServer):
             daemon_threads = True

@@ -67,7 +67,7 @@ class EngineProcess:
         self._process.kill()
         await self._process.wait()
         await eventually(lambda: not any(process.name() == "containerd" for process in self._processes()))
-        # Where no init reaps it, the next engine would mistake the zombie for a running containerd.
+        # Unless an init process reaps the zombie, the next engine would mistake it for a running containerd.
         (self._folder / "exec" / "containerd" / "containerd.pid").unlink(missing_ok=True)
 
     async def close(self) -> None:
@@ -90,14 +90,14 @@ class EngineProcess:
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):
-                if any(str(self._folder) in word for word in process.cmdline()):  # empty if it has ended
+                if any(str(self._folder) in word for word in process.cmdline()):  # empty if the process has ended
                     found.append(process)
         return found
 
 
 @asynccontextmanager
 async def engine_process() -> AsyncIterator[EngineProcess]:
-    """Start an engine. Its directory has a short path, because containerd makes sockets deep below it."""
+    """Start an engine. Its directory has a short path, because containerd creates sockets deep below it."""
     engine = EngineProcess(Path(tempfile.mkdtemp(prefix="hawse-engine-", dir="/tmp")))
     try:
         await engine.start()

@@ -3,7 +3,7 @@
 `add N` adds to a total and returns it; `ask` asks for input and prints it; `busy` prints `begun` and runs until it is
 interrupted; `exit N` ends the process. `install` registers it as the kernel of the language `fake`.
 
-With the variable STDIN_AFTER, the socket for questions opens that many seconds after the others.
+With the variable STDIN_AFTER, the stdin socket opens that many seconds after the other sockets.
 """
 
 import hashlib

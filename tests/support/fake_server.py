@@ -1,7 +1,7 @@
 """A small fake server: real sockets, the real protocol, sandboxes in memory.
 
-`World` holds the state that survives a reconnect (journals, applied offsets, outcomes of keys); a `Session` is one
-connection. Terminals echo; programs are `cat`, `print`, `fail`, `flood`, `hang`; files are a dict.
+`World` holds the state that survives a reconnect (journals, applied offsets, outcomes of keys). A `Session` is one
+connection. Terminals echo. The programs are `cat`, `print`, `fail`, `flood` and `hang`; the files are a dict.
 """
 
 import asyncio
@@ -489,7 +489,7 @@ class FakeServer:
         self._changes = Changes()
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until `condition`, which depends on the sessions and their calls, returns something true."""
+        """Wait until `condition`, which depends on the sessions and their calls, returns a true value."""
         await self._changes.until(condition)
 
     @property

@@ -1,4 +1,6 @@
-"""Sandboxes with a filtered network: outside servers, listeners that must be unreachable, and gateways per provider."""
+"""Sandboxes with a filtered network: outside servers, listeners that must be unreachable, and a gateway for each
+provider.
+"""
 
 import os
 import socket

@@ -6,7 +6,7 @@ prints `ready`, then numbered lines (BURST at a time, PAUSE seconds apart), and 
 input is appended to LOG.
 
 With WINDOW, it prints at most that many bytes beyond the offset that the reader acknowledges by typing `aOFFSET.`.
-Without, it could print more during an interruption on a slow machine than the terminal's journal keeps.
+Without WINDOW, an interruption on a slow machine could let it print more than the terminal's journal keeps.
 """
 
 import os

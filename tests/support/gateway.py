@@ -84,7 +84,7 @@ def pattern(offset: int, size: int) -> bytes:
 async def eventually(condition: Callable[[], object]) -> None:
     """Poll until `condition()` holds, for state without events, such as descriptors, sockets and other processes."""
     async with asyncio.timeout(TIMEOUT):
-        for count in itertools.count():  # without a pause at first: most conditions soon hold
+        for count in itertools.count():  # no pause at first, because most conditions hold soon
             if condition():
                 return
             await asyncio.sleep(0 if count < 100 else 0.005)
@@ -256,7 +256,7 @@ class Recorded(FakeRuntime):
 
 
 class SilentStore:
-    """A store without changes."""
+    """A store that reports no changes."""
 
     limits: LimitStore | None = None
 
@@ -283,7 +283,7 @@ class FakeSandboxes(Changes):
         self.providers: dict[str, object] = {JOINED: JoinedProvider()}
         self.joining = SimpleNamespace(why=None)
         self.vacancy = SimpleNamespace(seconds=self.alone_for)
-        self.alone = 0.0  # s, the result of `alone_for`
+        self.alone = 0.0  # seconds; the result of `alone_for`
         self.egress = SandboxEgress(cast(SandboxTable, None), {}, Grants(EgressSettings(), Templates()))
 
     @asynccontextmanager
@@ -391,7 +391,7 @@ class Gateway:
         await sign_on.provider.refresh()
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until `condition`, which depends on the connections, returns something true."""
+        """Wait until `condition`, which depends on the connections, returns a true value."""
         await self.connections.changes.until(condition)
 
     async def until_clients_closed(self, remaining: int = 0) -> None:

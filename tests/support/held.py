@@ -1,4 +1,4 @@
-"""The resources that servers hold for their clients, and a check that a test releases all of them."""
+"""Counts the resources that servers hold for their clients, and checks that a test releases all of them."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ import psutil
 from hawse.client import Sandbox
 from tests.support.stack import Stack
 
-RELEASE_TIMEOUT = 60.0  # seconds until all resources must be released: a reader's position is kept for 30
+RELEASE_TIMEOUT = 60.0  # seconds until all resources must be released; a reader's position is kept for 30 s
 
 
 class Held(NamedTuple):

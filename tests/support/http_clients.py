@@ -11,7 +11,7 @@ def http_client(base_url: str = "", **options: Any) -> httpx.AsyncClient:
     It loads no certificates, which would take 20 ms of CPU time, because it never uses HTTPS.
 
     Args:
-        base_url: The base of paths. Empty: only complete URLs are requested.
+        base_url: The base URL of paths; empty if only complete URLs are requested.
         options: Further options of `httpx.AsyncClient`.
     """
     return httpx.AsyncClient(base_url=base_url, verify=False, trust_env=False, **options)

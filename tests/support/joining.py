@@ -40,7 +40,7 @@ class FakeSocket:
 
 
 async def stopped(sandbox: str) -> str:
-    """Return a reason why a sandbox ends."""
+    """Return a reason for the end of a sandbox."""
     return f"{sandbox} was stopped"
 
 

@@ -68,7 +68,7 @@ def load_images() -> None:
 
 
 async def make_namespace() -> None:
-    """Create the namespace of the tests, where the cluster refuses pods that are not restricted."""
+    """Create the namespace of the tests, where the cluster refuses unrestricted pods."""
     async with AsyncClient() as client:
         levels = {"pod-security.kubernetes.io/enforce": "restricted"}
         with suppress(ApiError):  # it exists
@@ -124,7 +124,7 @@ async def clean(instance: str) -> None:
     async with AsyncClient(namespace=NAMESPACE) as client:
         for kind in (*KINDS, NetworkPolicy):
             async for each in client.list(kind, labels=_selector(instance)):
-                with suppress(ApiError):  # it may be gone already
+                with suppress(ApiError):  # it may no longer exist
                     await client.delete(kind, name_of(each), grace_period=0)
 
 

@@ -81,12 +81,12 @@ async def joining(
 async def _settled(machine: Machine) -> str | Exception:
     try:
         return await machine.run()
-    except Exception as error:  # the test looks at it
+    except Exception as error:  # for the test to inspect
         return error
 
 
 class JoinProcess:
-    """`hawse join`, started as by a user.
+    """`hawse join`, started as a user would.
 
     Attributes:
         printed: The lines printed so far.
@@ -132,7 +132,7 @@ class JoinProcess:
 async def join_process(
     stack: Stack, directory: Path, *arguments: str, token: str | None = None, url: str | None = None
 ) -> AsyncIterator[JoinProcess]:
-    """Start `hawse join`. At the end of the context, end it as by Ctrl-C, unless it has already ended."""
+    """Start `hawse join`. At the end of the context, interrupt it like Ctrl-C, unless it has already ended."""
     state = directory.parent / "xdg"
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "hawse.cli", "join", url or stack.base, "--token", token or stack.token),

@@ -1,4 +1,4 @@
-"""A mount namespace with one process, for mounts as in a sandbox, and the rows of that sandbox."""
+"""A mount namespace with one process, for mounts like in a sandbox, and the store rows of this sandbox."""
 
 import subprocess
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def mount_place(folder: Path) -> Iterator[Place]:
 
 
 class PlaceProvider(ModelProvider):
-    """A provider whose units are all in `place`. None: they are nowhere."""
+    """A provider whose units are all in `place`; with None, it has no units."""
 
     def __init__(self, place: Place | None) -> None:
         super().__init__()

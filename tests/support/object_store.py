@@ -189,7 +189,7 @@ class Objects:
         return _xml(f"<CompleteMultipartUploadResult><ETag>{tag}</ETag></CompleteMultipartUploadResult>")
 
     def _join(self, id: str, key: str) -> str:
-        """Join the parts of an upload, and return the ETag. Reads nothing twice, because a client is waiting."""
+        """Join the parts of an upload, and return the ETag. Reads each part only once, because a client is waiting."""
         parts = sorted((self._uploads / id).iterdir())
         digests = hashlib.md5()
         with self._file(key).open("wb") as file:

@@ -22,7 +22,7 @@ TIMEOUT = 20.0  # seconds after which a waiting test fails
 
 
 class Previewed:
-    """The site: `path` and `name` are its two addresses, and `http` is a client that uses the first."""
+    """The site. `path` and `name` are its two addresses, and `http` is a client for the first address."""
 
     def __init__(self, stack: Stack, sandbox: Sandbox, exposed: dict[str, Any]) -> None:
         self.stack = stack
@@ -38,7 +38,9 @@ class Previewed:
         return connect(url, **{"proxy": None, "max_size": None, "compression": None, **options})
 
     async def until_left(self, what: str) -> None:
-        """Wait until the site reports that the client left `what` early. Polls, because the site is another process."""
+        """Wait until the site reports that the client left the path early. Polls, because the site is another
+        process.
+        """
         async with asyncio.timeout(TIMEOUT):
             while what not in (await self.http.get("/left")).json():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
@@ -66,7 +68,7 @@ async def previewed(folder: Path) -> AsyncIterator[Previewed]:
             try:
                 yield preview
             finally:
-                await preview.http.aclose()  # the current client: a test may have replaced it
+                await preview.http.aclose()  # the current client, which the test may have replaced
 
 
 async def opened(sandbox: Sandbox) -> int:

@@ -33,7 +33,7 @@ class ModelUnit:
     def __init__(self) -> None:
         self.running: list[str] = []  # runtime ids; there must never be more than one
         self.state: Literal["running", "paused", "frozen", "unreachable"] = "running"
-        self.endpoint: Endpoint | None = None  # the reported endpoint, if not the usual one
+        self.endpoint: Endpoint | None = None  # the reported endpoint, if it differs from the default
         self.keeps = True
 
 
@@ -58,7 +58,7 @@ class ModelProvider:
         self.closed = False
         self.images: ImageStore | None = None
         self.egress: Egress | None = None
-        self.refused_images: set[str] = set()  # a start with one of them fails
+        self.refused_images: set[str] = set()  # a start with one of these images fails
         self._pause = pause
         self._begun: defaultdict[Operation, asyncio.Event] = defaultdict(asyncio.Event)
         self.busy: set[str] = set()
@@ -96,7 +96,7 @@ class ModelProvider:
         found = self.units[unit]
         if found.running:
             self.violations.append(f"unit {unit} is started while it runs")
-        found.running.append(runtime)  # before it can fail: an error does not mean that nothing was started
+        found.running.append(runtime)  # before the error, because a failed start may still have started a runtime
         found.state = "running"
         self.specs[unit] = spec
         async with self._operation("start", unit):

@@ -1,4 +1,4 @@
-"""`CuttingProxy`: a TCP proxy that breaks connections as networks do, at offsets that a seed determines.
+"""`CuttingProxy`: a TCP proxy that breaks connections like a network failure, at offsets determined by a seed.
 
     async with CuttingProxy(port, seed=7, cut_after=(1, 4096)) as proxy:
         async with hawse.connect(proxy.url) as hw: ...
@@ -16,7 +16,7 @@ from types import TracebackType
 from tests.support.waiting import Changes
 
 CHUNK = 64 * 1024
-LINGER_NOW = struct.pack("ii", 1, 0)  # SO_LINGER with 0 s: close sends RST and drops what is queued
+LINGER_NOW = struct.pack("ii", 1, 0)  # SO_LINGER with 0 s: closing sends RST and drops queued data
 
 
 class CuttingProxy:
@@ -98,7 +98,7 @@ class CuttingProxy:
         self.cut()
 
     def resume(self) -> None:
-        """Accept again."""
+        """Accept connections again."""
         self._refusing = False
 
     def stall(self) -> None:
@@ -205,7 +205,7 @@ class _Pair:
     """The two ends of one connection through the proxy."""
 
     def __init__(self, *writers: asyncio.StreamWriter) -> None:
-        self.lost = False  # whether all data on it is dropped
+        self.lost = False  # whether all data of the connection is dropped
         self._writers = writers
 
     def close(self, *, reset: bool) -> None:

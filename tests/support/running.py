@@ -11,7 +11,7 @@ async def run(*command: str | Path, cwd: Path, env: Mapping[str, str] | None = N
     Args:
         command: The program and its arguments.
         cwd: Its working directory.
-        env: Its complete environment. None: the tests' environment.
+        env: Its complete environment; None means the tests' environment.
         timeout: Seconds after which it is killed.
     """
     process = await asyncio.create_subprocess_exec(

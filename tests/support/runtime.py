@@ -73,7 +73,7 @@ class Channel:
         self._client.link.flush()
 
     async def type(self, data: bytes) -> None:
-        """Send all of `data`, as fast as the runtime takes it."""
+        """Send all of `data` as fast as the runtime accepts it."""
         view = memoryview(data)
         while view:
             await self.until(lambda: self.closed or self._client.connection.window(self.ch) > 0)
@@ -98,7 +98,7 @@ class Channel:
     # ---- waiting
 
     async def until(self, done: Callable[[], Any]) -> None:
-        """Wait until `done()`, which depends on what was received."""
+        """Wait until `done()` holds, which depends on received messages."""
         await self._changes.until(done)
 
     async def event(self, name: str, count: int = 1) -> Any:
@@ -113,7 +113,7 @@ class Channel:
         return values()[count - 1]
 
     async def seen(self, text: bytes) -> None:
-        with suppress(TimeoutError):  # the received events explain more
+        with suppress(TimeoutError):  # the received events give more details
             await self.until(lambda: text in self.output or self.closed)
         received = f"{len(self.output)} bytes, {[event.name for event in self.events]}"
         assert text in self.output, (self.closed, self.error, received, bytes(self.output[-2000:]))
@@ -236,7 +236,7 @@ class Client:
         return self
 
     async def _dial(self, path: Path) -> bool:
-        """Connect, and return whether a server is listening: a new runtime may not be listening yet."""
+        """Connect, and return whether a server is listening. A new runtime may not be listening yet."""
         try:
             await asyncio.get_running_loop().create_unix_connection(self._protocol, str(path))
         except (FileNotFoundError, ConnectionRefusedError):
@@ -259,7 +259,7 @@ class Client:
         assert not self.mistakes, self.mistakes
 
     async def until(self, done: Callable[[], Any]) -> None:
-        """Wait until `done()`, which depends on what was received."""
+        """Wait until `done()` holds, which depends on received messages."""
         await self._changes.until(done)
 
     # ---- calls
@@ -276,7 +276,7 @@ class Client:
         generous: bool = True,
         age: float | None = None,
     ) -> Channel:
-        """Open a channel. Without `generous`, nothing is granted beyond the first window."""
+        """Open a channel. Without `generous`, no credit is granted beyond the initial window."""
         params = {} if params is None else params
         ch = self.connection.call(method, params, key=key, timeout=timeout, age=age, principal=principal, window=window)
         input_id = params.get("input") if isinstance(params, dict) else None
@@ -397,7 +397,7 @@ class Served:
         return children() - self._children - {self.runtime.screens.pid or 0}
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until `condition`, which depends on messages to the runtime or on lost links, returns something true."""
+        """Wait until `condition`, which depends on messages to the runtime or on lost links, returns a true value."""
         await self._changes.until(condition)
 
     def client(self, *, window: int = WINDOW, token: str | None = None) -> "_Connecting":

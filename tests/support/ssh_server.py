@@ -1,4 +1,4 @@
-"""A real SSH server on 127.0.0.1, and a program `ssh` that knows it as `localhost`."""
+"""A real SSH server on 127.0.0.1, and a program `ssh` that is configured to reach it as `localhost`."""
 
 import asyncio
 import os
@@ -69,5 +69,5 @@ Host localhost
     ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/ssh.conf "$@"\n')
     ssh.chmod(0o755)
     if os.getuid() == 0:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # which Debian creates when its service starts
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # a directory that Debian creates when the service starts
     return programs

@@ -1,4 +1,4 @@
-"""A real gateway, started as by a user, with real runtimes, all of which end with the test."""
+"""A real gateway, started as a user would, with real runtimes. All of them end with the test."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from hawse_gateway.providers.isolation import cgroups
 from hawse_gateway.providers.runtime_process import RuntimeProcess
 from tests.support.http_clients import http_client
 
-START_SECONDS = 30  # until a gateway must have started, or ended on request
+START_SECONDS = 30  # seconds for a gateway to start, or to end on request
 
 
 # Below the kernel's range for outgoing connections (ip_local_port_range starts at 32768). Another test's connection
@@ -145,7 +145,7 @@ class Stack:
             file.unlink()
 
     async def terminate(self) -> int:
-        """Ask the gateway to stop, as Ctrl-C or a service manager does; return its exit code."""
+        """Ask the gateway to stop, like Ctrl-C or a service manager; return its exit code."""
         assert self._process is not None
         assert self._output is not None
         self._process.send_signal(signal.SIGTERM)
@@ -203,7 +203,7 @@ class Stack:
         async for line in process.stdout:
             text = line.decode(errors="replace").rstrip()
             self.printed.append(text)
-            # The last line that it prints.
+            # the last line that the gateway prints
             if not ready.done() and (found := re.search(r"https?://\S+#token=\S+", text)):
                 ready.set_result(found[0])
         if not ready.done():
@@ -243,6 +243,6 @@ def _has_ended_or_parent(process: psutil.Process, parents: Container[int]) -> bo
 def _is_runtime(process: psutil.Process, sandbox: str | None) -> bool:
     with suppress(psutil.Error):
         words = process.cmdline()
-        if bool(words) and "python" in words[0] and "hawse_runtime" in words:  # no words: the process is ending
+        if bool(words) and "python" in words[0] and "hawse_runtime" in words:  # empty because the process is ending
             return sandbox is None or sandbox in words
     return False

@@ -24,7 +24,7 @@ from hawse_gateway.store.base import (
 
 
 class MemoryStore(Listeners):
-    """Several gateways can share one. If `error` is set, every call raises it."""
+    """Several gateways can share a store. If `error` is set, every call raises it."""
 
     limits: LimitStore | None = None
 

@@ -19,7 +19,7 @@ import hawse.sync
 R = TypeVar("R")
 Connect = Callable[..., hawse.Client]
 
-THREADS: Final = 256  # the maximum number of concurrent calls; more wait
+THREADS: Final = 256  # the maximum number of concurrent calls; further calls wait
 _END: Final = object()
 _POOL: Final = ThreadPoolExecutor(THREADS, thread_name_prefix="bridge")
 _WRAPPED: Final = {kind for kind in vars(hawse.sync).values() if hasattr(kind, "asynchronous")}
@@ -35,7 +35,7 @@ def connect(*arguments: Any, **options: Any) -> Any:
 
 
 async def in_thread(function: Callable[..., R], *arguments: Any) -> R:
-    """Call a function in a thread. Cancelling does not end the call, because a thread cannot be cancelled."""
+    """Call a function in a thread. Cancellation does not end the call, because threads cannot be cancelled."""
     context = contextvars.copy_context()
     return await asyncio.get_running_loop().run_in_executor(_POOL, lambda: context.run(function, *arguments))
 
@@ -82,7 +82,7 @@ class Pending:
 
 
 class BridgedContext:
-    """An async context manager that wraps a synchronous one."""
+    """An async context manager that wraps a synchronous context manager."""
 
     def __init__(self, target: Any) -> None:
         self.bridge_target = target
@@ -96,7 +96,7 @@ class BridgedContext:
 
 
 class BridgedIterator:
-    """An async iterator that wraps a synchronous one."""
+    """An async iterator that wraps a synchronous iterator."""
 
     def __init__(self, target: Iterator[Any]) -> None:
         self._target = target
@@ -116,7 +116,7 @@ class BridgedIterator:
 
 
 class Bridge(BridgedContext):
-    """Wraps an object of the synchronous client and offers the methods of the asynchronous one."""
+    """Wraps an object of the synchronous client, with the methods of the asynchronous client."""
 
     def __init__(self, target: Any) -> None:
         super().__init__(target)

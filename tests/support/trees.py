@@ -1,4 +1,4 @@
-"""Random trees with odd names, and a plain walk as the reference for listings and copies."""
+"""Random trees with odd names, and a simple walk as the reference for listings and copies."""
 
 import os
 import random
@@ -69,7 +69,9 @@ def finished(work: Generator[Any, None, Any]) -> Any:
 
 
 def plant_any(folder: bytes, chance: random.Random, depth: int = 0) -> None:
-    """Create a random tree with all that `cp -a` keeps: odd names, modes, times, holes, links, FIFOs, sockets."""
+    """Create a random tree with everything that `cp -a` keeps: odd names, modes, times, holes, links, FIFOs,
+    sockets.
+    """
     os.mkdir(folder)
     for _ in range(chance.randrange(1, 7)):
         path = os.path.join(folder, _any_name(chance))

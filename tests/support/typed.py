@@ -12,7 +12,7 @@ def mistake(method: str, event: str | None, value: Any) -> str | None:
 
     Args:
         method: The method of the call.
-        event: The name of the event with the value. None: the value is the result.
+        event: The name of the event with the value; None if the value is the result.
         value: The value as sent.
     """
     spec = (METHODS | GATEWAY).get(method)
