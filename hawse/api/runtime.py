@@ -92,7 +92,7 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
         open_fds: Number of file descriptors that the runtime has open.
         terminals: Number of running terminals.
         processes: Number of running processes, including commands of `exec`.
-        sessions: Number of sessions whose shell runs.
+        sessions: Number of running sessions.
         viewers: Number of attached viewers, of all terminals.
         lag: Bytes of output that are still to be sent, in total for all viewers.
         lag_max: Bytes of output that are still to be sent to the viewer that is furthest behind.

@@ -93,7 +93,7 @@ class SessionListResult(msgspec.Struct, frozen=True, kw_only=True):
     """Sessions.
 
     Attributes:
-        sessions: The sessions that run, and the latest 64 that have ended.
+        sessions: The running sessions and the latest 64 ended sessions.
     """
 
     sessions: list[SessionInfo]

@@ -153,7 +153,7 @@ class TerminalListResult(Reply, frozen=True, kw_only=True):
     """Terminals.
 
     Attributes:
-        terminals: All running terminals, and the latest 64 that have exited.
+        terminals: All running terminals and the latest 64 exited terminals.
     """
 
     terminals: list[TerminalInfo]

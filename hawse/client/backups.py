@@ -73,7 +73,7 @@ class BackupOptions(TypedDict, total=False):
 
 
 class Backups:
-    """The backups of a gateway. It need not be closed.
+    """The backups of a gateway. The handle need not be closed.
 
     Methods raise `HawseError`: `not_found` if the backup does not exist or the caller may not use it.
     """
@@ -161,7 +161,7 @@ class Backups:
 
 
 class SandboxBackups:
-    """The backups of one sandbox: `box.backups`. It need not be closed.
+    """The backups of one sandbox: `box.backups`. The handle need not be closed.
 
     `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups of any
     sandbox.

@@ -117,7 +117,7 @@ class DesktopConnection(ByteStream[DesktopAttachCall]):
 
 
 class Desktop(SandboxPart):
-    """A desktop of a sandbox. It need not be closed.
+    """A desktop of a sandbox. The handle need not be closed.
 
     The methods that send input raise `not_found` if the desktop does not exist, `lease_held` if a viewer holds the
     writer lease, and `io_error` if the desktop does not answer.

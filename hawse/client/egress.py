@@ -59,7 +59,7 @@ class EgressRequests(StreamHandle[EgressWatchCall, EgressRequest | EgressLost]):
 
 
 class Egress:
-    """The egress rules of a sandbox. It need not be closed.
+    """The egress rules of a sandbox. The handle need not be closed.
 
     Methods raise `HawseError`: `not_found` if the sandbox does not exist.
     """

@@ -25,7 +25,7 @@ class ImagePullCall(ClientCall):
 
 
 class Images:
-    """The images of a provider. It need not be closed.
+    """The images of a provider. The handle need not be closed.
 
     Methods raise `HawseError`: `invalid_params` if the provider has no images, `unavailable` if it does not respond.
     """

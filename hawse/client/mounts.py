@@ -11,7 +11,7 @@ from hawse.client.files.changes import PathLike, wire_path
 
 
 class Mounts:
-    """The mounts of a sandbox. It need not be closed.
+    """The mounts of a sandbox. The handle need not be closed.
 
     Methods raise `HawseError`: `unavailable` if the gateway or the sandbox does not support mounts.
     """

@@ -92,7 +92,7 @@ class PortConnection(ByteStream[PortConnectCall]):
 
 
 class Ports(SandboxPart):
-    """The ports of a sandbox. It need not be closed."""
+    """The ports of a sandbox. The handle need not be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, gateway: str, window: int) -> None:
         """Create a handle.

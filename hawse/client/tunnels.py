@@ -42,7 +42,7 @@ class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tunnels:
-    """The tunnels of a sandbox. It need not be closed."""
+    """The tunnels of a sandbox. The handle need not be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, gateway: str) -> None:
         """Create a handle.

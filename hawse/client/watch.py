@@ -113,7 +113,7 @@ class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
 
 
 class Watches(SandboxPart):
-    """The watches of a sandbox. It need not be closed."""
+    """The watches of a sandbox. The handle need not be closed."""
 
     def start(
         self,

@@ -193,7 +193,7 @@ class AuditTrail:
         """
 
 class Backups:
-    """The backups of a gateway. It need not be closed.
+    """The backups of a gateway. The handle need not be closed.
 
     Methods raise `HawseError`: `not_found` if the backup does not exist or the caller may not use it.
     """
@@ -242,7 +242,7 @@ class Backups:
         """Delete a backup. `backup`: its id."""
 
 class SandboxBackups:
-    """The backups of one sandbox: `box.backups`. It need not be closed.
+    """The backups of one sandbox: `box.backups`. The handle need not be closed.
 
     `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups of any
     sandbox.
@@ -487,7 +487,7 @@ class CodeContext:
         """Keep the object when the `with` block is left."""
 
 class Code:
-    """Runs code in a sandbox. It need not be closed."""
+    """Runs code in a sandbox. The handle need not be closed."""
     def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: Directory | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
         """Create a code context. Await the result, or use it in `with`, which deletes the context at the end.
 
@@ -554,7 +554,7 @@ class CodeRunStream:
         """Yield the events, once. Wrap the generator in `contextlib.aclosing` to end it promptly when leaving early."""
 
 class Desktop:
-    """A desktop of a sandbox. It need not be closed.
+    """A desktop of a sandbox. The handle need not be closed.
 
     The methods that send input raise `not_found` if the desktop does not exist, `lease_held` if a viewer holds the
     writer lease, and `io_error` if the desktop does not answer.
@@ -709,7 +709,7 @@ class DesktopConnection:
         ...
 
 class Egress:
-    """The egress rules of a sandbox. It need not be closed.
+    """The egress rules of a sandbox. The handle need not be closed.
 
     Methods raise `HawseError`: `not_found` if the sandbox does not exist.
     """
@@ -1218,7 +1218,7 @@ class Git:
         """
 
 class Images:
-    """The images of a provider. It need not be closed.
+    """The images of a provider. The handle need not be closed.
 
     Methods raise `HawseError`: `invalid_params` if the provider has no images, `unavailable` if it does not respond.
     """
@@ -1249,7 +1249,7 @@ class Images:
         """
 
 class Mounts:
-    """The mounts of a sandbox. It need not be closed.
+    """The mounts of a sandbox. The handle need not be closed.
 
     Methods raise `HawseError`: `unavailable` if the gateway or the sandbox does not support mounts.
     """
@@ -1353,7 +1353,7 @@ class PortConnection:
         ...
 
 class Ports:
-    """The ports of a sandbox. It need not be closed."""
+    """The ports of a sandbox. The handle need not be closed."""
     def list(self) -> builtins.list[OpenPort]:
         """Return the ports that programs of the sandbox listen on, sorted by number."""
 
@@ -1534,7 +1534,7 @@ class Process:
         """Iterate over `(stream, line)` of both streams in the order of arrival. See `OutputStream.lines`."""
 
 class Processes:
-    """The processes of a sandbox. It need not be closed."""
+    """The processes of a sandbox. The handle need not be closed."""
     def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
         """Start a process, exactly once, and attach to it.
 
@@ -1692,7 +1692,7 @@ class Session:
         """Keep the object when the `with` block is left."""
 
 class Sessions:
-    """The sessions of a sandbox. It need not be closed."""
+    """The sessions of a sandbox. The handle need not be closed."""
     def create(self, id: str | None=None, *, cwd: Directory | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
         """Create a persistent shell. Await the result, or use it in `with`, which deletes the session at the end.
 
@@ -1931,7 +1931,7 @@ class SandboxChanges:
         ...
 
 class Sandboxes:
-    """All sandboxes of the gateway. It need not be closed."""
+    """All sandboxes of the gateway. The handle need not be closed."""
     def create(self, id: str | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
         """Create and start a sandbox. Await the result, or use it in `with`, which deletes the sandbox at the
         end.
@@ -1967,7 +1967,7 @@ class Sandboxes:
         """Return a context manager and iterator over the sandboxes that have all of the labels, and their changes."""
 
 class Recording:
-    """A recording, which continues until `stop` or the end of the terminal or desktop. It need not be closed."""
+    """A recording, which continues until `stop` or the end of the terminal or desktop. The handle need not be closed."""
     id: str
 
     def info(self) -> RecordingInfo:
@@ -1991,7 +1991,7 @@ class Recording:
         """Return all bytes recorded so far."""
 
 class Recordings:
-    """The recordings of a sandbox. It need not be closed."""
+    """The recordings of a sandbox. The handle need not be closed."""
     def attach(self, id: str) -> Recording:
         """Return a handle to a running or finished recording. Nothing is sent."""
 
@@ -2266,7 +2266,7 @@ class Terminal:
         """Return the latest `limit` commands (at most 1,000) with a number below `before`."""
 
 class Terminals:
-    """The terminals of a sandbox. It need not be closed."""
+    """The terminals of a sandbox. The handle need not be closed."""
     def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: Directory | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
         """Attach to the terminal with this id, creating it unless it is running.
 
@@ -2312,7 +2312,7 @@ class Terminals:
         """Return the viewers of all terminals, without joining them."""
 
 class Tunnels:
-    """The tunnels of a sandbox. It need not be closed."""
+    """The tunnels of a sandbox. The handle need not be closed."""
     def create(self, port: int, *, name: str | None=None, kind: TunnelKind | None=None, public_port: int | None=None, expires_in: float | None=None, provider: TunnelProvider='gateway') -> Tunnel:
         """Give a port a public address. Anyone who knows the address can connect to the port without a token.
 
@@ -2368,7 +2368,7 @@ class Watch:
         ...
 
 class Watches:
-    """The watches of a sandbox. It need not be closed."""
+    """The watches of a sandbox. The handle need not be closed."""
     def start(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
         """Return a watch of a directory, to be entered with `with`. See `Watch`.
 

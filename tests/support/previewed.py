@@ -38,9 +38,7 @@ class Previewed:
         return connect(url, **{"proxy": None, "max_size": None, "compression": None, **options})
 
     async def until_left(self, what: str) -> None:
-        """Wait until the site reports that the client left the path early. Polls, because the site is another
-        process.
-        """
+        """Wait until the site reports that the client left `what` early. Polls, because the site is another process."""
         async with asyncio.timeout(TIMEOUT):
             while what not in (await self.http.get("/left")).json():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)

@@ -203,7 +203,7 @@ class Stack:
         async for line in process.stdout:
             text = line.decode(errors="replace").rstrip()
             self.printed.append(text)
-            # the last line that the gateway prints
+            # The last line that the gateway prints.
             if not ready.done() and (found := re.search(r"https?://\S+#token=\S+", text)):
                 ready.set_result(found[0])
         if not ready.done():

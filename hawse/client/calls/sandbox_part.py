@@ -5,7 +5,7 @@ from hawse.client.calls.call_table import CallTable, R
 
 
 class SandboxPart:
-    """Sends calls of one sandbox. It need not be closed."""
+    """Sends calls of one sandbox. The handle need not be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
         """Create a handle.

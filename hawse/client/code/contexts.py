@@ -12,7 +12,7 @@ from hawse.client.code.results import CodeResult
 
 
 class Code(SandboxPart):
-    """Runs code in a sandbox. It need not be closed."""
+    """Runs code in a sandbox. The handle need not be closed."""
 
     def create(
         self,

@@ -24,7 +24,7 @@ from hawse.client.process.program import Command, StartFields, StartOptions, sta
 
 
 class Processes(SandboxPart):
-    """The processes of a sandbox. It need not be closed."""
+    """The processes of a sandbox. The handle need not be closed."""
 
     def start(self, command: Command, **options: Unpack[StartOptions]) -> "ProcessStarting":
         """Start a process, exactly once, and attach to it.

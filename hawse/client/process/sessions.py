@@ -8,7 +8,7 @@ from hawse.client.process.session import Session
 
 
 class Sessions(SandboxPart):
-    """The sessions of a sandbox. It need not be closed."""
+    """The sessions of a sandbox. The handle need not be closed."""
 
     def create(
         self,

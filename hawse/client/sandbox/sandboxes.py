@@ -132,7 +132,7 @@ def _random_id(prefix: str) -> str:
 
 
 class Sandboxes:
-    """All sandboxes of the gateway. It need not be closed."""
+    """All sandboxes of the gateway. The handle need not be closed."""
 
     def __init__(self, calls: CallTable, options: Options, *, gateway: str) -> None:
         """Create a handle.

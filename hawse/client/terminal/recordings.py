@@ -9,7 +9,7 @@ from hawse.client.terminal.recording import Recording
 
 
 class Recordings(SandboxPart):
-    """The recordings of a sandbox. It need not be closed."""
+    """The recordings of a sandbox. The handle need not be closed."""
 
     def attach(self, id: str) -> Recording:
         """Return a handle to a running or finished recording. Nothing is sent."""

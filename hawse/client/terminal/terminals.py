@@ -41,7 +41,7 @@ class ViewerOptions(TypedDict, total=False):
 
 
 class Terminals(SandboxPart):
-    """The terminals of a sandbox. It need not be closed."""
+    """The terminals of a sandbox. The handle need not be closed."""
 
     def open(
         self,

@@ -2989,7 +2989,7 @@ export interface RuntimeMetricsResult {
   terminals: number;
   /** Number of running processes, including commands of `exec`. */
   processes: number;
-  /** Number of sessions whose shell runs. */
+  /** Number of running sessions. */
   sessions: number;
   /** Number of attached viewers, of all terminals. */
   viewers: number;
@@ -3440,7 +3440,7 @@ export type SessionList = Record<string, never>;
 
 /** Sessions. */
 export interface SessionListResult {
-  /** The sessions that run, and the latest 64 that have ended. */
+  /** The running sessions and the latest 64 ended sessions. */
   sessions: SessionInfo[];
 }
 
@@ -3833,7 +3833,7 @@ export type TerminalList = Record<string, never>;
 
 /** Terminals. */
 export interface TerminalListResult {
-  /** All running terminals, and the latest 64 that have exited. */
+  /** All running terminals and the latest 64 exited terminals. */
   terminals: TerminalInfo[];
 }
 
