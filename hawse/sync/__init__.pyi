@@ -1967,7 +1967,7 @@ class Sandboxes:
         """Return a context manager and iterator over the sandboxes that have all of the labels, and their changes."""
 
 class Recording:
-    """A recording, which continues until `stop` or the end of the terminal or desktop. The handle need not be closed."""
+    """A recording, which continues until `stop` or the end of the terminal or desktop. It need not be closed."""
     id: str
 
     def info(self) -> RecordingInfo:

@@ -26,8 +26,7 @@ FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | geta
 Progress = Callable[[int, int], object]  # takes the number of bytes so far and the total number
 CHUNK = 1 << 20  # bytes read from the local disk at a time
 VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # represents a file in a sandbox in the name of its part
-# Permission bits of a received file. Without set-user-ID, programs from a sandbox cannot get another user's rights
-# here.
+# Permission bits of a received file, without set-user-ID: programs of a sandbox must not get this user's rights.
 MODE: Final = 0o777
 
 

@@ -17,7 +17,7 @@ WINDOW = 512 << 10  # bytes that the server can send ahead
 
 
 class Recording:
-    """A recording, which continues until `stop` or the end of the terminal or desktop. The handle need not be closed."""
+    """A recording, which continues until `stop` or the end of the terminal or desktop. It need not be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, id: str, *, window: int = WINDOW) -> None:
         self.id = id

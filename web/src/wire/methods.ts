@@ -1721,7 +1721,7 @@ export interface FileUtime {
 /**
  * Write the call's input to a file, replacing it atomically.
  *
- * The old file remains until all input has been received. The new file gets its permission bits, unless `mode` is given, and its owner where permitted. If the path is a symlink, its target is replaced.
+ * The old file remains until all input has been received. The new file gets the old file's permission bits, unless `mode` is given, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
  *
  * With an idempotency key, an upload that has lost its connection waits 30 seconds for a call that continues it. The earlier call then ends with `interrupted`; an upload that is not continued ends with `cancelled`.
  */
