@@ -216,9 +216,7 @@ def _iterate(self: SyncObject) -> SyncIterator:
 
 
 async def _next(items: AsyncIterator[Any]) -> Any:
-    """Return the next item, or `_END` after the last item, because a `StopAsyncIteration` cannot pass through a
-    future.
-    """
+    """Return the next item, or `_END` at the end, because an exception of iteration cannot pass through a future."""
     return await anext(items, _END)
 
 
