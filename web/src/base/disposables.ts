@@ -1,5 +1,5 @@
-// Event subscriptions and their disposal. A subscriber keeps the returned Disposable; a DisposableList disposes of
-// all subscriptions of one object at once.
+// Event subscriptions and their disposal. A subscriber keeps the returned Disposable; a DisposableList disposes of all
+// subscriptions of an object together.
 
 export interface Disposable {
   dispose(): void;

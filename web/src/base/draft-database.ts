@@ -38,7 +38,7 @@ export function browserDrafts(): DraftDatabase {
       found => {
         opened = found;
         found.onclose = () => {
-          open = opened = undefined; // the user has cleared the data of the page
+          open = opened = undefined; // the user has deleted the page's data in the browser
         };
         return found;
       },

@@ -1,8 +1,8 @@
 // A tree of splits as text, for the page's address: `row(60:terminal~id~main,40:editor~path~src/app.py)`.
 //
-// A pane is its kind and its state: names and values, separated by `~`. A split lists the sizes of its children in percent.
-// The characters are those that a URL's query keeps as they are; all others of a value are written as `*` and four or,
-// after `**`, six hexadecimal digits of their code point.
+// A pane is its kind and its state: names and values, separated by `~`. A split lists the sizes of its children in
+// percent. The text uses only characters that need no escaping in a query. Other characters of a value are written
+// as `*` and four or, after `**`, six hexadecimal digits of their code point.
 
 import type { PaneState } from "./pane";
 import { type Direction, type Leaf, MAX_PANES, type Tree } from "./tree";

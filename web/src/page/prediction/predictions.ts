@@ -8,7 +8,7 @@ import { preferences } from "../settings/preferences";
 import { placeLayer } from "../terminal/cell-layer";
 import { type CursorRow, cellsBefore, PredictedLine } from "./predicted-line";
 
-/** Echo time in milliseconds above which a connection is slow; the same as in Mosh. */
+/** A connection is slow if its echo takes more than this number of milliseconds; the same limit as in Mosh. */
 const SLOW = 60;
 /** Milliseconds between two checks while keys wait for their echo. */
 const INTERVAL = 50;
