@@ -94,7 +94,7 @@ class Runtime:
         self.orphaned_pipes = shared.context.orphaned_pipes
         self.screens = ScreenProcess(settings.python)
         self.terminals = TerminalMethods(
-            environment, shared.journals, trees, self.screens, pools.proc, of_each=limits.terminals_of_each
+            environment, shared.journals, trees, self.screens, pools.look, of_each=limits.terminals_of_each
         )
         self.automation = AutomationMethods(self.terminals, shared.search)
         self.execs = ExecMethods(shared.launcher, idempotency)

@@ -62,6 +62,14 @@ async def test_programs_cannot_signal_the_runtime_or_any_of_its_threads(box: San
     assert await output(box, "echo alive") == "alive"
 
 
+async def test_the_runtime_sees_a_program_of_the_other_user_that_waits_for_input(box: Sandbox) -> None:
+    async with box.terminals.open("asks", argv=["sh", "-c", "stty -echo; printf 'Password: '; read x"]) as terminal:
+        waited = await terminal.wait_for(waiting=True)
+        assert waited.waiting is not None
+        assert (waited.waiting.kind, waited.waiting.prompt, waited.waiting.guess) == ("secret", "Password:", False)
+        await terminal.kill()
+
+
 async def test_programs_cannot_read_the_memory_the_environment_or_the_files_of_the_runtime(box: Sandbox) -> None:
     for name in ("environ", "mem", "maps", "fd/3"):
         assert "denied" in await output(box, f"{RUNTIME}; cat /proc/$R/{name}")

@@ -16,6 +16,7 @@ T = TypeVar("T")
 
 DISK_THREADS = 8  # maximum number of threads blocked by a slow disk
 SEARCH_THREADS = 2  # regular expressions hold the GIL, so more threads would not help
+LOOK_THREADS = 2  # looks at programs of terminals: memory that a program has mapped from a slow file can block one
 PROC_THREADS = 2  # for look-ups of all processes' sockets, which take a few milliseconds, or more on a large machine
 _NO_THREAD = "can't start new thread"  # the message of Python's RuntimeError
 IMAGE_THREADS = 1  # zlib releases the GIL; more threads would compete with the terminals
@@ -95,11 +96,12 @@ class ThreadPools:
         self.spill = ThreadPool("spill", 1)  # writes output to disk; one thread keeps it in order
         self.search = ThreadPool("search", SEARCH_THREADS)  # searches in output
         self.proc = ThreadPool("proc", PROC_THREADS)  # look-ups in /proc
+        self.look = ThreadPool("look", LOOK_THREADS)  # whether programs of terminals wait for input
         self.image = ThreadPool("image", IMAGE_THREADS)  # encodes desktop screenshots
         self.kill = ThreadPool("kill", KILL_THREADS)  # finds the processes to kill
 
     def close(self) -> None:
-        for pool in (self.disk, self.spill, self.search, self.proc, self.image, self.kill):
+        for pool in (self.disk, self.spill, self.search, self.proc, self.look, self.image, self.kill):
             pool.close()
 
 

@@ -38,7 +38,7 @@ async def start(tmp_path: Path, pools: ThreadPools) -> AsyncIterator[Start]:
             Journal(capacity),
             SnapshotCache(),
             SCREENS,
-            pools.proc,
+            pools.look,
             on_exit=lambda _: None,
         )
         started.append(new)

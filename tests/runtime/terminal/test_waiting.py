@@ -59,7 +59,7 @@ async def start(tmp_path: Path, pools: ThreadPools) -> AsyncIterator[Start]:
             Terminal(
                 "t",
                 TerminalOptions(argv, str(tmp_path), env, 80, 24, integrated=integrated),
-                *(Journal(1 << 20), SnapshotCache(), LocalScreens(), looks or pools.proc),
+                *(Journal(1 << 20), SnapshotCache(), LocalScreens(), looks or pools.look),
                 on_exit=lambda _: None,
             )
         )
