@@ -5,7 +5,7 @@ import { h, render } from "preact";
 import type { Actions } from "../frame/actions";
 import type { PaneActions } from "./actions/pane-actions";
 import { byId } from "./dom";
-import type { Later } from "./lazy-parts";
+import type { LazyParts } from "./lazy-parts";
 import { tabLink } from "./page-address";
 import type { PageCore } from "./page-core";
 import { TabStrip } from "./shell/tab-strip";
@@ -14,14 +14,14 @@ import { StatusLine } from "./status-line";
 
 export interface AroundPanes {
   panes: PaneActions;
-  later: Later;
+  lazy: LazyParts;
   actions: Actions;
   status: ReadonlySignal<Status>;
 }
 
-export function showAroundPanes(page: PageCore, { panes, later, actions, status }: AroundPanes): void {
+export function showAroundPanes(page: PageCore, { panes, lazy, actions, status }: AroundPanes): void {
   const { workspace, terminals, readOnly, sandbox, facts, rail, disposables } = page;
-  const { withDialogs, showSandboxes } = later;
+  const { withDialogs, showSandboxes } = lazy;
   render(
     h(TabStrip, {
       workspace,

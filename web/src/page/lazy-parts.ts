@@ -21,7 +21,7 @@ interface Parts {
   panes: PaneActions;
 }
 
-export class Later {
+export class LazyParts {
   readonly #page: PageCore;
   readonly #parts: () => Parts;
   readonly #phone = matchMedia("(pointer: coarse), (max-width: 600px)");

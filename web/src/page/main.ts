@@ -14,7 +14,7 @@ import { PaneActions } from "./actions/pane-actions";
 import { appContext } from "./app-context";
 import { byId } from "./dom";
 import { showAroundPanes } from "./frame-around";
-import { Later } from "./lazy-parts";
+import { LazyParts } from "./lazy-parts";
 import { PageAddress } from "./page-address";
 import { PageCore } from "./page-core";
 import { showStatus } from "./page-status";
@@ -30,9 +30,9 @@ const registry = new Registry(async () => {
   addViews(registry, byId("rail"), rail, app);
 });
 const panes = new PaneActions(page, () => app);
-const later = new Later(page, () => ({ app, registry, actions, panes }));
+const lazy = new LazyParts(page, () => ({ app, registry, actions, panes }));
 const app = appContext(page);
-const actions = createActions(page, app, panes, later);
+const actions = createActions(page, app, panes, lazy);
 
 registry.addPane({
   kind: TERMINAL,
@@ -44,28 +44,28 @@ registry.addPane({
         theme,
         viewerKey,
         terminals: page.terminals.list,
-        translate: later.translate,
+        translate: lazy.translate,
         listChanged: page.terminals.refresh,
         rung: unseen => {
           page.unseenBell.value = unseen;
         },
         cursorMoved: upper => page.overlays.avoid(upper),
         startSandbox: () => void panes.startSandbox(),
-        showSandboxes: later.showSandboxes,
-        failed: later.failed,
+        showSandboxes: lazy.showSandboxes,
+        failed: lazy.failed,
         preview: ({ port, path }) => panes.preview(port, path),
         typingRefused: holder => {
-          if (later.together) later.together.keyboard.refused();
+          if (lazy.together) lazy.together.keyboard.refused();
           else page.toast(`Only ${holder} may type.`);
         },
-        following: () => later.together?.following.followed.peek() !== undefined,
+        following: () => lazy.together?.following.followed.peek() !== undefined,
         close: pane => {
           for (const [id, each] of workspace.panes.peek()) if (each === pane) void panes.close(id);
         },
         closable: () => workspace.tabs.value.length > 1 || workspace.current.value?.tree.type === "split",
         commandMenu: (pane, command, bar) => {
           const open = pane.opened.peek();
-          if (open) later.withDialogs(dialogs => dialogs.command(open, command, bar));
+          if (open) lazy.withDialogs(dialogs => dialogs.command(open, command, bar));
         },
       },
       state,
@@ -81,6 +81,6 @@ disposables.defer(
       registry.load().catch(() => page.toast("The views could not be loaded. Reload the page."));
   }),
 );
-const status = showStatus(page, later);
+const status = showStatus(page, lazy);
 actions.listen(window);
-showAroundPanes(page, { panes, later, actions, status });
+showAroundPanes(page, { panes, lazy, actions, status });

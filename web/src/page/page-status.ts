@@ -3,7 +3,7 @@
 import { computed, effect, type ReadonlySignal } from "@preact/signals";
 import { visible } from "../base/visible";
 import { byId } from "./dom";
-import type { Later } from "./lazy-parts";
+import type { LazyParts } from "./lazy-parts";
 import type { PageCore } from "./page-core";
 import { BY_SESSION } from "./session/session";
 import { type Status, signedOutOf, statusOf } from "./status";
@@ -15,7 +15,7 @@ const SESSION_USE = 3_600_000;
 const PRELOAD_DELAY = 500;
 
 /** Starts showing the status, and returns it. */
-export function showStatus(page: PageCore, later: Later): ReadonlySignal<Status> {
+export function showStatus(page: PageCore, lazy: LazyParts): ReadonlySignal<Status> {
   const { client, overlays, session, workspace, disposables, readOnly } = page;
   const status = computed<Status>(() => {
     page.connection.value;
@@ -39,21 +39,21 @@ export function showStatus(page: PageCore, later: Later): ReadonlySignal<Status>
       client.signIn(BY_SESSION);
     }),
     overlays.onKind(kind => {
-      if (kind === "live") void later.showKeys();
+      if (kind === "live") void lazy.showKeys();
       if (kind === "live" || kind === "ended") {
-        void later.showTogether();
-        void later.showPorts();
+        void lazy.showTogether();
+        void lazy.showPorts();
       }
-      if (kind === "live" || kind === "ended" || kind === "signed-out" || kind === "failed") later.fonts();
+      if (kind === "live" || kind === "ended" || kind === "signed-out" || kind === "failed") lazy.fonts();
       if (kind === "signed-out") {
         session.forget();
-        void later.offerSingleSignOn().catch(() => {}); // without single sign-on, the user can enter the token
+        void lazy.offerSingleSignOn().catch(() => {}); // without single sign-on, the user can enter the token
       }
       if (kind !== "live") return;
       // A text field in the rail keeps the focus after a lost connection.
       if (!document.activeElement?.closest(".rail")) page.focus();
       // The user will probably open these next; keys typed while they load must not reach the terminal.
-      whenIdle(() => void later.preload().catch(() => {})); // retried on the next connection
+      whenIdle(() => void lazy.preload().catch(() => {})); // retried on the next connection
     }),
   );
   const refresh = () => {

@@ -3,15 +3,15 @@
 import { Actions } from "../../frame/actions";
 import type { AppContext } from "../../frame/pane";
 import { holdKeys } from "../hold-keys";
-import type { Later } from "../lazy-parts";
+import type { LazyParts } from "../lazy-parts";
 import type { PageCore } from "../page-core";
 import { clampFontSize } from "../settings/settings";
 import { pageActions } from "./page-actions";
 import type { PaneActions } from "./pane-actions";
 
-export function createActions(page: PageCore, app: AppContext, panes: PaneActions, later: Later): Actions {
+export function createActions(page: PageCore, app: AppContext, panes: PaneActions, lazy: LazyParts): Actions {
   const { settings, theme, workspace, rail } = page;
-  const { withDialogs, failed } = later;
+  const { withDialogs, failed } = lazy;
   /** Id of the terminal that shared links refer to. */
   const here = () => page.activeTerminal.peek()?.id ?? page.address.terminal;
   const actions = new Actions(page.apple);
@@ -48,7 +48,7 @@ export function createActions(page: PageCore, app: AppContext, panes: PaneAction
       openShare: () => withDialogs(dialogs => dialogs.share(here())),
       lease: () => void panes.lease(panes.holding ? "release" : "take"),
       held: () => page.readOnly.peek() === false && page.people.peek()?.people.mayType === false,
-      ask: () => later.together?.keyboard.ask(),
+      ask: () => lazy.together?.keyboard.ask(),
       fontSize: by => settings.update({ fontSize: clampFontSize(settings.value.fontSize + by) }),
       theme: () => {
         theme.toggle();
