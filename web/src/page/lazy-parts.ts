@@ -9,7 +9,7 @@ import type { PaneActions } from "./actions/pane-actions";
 import { byId } from "./dom";
 import type { PageCore } from "./page-core";
 import type { PageDialogs } from "./page-dialogs";
-import type { Together } from "./people/collaboration";
+import type { Collaboration } from "./people/collaboration";
 import type { SandboxesDialog } from "./sandboxes/sandboxes";
 import { NOT_CONNECTED } from "./status";
 import type { KeyBar } from "./touch/key-bar";
@@ -30,7 +30,7 @@ export class LazyParts {
   #keyBar: KeyBar | undefined;
   #sandboxes: Promise<SandboxesDialog> | undefined;
   #dialogs: Promise<PageDialogs> | undefined;
-  #together: Together | undefined;
+  #collaboration: Collaboration | undefined;
   #loading: Promise<void> | undefined;
   #ports: Promise<void> | undefined;
 
@@ -64,16 +64,16 @@ export class LazyParts {
   }
 
   /** Undefined until the module has been loaded. */
-  get together(): Together | undefined {
-    return this.#together;
+  get collaboration(): Collaboration | undefined {
+    return this.#collaboration;
   }
 
   /** Shows the viewers. If loading fails, it is retried at the next change of the state. */
-  async showTogether(): Promise<void> {
+  async showCollaboration(): Promise<void> {
     this.#loading ??= import("./people/collaboration").then(loaded => {
       const { app, panes } = this.#parts();
-      this.#together = new loaded.Together(this.#page, app, panes);
-      this.#page.disposables.add(this.#together);
+      this.#collaboration = new loaded.Collaboration(this.#page, app, panes);
+      this.#page.disposables.add(this.#collaboration);
     });
     await this.#loading.catch(() => {
       this.#loading = undefined;

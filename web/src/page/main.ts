@@ -55,10 +55,10 @@ registry.addPane({
         failed: lazy.failed,
         preview: ({ port, path }) => panes.preview(port, path),
         typingRefused: holder => {
-          if (lazy.together) lazy.together.keyboard.refused();
+          if (lazy.collaboration) lazy.collaboration.keyboard.refused();
           else page.toast(`Only ${holder} may type.`);
         },
-        following: () => lazy.together?.following.followed.peek() !== undefined,
+        following: () => lazy.collaboration?.following.followed.peek() !== undefined,
         close: pane => {
           for (const [id, each] of workspace.panes.peek()) if (each === pane) void panes.close(id);
         },

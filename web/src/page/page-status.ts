@@ -41,7 +41,7 @@ export function showStatus(page: PageCore, lazy: LazyParts): ReadonlySignal<Stat
     overlays.onKind(kind => {
       if (kind === "live") void lazy.showKeys();
       if (kind === "live" || kind === "ended") {
-        void lazy.showTogether();
+        void lazy.showCollaboration();
         void lazy.showPorts();
       }
       if (kind === "live" || kind === "ended" || kind === "signed-out" || kind === "failed") lazy.fonts();

@@ -48,7 +48,7 @@ export function createActions(page: PageCore, app: AppContext, panes: PaneAction
       openShare: () => withDialogs(dialogs => dialogs.share(here())),
       lease: () => void panes.lease(panes.holding ? "release" : "take"),
       held: () => page.readOnly.peek() === false && page.people.peek()?.people.mayType === false,
-      ask: () => lazy.together?.keyboard.ask(),
+      ask: () => lazy.collaboration?.keyboard.ask(),
       fontSize: by => settings.update({ fontSize: clampFontSize(settings.value.fontSize + by) }),
       theme: () => {
         theme.toggle();

@@ -2,7 +2,7 @@
 // They are in a separate chunk, which is loaded after the first prompt.
 
 import { sandboxHandle } from "../../client/sandbox";
-import "../style/together.css";
+import "../style/collaboration.css";
 import { computed, effect, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import type { AppContext, PeopleContext } from "../../frame/pane";
@@ -23,7 +23,7 @@ import { viewToText } from "./view-text";
 /** Milliseconds to wait until a terminal that was opened to follow a viewer shows that viewer. */
 const OPEN_TIME = 10_000;
 
-export class Together implements Disposable {
+export class Collaboration implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #page: PageCore;
   readonly #app: AppContext;
