@@ -15,8 +15,8 @@ import { TerminalPane } from "../terminal/terminal-pane";
 import { Following } from "./following";
 import { KeyboardNotices } from "./keyboard";
 import { PeopleBar } from "./people-bar";
-import { StandIn, withMe } from "./presence-without-terminal";
-import { Everyone, placeOf } from "./sandbox-viewers";
+import { PresenceWithoutTerminal, withMe } from "./presence-without-terminal";
+import { placeOf, SandboxViewers } from "./sandbox-viewers";
 import { ViewSharing } from "./view-sharing";
 import { viewToText } from "./view-text";
 
@@ -29,7 +29,7 @@ export class Collaboration implements Disposable {
   readonly #app: AppContext;
   readonly following: Following;
   readonly keyboard: KeyboardNotices;
-  readonly #standIn: StandIn;
+  readonly #presence: PresenceWithoutTerminal;
   /** The terminal whose viewers are shown: the active terminal, or the last active terminal. */
   readonly #last = signal<TerminalPane | undefined>(undefined);
 
@@ -45,11 +45,11 @@ export class Collaboration implements Disposable {
       const there = [...workspace.panes.value.values()].some(each => each === last);
       return page.activeTerminal.value ?? (there ? last : undefined);
     });
-    const everyone = new Everyone(
+    const sandboxViewers = new SandboxViewers(
       sandboxHandle(app.client, app.sandbox),
       computed(() => workspace.active.value !== undefined && pane.value === undefined),
     );
-    const standIn = new StandIn({
+    const presence = new PresenceWithoutTerminal({
       client: page.client,
       sandbox: page.sandbox,
       viewerKey: page.viewerKey,
@@ -60,9 +60,11 @@ export class Collaboration implements Disposable {
         return active ? viewToText({ kind: active.kind, state: active.state(), scroll: 0 }) : "";
       }),
     });
-    this.#standIn = standIn;
+    this.#presence = presence;
     const bar = new PeopleBar({
-      source: computed(() => pane.value?.people.value ?? withMe(everyone.people.value, standIn.me.value)),
+      source: computed(
+        () => pane.value?.people.value ?? withMe(sandboxViewers.people.value, presence.me.value),
+      ),
       followed: computed(() => (followed.value?.at === pane.value ? followed.value?.id : undefined)),
       follow: viewer => {
         const place = placeOf(viewer);
@@ -73,7 +75,7 @@ export class Collaboration implements Disposable {
       rename: name => this.#rename(name),
     });
     page.peopleContext.value = this.#context(panes);
-    this.#disposables.add(everyone, standIn);
+    this.#disposables.add(sandboxViewers, presence);
     const sharing = new ViewSharing(
       page,
       computed(() => followed.value !== undefined),
@@ -95,7 +97,7 @@ export class Collaboration implements Disposable {
     const peopleAt = (terminal: string) => this.#paneOf(terminal)?.people.value?.people;
     return {
       me: terminal => {
-        const { me } = this.#standIn;
+        const { me } = this.#presence;
         return (
           peopleAt(terminal)?.me?.id ?? (me.value?.terminal === terminal ? me.value.viewer.id : undefined)
         );
@@ -159,7 +161,7 @@ export class Collaboration implements Disposable {
     this.#page.settings.update({ name });
     for (const pane of this.#page.workspace.panes.peek().values())
       if (pane instanceof TerminalPane) pane.opened.peek()?.shell.updatePresence({ name });
-    this.#standIn.rename(name);
+    this.#presence.rename(name);
     this.#page.focus();
   }
 }

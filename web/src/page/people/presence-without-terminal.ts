@@ -13,7 +13,7 @@ import type { Faces } from "./sandbox-viewers";
 /** Milliseconds before it attaches again after an error. */
 const RETRY = 5_000;
 
-export interface StandInOptions {
+export interface PresenceOptions {
   readonly client: Pick<GatewayClient, "open" | "call" | "onUp">;
   readonly sandbox: string;
   /** Key of the page's viewer. */
@@ -32,13 +32,13 @@ export interface Standing {
   readonly viewer: Participant;
 }
 
-export class StandIn implements Disposable {
-  readonly #options: StandInOptions;
+export class PresenceWithoutTerminal implements Disposable {
+  readonly #options: PresenceOptions;
   readonly #disposables = new DisposableList();
   readonly #me = signal<Standing | undefined>(undefined);
   #leave: () => void = () => {};
 
-  constructor(options: StandInOptions) {
+  constructor(options: PresenceOptions) {
     this.#options = options;
     const { client, terminal, view } = options;
     this.#disposables.add(client.onUp(() => this.#join(terminal.peek())));

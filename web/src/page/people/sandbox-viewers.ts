@@ -30,7 +30,7 @@ export function placeOf(viewer: Participant): { terminal: string; viewer: Partic
   return id === undefined ? undefined : { terminal, viewer: { ...viewer, id } };
 }
 
-export class Everyone implements Disposable {
+export class SandboxViewers implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #list = signal<PeopleList | undefined>(undefined);
 

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { expect, test, vi } from "vitest";
 import type { ChannelHandlers } from "../../../src/client/channels";
-import { StandIn, withMe } from "../../../src/page/people/presence-without-terminal";
+import { PresenceWithoutTerminal, withMe } from "../../../src/page/people/presence-without-terminal";
 import { interrupted } from "../../../src/wire/errors";
 import type { Participant } from "../../../src/wire/methods";
 
@@ -43,7 +43,7 @@ function make() {
   const terminal = signal<string | undefined>(undefined);
   const view = signal("editor~path~a.py");
   const options = { client, sandbox: "b", viewerKey: "k", name: () => "Ada", terminal, view };
-  const standIn = new StandIn(options as never);
+  const present = new PresenceWithoutTerminal(options as never);
   const latest = () => {
     const entry = opened.at(-1);
     if (!entry) throw new Error("nothing was opened");
@@ -55,11 +55,11 @@ function make() {
       { viewer: "v1", presence: [viewer("v1", "Ada"), viewer("v2", "Bob")] },
       10,
     );
-  return { standIn, opened, calls, terminal, view, latest, answer, up: () => up() };
+  return { present, opened, calls, terminal, view, latest, answer, up: () => up() };
 }
 
 test("a page without a terminal attaches to one, without a size, and reports its user's view", () => {
-  const { standIn, opened, calls, terminal, view, latest, answer } = make();
+  const { present, opened, calls, terminal, view, latest, answer } = make();
   expect(opened).toEqual([]);
   terminal.value = "main";
   expect(latest().params).toEqual({
@@ -67,11 +67,11 @@ test("a page without a terminal attaches to one, without a size, and reports its
     viewer: { key: "k", kind: "person", focus: false, name: "Ada" },
   });
   answer();
-  expect(standIn.me.value).toMatchObject({ terminal: "main", viewer: { id: "v1", name: "Ada" } });
+  expect(present.me.value).toMatchObject({ terminal: "main", viewer: { id: "v1", name: "Ada" } });
   latest().handlers.event?.("presence", { viewer: { ...viewer("v1", "Ada"), typing: true } }, 0);
-  expect(standIn.me.value?.viewer.typing).toBe(true);
+  expect(present.me.value?.viewer.typing).toBe(true);
   view.value = "editor~path~b.py";
-  standIn.rename("Ada L.");
+  present.rename("Ada L.");
   const presence = (change: object) => [
     "terminal.presence",
     { id: "main", viewer: "k", ...change },
@@ -85,24 +85,24 @@ test("a page without a terminal attaches to one, without a size, and reports its
   latest().handlers.data?.({} as never, 5);
   expect(latest().consumed).toBe(15);
   terminal.value = undefined;
-  expect([latest().cancelled, standIn.me.value]).toEqual([true, undefined]);
-  standIn.dispose();
+  expect([latest().cancelled, present.me.value]).toEqual([true, undefined]);
+  present.dispose();
 });
 
 test("it attaches again on a new connection, and some time after the terminal has ended", () => {
   vi.useFakeTimers();
-  const { standIn, opened, terminal, latest, answer, up } = make();
+  const { present, opened, terminal, latest, answer, up } = make();
   terminal.value = "main";
   answer();
   latest().handlers.error(interrupted("terminal.attach"));
-  expect(standIn.me.value).toBeUndefined();
+  expect(present.me.value).toBeUndefined();
   up();
   expect(opened).toHaveLength(2);
   answer();
   latest().handlers.result({});
   vi.advanceTimersByTime(10_000);
   expect(opened).toHaveLength(3);
-  standIn.dispose();
+  present.dispose();
   expect(latest().cancelled).toBe(true);
   vi.useRealTimers();
 });

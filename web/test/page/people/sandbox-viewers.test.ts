@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { expect, test } from "vitest";
-import { Everyone, facesOf, placeOf } from "../../../src/page/people/sandbox-viewers";
+import { facesOf, placeOf, SandboxViewers } from "../../../src/page/people/sandbox-viewers";
 import type { Participant } from "../../../src/wire/methods";
 
 const viewer = (id: string, name: string, kind: "agent" | "person" = "person"): Participant => ({
@@ -37,14 +37,14 @@ test("the viewers are asked for only while they are wanted", async () => {
     return { viewers: [{ terminal: "main", viewer: viewer("v1", "Ada") }], total: 1 };
   };
   Object.assign(globalThis, { document: { hidden: false } });
-  const everyone = new Everyone({ terminal: { viewers } } as never, wanted);
-  expect([asked, everyone.people.value]).toEqual([0, undefined]);
+  const sandboxViewers = new SandboxViewers({ terminal: { viewers } } as never, wanted);
+  expect([asked, sandboxViewers.people.value]).toEqual([0, undefined]);
   wanted.value = true;
   await Promise.resolve();
   await Promise.resolve();
-  expect([asked, everyone.people.value?.people.others.map(({ name }) => name)]).toEqual([1, ["Ada"]]);
+  expect([asked, sandboxViewers.people.value?.people.others.map(({ name }) => name)]).toEqual([1, ["Ada"]]);
   wanted.value = false;
-  expect(everyone.people.value).toBeUndefined();
-  everyone.dispose();
+  expect(sandboxViewers.people.value).toBeUndefined();
+  sandboxViewers.dispose();
   Reflect.deleteProperty(globalThis, "document");
 });
