@@ -33,7 +33,7 @@ async def test_the_page_shows_terminals_and_people_of_each_sandbox(open_page: Op
     await home.goto(f"{stack.base}/home.html")  # signed in by the session of the browser
     local = card(home, "local")
     await expect(local).to_contain_text("running")
-    await expect(local.locator(".glance")).to_contain_text("first output")
+    await expect(local.locator(".card-preview")).to_contain_text("first output")
     await expect(local.get_by_role("list", name="Viewers").get_by_role("listitem")).to_have_text(["A"])
     await expect(local.locator(".graph").first).to_contain_text("CPU")
     for scheme in ("dark", "light"):
@@ -41,7 +41,7 @@ async def test_the_page_shows_terminals_and_people_of_each_sandbox(open_page: Op
         assert await serious(home) == []
     # It is live.
     await ada.run("echo second o''utput")
-    await expect(local.locator(".glance")).to_contain_text("second output")
+    await expect(local.locator(".card-preview")).to_contain_text("second output")
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
         hw.sandbox().terminals.attach("main", name="claude", kind="agent"),
@@ -70,10 +70,10 @@ async def test_a_sandbox_is_created_stopped_and_deleted_there_with_the_keyboard(
     await page.wait_for_url("**/home.html")
     second = card(page, "second")
     await expect(second).to_contain_text("template demo")
-    await expect(second.locator(".glance")).to_contain_text("$")  # which comes with the viewers
+    await expect(second.locator(".card-preview")).to_contain_text("$")  # which comes with the viewers
     await expect(second.locator(".faces li")).to_have_count(0)  # this browser has left it, so nothing asks
     await second.get_by_role("button", name="Stop second").press("Enter")
-    await expect(second.locator(".glance")).to_have_text("Stopped. Its files are kept.")
+    await expect(second.locator(".card-preview")).to_have_text("Stopped. Its files are kept.")
     await second.get_by_role("button", name="Delete second").press("Enter")
     await expect(second.get_by_role("button", name="Keep")).to_be_focused()
     await page.keyboard.press("Tab")
@@ -164,5 +164,5 @@ async def test_a_lost_connection_is_said_and_the_list_is_current_again_after_it(
     await expect(card(page, "second")).to_contain_text("running")
     await expect(connection).to_have_text("")
     await page.get_by_role("button", name="Stop second").click()
-    await expect(card(page, "second").locator(".glance")).to_have_text("Stopped. Its files are kept.")
+    await expect(card(page, "second").locator(".card-preview")).to_have_text("Stopped. Its files are kept.")
     await context.close()

@@ -81,7 +81,7 @@ const DRAWING: Record<string, string> = {
   "page/sandboxes/sandbox-egress.ts": "test_sandboxes.py::test_what_a_sandbox_was_refused_is_shown",
   "page/sandboxes/sandbox-network.ts": "test_sandboxes.py::test_what_a_sandbox_was_refused_is_shown",
   "page/sandboxes/sandbox-list.ts": "test_sandboxes.py::test_the_list_follows_the_changes_of_others",
-  "home/glance.ts": "test_home.py::test_the_page_shows_terminals_and_people_of_each_sandbox",
+  "home/card-preview.ts": "test_home.py::test_the_page_shows_terminals_and_people_of_each_sandbox",
   "home/main.ts": "test_home.py::test_the_page_shows_terminals_and_people_of_each_sandbox",
   "page/sandboxes/sandboxes.ts": "test_sandboxes.py::test_the_list_follows_the_changes_of_others",
   "page/terminal/screen.ts":

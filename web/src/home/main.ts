@@ -21,7 +21,7 @@ import { showSingleSignOn } from "../page/session/single-sign-on";
 import { loadSettings } from "../page/settings/settings";
 import { PageTheme } from "../page/settings/theme";
 import { signedOutOf, statusOf } from "../page/status";
-import { Glance } from "./glance";
+import { CardPreview } from "./card-preview";
 
 const address = readAddress(location.href);
 const session = sessionOfPage(address);
@@ -42,14 +42,14 @@ const list = new SandboxList(client, {
   changed: showState,
   keepFocus: () => byId(list.readOnly ? "sandboxes-title" : "sandboxes-new").focus(),
   extend: (row, info) => {
-    const glance = new Glance(sandboxHandle(client, info.id), open(info.id));
-    row.element.prepend(glance.screen);
-    row.element.append(glance.people);
+    const preview = new CardPreview(sandboxHandle(client, info.id), open(info.id));
+    row.element.prepend(preview.screen);
+    row.element.append(preview.people);
     return {
       update: ({ state }) => {
-        glance.state = state;
+        preview.state = state;
       },
-      dispose: () => glance.dispose(),
+      dispose: () => preview.dispose(),
     };
   },
 });

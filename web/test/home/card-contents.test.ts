@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { faces, lastUsed, PREVIEW_ROWS, preview } from "../../src/home/choose";
+import { faces, lastUsed, PREVIEW_ROWS, preview } from "../../src/home/card-contents";
 import type { Participant, TerminalInfo, TerminalViewer } from "../../src/wire/methods";
 
 function terminal(id: string, more: Partial<TerminalInfo> = {}): TerminalInfo {

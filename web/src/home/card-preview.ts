@@ -8,7 +8,7 @@ import { make, setText } from "../page/dom";
 import { describe, initials } from "../page/people/people-bar";
 import { HawseError } from "../wire/errors";
 import type { Participant, SandboxInfo, TerminalInfo } from "../wire/methods";
-import { faces, lastUsed, preview } from "./choose";
+import { faces, lastUsed, preview } from "./card-contents";
 
 /** Milliseconds between two polls. */
 const INTERVAL = 3_000;
@@ -25,8 +25,8 @@ const INSTEAD: Partial<Record<SandboxInfo["state"], string>> = {
   starting: "Starting…",
 };
 
-export class Glance implements Disposable {
-  readonly screen = make("a", "glance");
+export class CardPreview implements Disposable {
+  readonly screen = make("a", "card-preview");
   readonly people = make("ul", "faces");
   readonly #box: SandboxHandle;
   readonly #disposables = new DisposableList();
