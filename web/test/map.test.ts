@@ -24,7 +24,7 @@ const DRAWING: Record<string, string> = {
   "element.ts": "apps/test_npm_package.py::test_the_package_works_in_a_vite_project_of_another_origin",
   "page/actions/action-table.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
   "page/app-context.ts": "test_frame.py::test_a_split_shows_two_terminals_and_is_restored_after_a_reload",
-  "page/frame-around.ts": "test_frame.py::test_the_status_line_shows_directory_branch_and_ports",
+  "page/page-chrome.ts": "test_frame.py::test_the_status_line_shows_directory_branch_and_ports",
   "page/terminal/emulator.ts": "test_programs.py::test_wide_characters_and_emoji_have_the_right_width",
   "frame/divider-bar.ts": "test_frame.py::test_a_divider_is_dragged_and_moved_with_the_keyboard",
   "frame/menu.ts": "test_frame.py::test_the_menu_is_used_with_the_keyboard_and_returns_the_focus",

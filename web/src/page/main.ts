@@ -13,9 +13,9 @@ import { createActions } from "./actions/action-table";
 import { PaneActions } from "./actions/pane-actions";
 import { appContext } from "./app-context";
 import { byId } from "./dom";
-import { showAroundPanes } from "./frame-around";
 import { LazyParts } from "./lazy-parts";
 import { PageAddress } from "./page-address";
+import { showPageChrome } from "./page-chrome";
 import { PageCore } from "./page-core";
 import { showStatus } from "./page-status";
 import { refuseDrops } from "./refuse-drops";
@@ -83,4 +83,4 @@ disposables.defer(
 );
 const status = showStatus(page, lazy);
 actions.listen(window);
-showAroundPanes(page, { panes, lazy, actions, status });
+showPageChrome(page, { panes, lazy, actions, status });

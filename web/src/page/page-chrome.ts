@@ -12,14 +12,14 @@ import { TabStrip } from "./shell/tab-strip";
 import type { Status } from "./status";
 import { StatusLine } from "./status-line";
 
-export interface AroundPanes {
+export interface ChromeOptions {
   panes: PaneActions;
   lazy: LazyParts;
   actions: Actions;
   status: ReadonlySignal<Status>;
 }
 
-export function showAroundPanes(page: PageCore, { panes, lazy, actions, status }: AroundPanes): void {
+export function showPageChrome(page: PageCore, { panes, lazy, actions, status }: ChromeOptions): void {
   const { workspace, terminals, readOnly, sandbox, facts, rail, disposables } = page;
   const { withDialogs, showSandboxes } = lazy;
   render(
