@@ -1,14 +1,11 @@
 """The messages between the runtime and the kernel host over a socket pair. Sans-I/O.
 
-Each message is a frame (`hawse_runtime.core.framing`). Its body is `kind u8
- …`:
+Each message is a frame (`hawse_runtime.core.framing`). Its body is `kind u8 | …`:
 
     kind 0   a control message: JSON with a `type`
     kind 1   `run u32 | bytes`: stdout of a run
-    kind 2   `run u32
-     bytes`: stderr of a run
-    kind 3   `run u32
-     bytes`: the bytes of large values of a run
+    kind 2   `run u32 | bytes`: stderr of a run
+    kind 3   `run u32 | bytes`: the bytes of large values of a run
 
 The host runs beside user code, which may take control of it. The runtime therefore validates all messages.
 """

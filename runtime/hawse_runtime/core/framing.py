@@ -1,6 +1,4 @@
-"""Length-prefixed messages on a byte stream: `length u32
-body` (big-endian). Sans-I/O.
-"""
+"""Length-prefixed messages on a byte stream: `length u32 | body` (big-endian). Sans-I/O."""
 
 import struct
 from collections.abc import Callable, Generator

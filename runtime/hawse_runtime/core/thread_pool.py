@@ -31,7 +31,7 @@ class Stepped(NamedTuple):
 
 
 class ThreadPool:
-    """A pool of at most `threads` threads. A function or generator is cancelled with the coroutine that awaits it."""
+    """A pool of at most `threads` threads. The coroutine that awaits work owns it."""
 
     def __init__(self, name: str, threads: int) -> None:
         """Create a pool. `name` is the prefix of the threads' names."""

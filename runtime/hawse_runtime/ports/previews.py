@@ -2,7 +2,6 @@
 
 Tokens are compared by hash, so that the duration of a look-up reveals nothing. The file is written before a preview is
 confirmed.
-confirmed.
 """
 
 import base64

@@ -32,7 +32,7 @@ class KeptStream:
             store: Stores older bytes on disk. Without a store, they are lost.
         """
         self.journal = journal
-        # Hold the positions of disconnected readers for less output: with a store, they can continue from disk.
+        # With a store, a held position can be further behind, because a reconnected reader reads old bytes from disk.
         hold_room = store.limits.each // 2 if store is not None else None
         self.pacer = Backpressure(journal, pause, resume, hold_room)
         self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None

@@ -85,7 +85,7 @@ class StreamSlots:
     def reclaim(self) -> None:
         """End stalled streams to free slots for waiting ones. Called while streams are waiting.
 
-        Any principal can end stalled streams of guests. Only the owner can end the owner's streams.
+        Streams of guests are ended for any waiting principal, streams of the owner only if the owner is waiting.
         """
         self._timer = None
         waiting = [next(iter(users)).principal for users in self._waiting.values()]

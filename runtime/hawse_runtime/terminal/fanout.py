@@ -103,7 +103,7 @@ def _aligned(cursor: int, size: int, in_flight: int) -> int:
     """Shorten `size` so that the data ends at a multiple of STEP.
 
     Returns 0 if the data does not reach such an offset while a whole step of credit is in flight: the reader grants
-    credit when it has received that step. Otherwise, the viewer is probed after PROBE seconds.
+    credit when it has received that step. If the reader waits for more data, it is probed after PROBE seconds.
     """
     aligned = size - (cursor + size) % STEP
     if aligned > 0:

@@ -35,7 +35,7 @@ class OutputCoalescer:
             self.flush()
 
     def flush(self) -> None:
-        """Notify immediately if any appended output has not been notified."""
+        """Notify immediately. The notification covers everything in the journal."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

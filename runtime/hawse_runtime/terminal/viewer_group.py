@@ -82,7 +82,7 @@ class ViewerGroup(Generic[V]):
             viewer.skip_backlog()
 
     def _elect(self) -> None:
-        """Choose the first viewer that holds the writer lease and has an emulator and an input stream.
+        """Choose the first viewer that is allowed to write and has an emulator and an input stream.
 
         The emulated screen answers queries printed before that viewer attached, and queries not sent to the previous
         one.
