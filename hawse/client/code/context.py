@@ -50,10 +50,10 @@ class Callbacks(TypedDict, total=False):
     returns.
     """
 
-    on_stdout: Callable[[bytes], object]  # with bytes of stdout
-    on_stderr: Callable[[bytes], object]  # with bytes of stderr
-    on_result: Callable[[RichResult], object]  # with each value, display and update
-    on_error: Callable[[CodeError], object]  # with the error that ends the run
+    on_stdout: Callable[[bytes], object]  # called with bytes of stdout
+    on_stderr: Callable[[bytes], object]  # called with bytes of stderr
+    on_result: Callable[[RichResult], object]  # called with each value, display and update
+    on_error: Callable[[CodeError], object]  # called with the error that ends the run
     on_input: Answer  # returns the line for `input()`; without it, `input()` raises an error in the code
 
 

@@ -135,7 +135,7 @@ class CodeRunCall(ClientCall):
 
     def _opened(self, opened: CodeRunOpened) -> None:
         if self.run is not None and self.run != opened.run:
-            # A restarted sandbox has lost its keys, so it may have run the code again as another run than this call's.
+            # A restarted sandbox has lost its keys, so the code may have run again, separately from this call.
             raise OutcomeUnknownError("the sandbox was restarted during the run", admitted="yes")
         self.run = opened.run
         for name in (*STREAMS.values(), EVENTS):

@@ -115,8 +115,7 @@ class ExecCall(ClientCall):
 
     def _opened(self, opened: ProcessOpened | SessionExecOpened) -> None:
         if self.run is not None and self.run.instance != opened.instance:
-            # A restarted sandbox has lost its keys, so it may have run the command again as another run than this
-            # call's.
+            # A restarted sandbox has lost its keys, so the command may have run again, separately from this call.
             raise OutcomeUnknownError("the sandbox was restarted during the command", admitted="yes")
         self.run = opened
         check_complete(self._cursors, opened.start)
