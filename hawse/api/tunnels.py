@@ -21,7 +21,7 @@ class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A tunnel.
 
     Attributes:
-        id: Its id, unique in the gateway: the requested name or a random one.
+        id: Its id, unique in the gateway: the requested name or a random id.
         sandbox: The sandbox.
         port: The port of the sandbox that it leads to.
         kind: Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the requested host name.
@@ -29,7 +29,7 @@ class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         host: Host name of its address, without a port; null means the gateway's.
         public_port: Port of its address, for `tcp` and `tls`; null for the gateway's own port, or while the tunnel has
             no port.
-        provider: Who gives it its address.
+        provider: The provider of its address.
         url: Its complete address, if its provider is not the gateway; null if the fields above define the address, or
             if it has none.
         problem: Why it cannot be reached at the moment; null if it can.
@@ -97,7 +97,7 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
         kind: Its protocol; null means `tcp` with `ssh`, otherwise `http`.
         public_port: Port of the gateway or the SSH server, for `tcp`; null means a free port.
         expires_in: Seconds until it ends; null if it should end with the sandbox.
-        provider: Who gives it its address.
+        provider: The provider of its address.
     """
 
     sandbox: Id

@@ -49,7 +49,7 @@ class EgressRefusalsTool(Arguments):
         found = info.recent[::-1][: self.limit]
         lines = [f"Allowed: {', '.join(info.allow) or 'nothing'}"]
         if info.deny:
-            lines.append(f"Denied, whatever is allowed: {', '.join(info.deny)}")
+            lines.append(f"Always denied: {', '.join(info.deny)}")
         if not info.running:
             lines.append("The proxy of the sandbox is not running.")
         lines.append("Refused last:" if found else "Nothing was refused.")

@@ -28,7 +28,7 @@ async def test_refusals_are_listed_with_their_reasons_the_newest_first() -> None
     answer = await EgressRefusalsTool().run(call(info))
     assert answer.text.splitlines() == [
         "Allowed: a.example",
-        "Denied, whatever is allowed: x.example",
+        "Always denied: x.example",
         "Refused last:",
         f"1970-01-01 00:01:00 UTC  request to an unknown host  protocol: {REASONS['protocol']}",
         f"1970-01-01 00:00:00 UTC  GET evil.example:443  rule: {REASONS['rule']}",

@@ -4249,7 +4249,7 @@ export interface TunnelCreate {
   public_port?: number | null;
   /** Seconds until it ends; null if it should end with the sandbox. */
   expires_in?: number | null;
-  /** Who gives it its address. */
+  /** The provider of its address. */
   provider?: "cloudflared" | "gateway" | "ssh";
 }
 
@@ -4263,7 +4263,7 @@ export interface TunnelDelete {
 
 /** A tunnel. */
 export interface TunnelInfo {
-  /** Its id, unique in the gateway: the requested name or a random one. */
+  /** Its id, unique in the gateway: the requested name or a random id. */
   id: string;
   /** The sandbox. */
   sandbox: string;
@@ -4285,7 +4285,7 @@ export interface TunnelInfo {
   expires?: number | null;
   /** Number of its open requests and connections at this gateway. */
   connections?: number;
-  /** Who gives it its address. */
+  /** The provider of its address. */
   provider?: "cloudflared" | "gateway" | "ssh";
   /** Its complete address, if its provider is not the gateway; null if the fields above define the address, or if it has none. */
   url?: string | null;
