@@ -174,8 +174,8 @@ class FileListTool(Arguments):
                 break
             found.append(f"{entry.path}/" if entry.type == "directory" else f"{entry.path}  {entry.size:,}")
         found.sort()
-        note = f"\n[more than {ENTRIES} entries: list a directory below, or use include]" if more else ""
-        listed = excerpt("\n".join(found), call.limit, "list a directory below, or use include")
+        note = f"\n[more than {ENTRIES} entries: list a subdirectory, or use include]" if more else ""
+        listed = excerpt("\n".join(found), call.limit, "list a subdirectory, or use include")
         return Answer(f"{listed or '[empty]'}{note}", data={"entries": len(found), "more": more})
 
 
