@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 WRITE_BUFFER = 128 * 1024  # bytes that the transport can buffer; every channel waits behind them
 BATCH = 64 * 1024  # bytes taken per turn of the writer
-CONGESTED = 1 << 20  # bytes of unwritten answers above this limit stop a server from reading calls
+CONGESTED = 1 << 20  # a server with more bytes of unwritten answers stops reading calls
 STALL_TIMEOUT = 30.0  # seconds that a congested server waits for its client to read
 CLOSE_TIMEOUT = 5.0  # seconds for the peer to read the last messages, so that it cannot keep the link open
 

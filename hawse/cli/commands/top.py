@@ -1,4 +1,4 @@
-"""`hawse top`: the activity of a sandbox, live."""
+"""`hawse top`: show the live activity of a sandbox."""
 
 import asyncio
 import shlex

@@ -53,8 +53,8 @@ def create(
 ) -> None:
     """Give PORT of a sandbox a public address, and print it. Anyone who knows the address can connect to the port.
 
-    The address remains the same until it expires or is removed, or the sandbox is deleted. For the name of an existing
-    tunnel of the same port, the command changes its expiry.
+    The address remains the same until it expires or is removed, or the sandbox is deleted. With the name of an existing
+    tunnel of the same port, the command changes the tunnel's expiry.
     """
 
     async def work(client: Client, box: Sandbox) -> Tunnel:
