@@ -17,7 +17,6 @@ from urllib.parse import quote
 
 import uvicorn
 import uvloop
-from starlette.applications import Starlette
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -25,12 +24,9 @@ from hawse_gateway.app import GatewayApp, create_app
 from hawse_gateway.auth.hosts import split_host
 from hawse_gateway.auth.proxy_user import SCOPE_KEY, ProxyUser
 from hawse_gateway.connection.endpoint import ConnectEndpoint
-from hawse_gateway.connection.join import MACHINES
 from hawse_gateway.core import log_config as logs
 from hawse_gateway.core.settings import SettingsError
 from hawse_gateway.egress.settings import EgressSettingsError
-from hawse_gateway.http.endpoint import REQUESTS
-from hawse_gateway.preview.proxy import AT_ONCE
 from hawse_gateway.providers.base import ProviderError
 from hawse_gateway.providers.isolation_lines import isolation_lines
 from hawse_gateway.providers.state_directory import StateDirectory, StateError
@@ -44,12 +40,10 @@ from hawse_gateway.transport.proxy_user import ProxyUserHeaders, UserHeaders
 from hawse_gateway.transport.tls import Certificate, CertificateError
 from hawse_gateway.transport.uvicorn_http import HttpProtocol
 from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
-from hawse_gateway.tunnels.options import TunnelOptions
 
 log = logging.getLogger(__name__)
 
-# Sockets in addition to WebSocket clients: pages, tickets, clients refused with 4429, the HTTP API, previews, machines.
-SPARE_CONNECTIONS: Final = 256 + REQUESTS + AT_ONCE + MACHINES
+SPARE_CONNECTIONS: Final = 256  # in addition to those of features: pages, tickets, clients refused with 4429
 SPARE_FILES: Final = 64  # open files in addition to sockets
 RETRY_AFTER: Final = 1.0  # s, in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`
@@ -87,7 +81,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         known = settings.token is not None and settings.log_format == "json"
         print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 
-    _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES + parts.part(TunnelOptions).sockets)
+    _allow_files(parts.connections + parts.sockets + SPARE_CONNECTIONS + SPARE_FILES)
     gc.freeze()  # the garbage collector need not check objects that are never freed
     with listener:
         uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
@@ -112,7 +106,7 @@ class GatewayServer(uvicorn.Server):
             announce: Called when the server accepts connections.
             certificate: The server's certificate. None disables TLS.
         """
-        super().__init__(config(app.asgi, settings))
+        super().__init__(config(app, settings))
         self._certificate = certificate
         self._connect = app.composition.part(ConnectEndpoint)
         self._announce = announce
@@ -200,9 +194,9 @@ class GatewayServer(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
 
-def config(app: Starlette, settings: Settings) -> uvicorn.Config:
+def config(app: GatewayApp, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
-        _behind_proxies(app, settings),
+        _behind_proxies(app.asgi, settings),
         http=HttpProtocol,
         ws=WebSocketProtocol,
         ws_max_size=settings.limits.text,
@@ -215,7 +209,7 @@ def config(app: Starlette, settings: Settings) -> uvicorn.Config:
         access_log=False,  # access logs would contain tickets
         proxy_headers=False,  # `_behind_proxies` reads the headers of trusted proxies
         server_header=False,
-        limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,
+        limit_concurrency=app.composition.connections + SPARE_CONNECTIONS,
         backlog=sockets.BACKLOG,
     )
 

@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 import httpx
@@ -18,15 +18,19 @@ from hawse_gateway import VERSION
 from hawse_gateway.app import FEATURES, create_app
 from hawse_gateway.auth.principals import OWNER
 from hawse_gateway.auth.tickets import OUTSTANDING
+from hawse_gateway.connection.join import MACHINES
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
+from hawse_gateway.http.endpoint import REQUESTS
 from hawse_gateway.http.feature import HTTP
 from hawse_gateway.metrics.prometheus_text import Exposition, Family
 from hawse_gateway.preview.feature import PREVIEWS
+from hawse_gateway.preview.proxy import AT_ONCE
 from hawse_gateway.providers.state_directory import StateDirectory
 from hawse_gateway.settings import Settings
 from hawse_gateway.store.base import Store
 from hawse_gateway.tunnels.feature import TUNNELS
+from hawse_gateway.tunnels.options import TunnelOptions
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
 from tests.support.http_clients import http_client
 from tests.support.stores import MemoryStore
@@ -181,3 +185,14 @@ async def test_a_capability_is_one_feature_in_the_list_and_one_class_of_settings
         assert (await http.post("/v1/preview.host")).json() == {"host": "hello.example"}
         assert "hawse_greeting 1" in (await http.get("/metrics")).text
     assert not made.runs
+
+
+async def test_the_connections_and_sockets_of_all_features_are_counted(tmp_path: Path) -> None:
+    def composed(**options: Any) -> Composition:
+        settings = Settings(state=tmp_path, token=TOKEN, isolation="none", **options)
+        return create_app(settings, {StateDirectory: StateDirectory(tmp_path), Store: MemoryStore()}).composition
+
+    few, more = composed(max_connections=10), composed(max_connections=11, tunnel_ports="20000-20009")
+    assert few.connections == 10 + REQUESTS + AT_ONCE + MACHINES
+    assert (more.connections - few.connections, few.sockets) == (1, 0)
+    assert more.sockets == more.part(TunnelOptions).sockets > 10

@@ -10,7 +10,7 @@ from hawse_gateway.audit.trail import AuditTrail
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.open_connections import OpenConnections
 from hawse_gateway.connection.endpoint import ConnectEndpoint
-from hawse_gateway.connection.join import JoinEndpoint
+from hawse_gateway.connection.join import MACHINES, JoinEndpoint
 from hawse_gateway.connection.settings import ConnectionSettings
 from hawse_gateway.core.feature import Composition, Feature
 from hawse_gateway.http.responses import error_response
@@ -27,6 +27,7 @@ PATH = "/v1/connect"
 
 def _build(gateway: Composition) -> None:
     settings = gateway.part(ConnectionSettings)
+    gateway.connections += settings.max_connections
     connect = gateway.add(
         ConnectEndpoint(
             gateway.part(AccessPolicy),
@@ -50,6 +51,7 @@ def _build_join(gateway: Composition) -> None:
     provider = gateway.find(JoinedProvider)
     if provider is None:
         return
+    gateway.connections += MACHINES
     join = JoinEndpoint(
         gateway.part(AccessPolicy),
         gateway.part(OpenConnections),

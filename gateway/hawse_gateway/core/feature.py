@@ -30,6 +30,8 @@ class Composition:
         metrics: Collectors, which are called for each scrape of `/metrics`.
         observers: Observers of all calls (`hawse_gateway.upstream.observer.CallObserver`).
         preparations: Functions that are awaited with the id of a running sandbox before a link to it is opened.
+        connections: The maximum number of connections of features to the gateway's port.
+        sockets: The maximum number of their other sockets.
         running: Context managers, which are entered in order when the gateway starts and exited in reverse order.
     """
 
@@ -46,6 +48,7 @@ class Composition:
         self.metrics: list[Collector] = []
         self.observers: list[Any] = []
         self.preparations: list[Callable[[str], Awaitable[None]]] = []
+        self.connections = self.sockets = 0
         self.running: list[AbstractAsyncContextManager[object]] = []
 
     def part(self, kind: type[T]) -> T:

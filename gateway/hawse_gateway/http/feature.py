@@ -34,6 +34,7 @@ def _build(gateway: Composition) -> None:
     access_policy = gateway.part(AccessPolicy)
     audit, links, sign_on = gateway.part(AuditTrail), gateway.part(Links), gateway.find(SignOn)
     shares = Shares(REQUESTS, "requests")
+    gateway.connections += REQUESTS
     admission = RequestAdmission(access_policy, shares, gateway.part(OpenConnections), gateway.part(ByteRates))
     provider = None if sign_on is None else sign_on.name
     sessions = SessionEndpoints(access_policy, gateway.part(Credentials), gateway.part(Tickets), audit, provider)

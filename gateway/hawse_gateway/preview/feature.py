@@ -10,7 +10,7 @@ from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.preview.addresses import PreviewAddresses
 from hawse_gateway.preview.ingress import Ingress
 from hawse_gateway.preview.methods import GatewayMethods
-from hawse_gateway.preview.proxy import PreviewProxy
+from hawse_gateway.preview.proxy import AT_ONCE, PreviewProxy
 from hawse_gateway.preview.settings import PreviewSettings
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.store.base import Store
@@ -33,6 +33,7 @@ def _build(gateway: Composition) -> None:
     )
     gateway.methods.append(GatewayMethods(preview_host=host))
     gateway.running.append(tunnels.running())
+    gateway.connections += AT_ONCE
     gateway.middleware.append(
         Middleware(
             PreviewProxy,

@@ -26,6 +26,7 @@ def _build(gateway: Composition) -> None:
     table, ingress = gateway.part(TunnelTable), gateway.part(Ingress)
     preview_host = gateway.part(PreviewSettings).preview_host
     options = gateway.ensure(TunnelOptions, lambda: _options(gateway))
+    gateway.sockets += options.sockets
 
     def connected(
         record: TunnelRecord, address: str, ended: Callable[[], None]
@@ -54,7 +55,8 @@ def _build(gateway: Composition) -> None:
 def _options(gateway: Composition) -> TunnelOptions:
     """Resolve host names of the settings to IP addresses. Blocks."""
     settings = gateway.part(TunnelSettings)
-    if gateway.part(StoreSettings).store is not None and (settings.tunnel_cloudflared or settings.tunnel_ssh):
+    published = settings.tunnel_cloudflared or settings.tunnel_ssh is not None
+    if published and gateway.part(StoreSettings).store is not None:
         raise SettingsError("--tunnel-cloudflared and --tunnel-ssh need a single gateway, without --store")
     options = settings.tunnels(gateway.part(ServerSettings).host)
     try:
