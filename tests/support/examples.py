@@ -2,6 +2,14 @@
 
 from typing import Any
 
+WAITING: dict[str, Any] = {
+    "kind": "no",
+    "idle_shell": False,
+    "guess": False,
+    "since": None,
+    "command": None,
+    "prompt": None,
+}
 TERMINAL: dict[str, Any] = {
     "id": "t",
     "instance": "i",
@@ -18,6 +26,7 @@ TERMINAL: dict[str, Any] = {
     "start": 0,
     "offset": 0,
     "viewers": 1,
+    "waiting": WAITING,
 }
 PERSON: dict[str, Any] = {
     "id": "v1",
