@@ -21,7 +21,7 @@ from tests.support.lifecycle import suspend
 PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 needs_dockerd = pytest.mark.skipif(
     os.getuid() != 0 or shutil.which("dockerd", path=PATH) is None or not docker.answers(),
-    reason="an engine of the test's own needs root, dockerd, and a machine on which an engine works (DOCKER_HOST)",
+    reason="a separate engine needs root, dockerd, and a machine where an engine works (DOCKER_HOST)",
 )
 
 
