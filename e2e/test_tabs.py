@@ -128,3 +128,16 @@ async def test_on_a_phone_tabs_are_large_enough(open_page: Open) -> None:
         assert box is not None
         assert box["height"] >= 43  # px: the strip has 44, one of which is its border
         assert box["width"] >= 44
+
+
+async def test_a_tab_is_marked_while_its_program_asks_for_a_line_or_a_password(open_page: Open) -> None:
+    view = await open_page()
+    mark = tab_of(view.page, "main").locator(".status.attention")
+    await view.run("read -s -p 'Pass''word: ' x; less -P pro''mpt /etc/passwd")
+    await view.until_text("Password:")
+    await expect(mark).to_be_visible()
+    await view.run("secret")
+    await view.until_text("prompt")
+    await expect(mark).to_have_count(0)
+    await view.type("q")
+    await expect(mark).to_have_count(0)

@@ -19,6 +19,7 @@ import type {
   TerminalOpened,
   TerminalReseed,
   TerminalResized,
+  TerminalWaiting,
 } from "../wire/methods";
 import type { Frame } from "../wire/protocol";
 import { InputStream } from "./input-stream";
@@ -61,10 +62,12 @@ export class TerminalChannel implements Disposable {
   readonly #onInput = new Emitter<Uint8Array>();
   readonly #onInputLost = new Emitter<number>();
   readonly #onInputRefused = new Emitter<number>();
+  readonly #onWaiting = new Emitter<TerminalWaiting>();
   #state: TerminalState = { phase: "detached" };
   #input = new InputStream();
   #instance: string | undefined;
   #info: TerminalOpened | undefined;
+  #waiting: TerminalWaiting | undefined;
   #channel: Channel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -95,6 +98,8 @@ export class TerminalChannel implements Disposable {
   readonly onInputLost = this.#onInputLost.on;
   /** Fires with the number of input bytes that were rejected because another viewer holds the writer lease. */
   readonly onInputRefused = this.#onInputRefused.on;
+  /** Fires when the program starts to wait for other input, or no longer waits. */
+  readonly onWaiting = this.#onWaiting.on;
 
   get state(): TerminalState {
     return this.#state;
@@ -103,6 +108,11 @@ export class TerminalChannel implements Disposable {
   /** The terminal's record at the last attach. */
   get info(): TerminalOpened | undefined {
     return this.#info;
+  }
+
+  /** Whether the program waits for input, as last reported; undefined before the first attach and after the end. */
+  get waiting(): TerminalWaiting | undefined {
+    return this.#waiting;
   }
 
   /** Offset after the last byte of output that was passed to the emulator. */
@@ -218,6 +228,7 @@ export class TerminalChannel implements Disposable {
 
   #end(state: TerminalState): void {
     this.#channel = undefined;
+    this.#waiting = undefined;
     this.#enter(state);
   }
 
@@ -243,6 +254,9 @@ export class TerminalChannel implements Disposable {
       }
       case "answers":
         this.#cursor.answers((value as { answers: boolean }).answers);
+        break;
+      case "waiting":
+        this.#waits(value as TerminalWaiting);
         break;
       case "live":
         this.#cursor.live();
@@ -271,10 +285,16 @@ export class TerminalChannel implements Disposable {
       return;
     }
     this.people.opened(opened);
+    this.#waits(opened.waiting);
     this.#enter({ phase: "replaying" });
     this.#onOpened.emit(opened);
     this.#onResized.emit(opened);
     this.#pump();
+  }
+
+  #waits(waiting: TerminalWaiting | undefined): void {
+    this.#waiting = waiting;
+    if (waiting) this.#onWaiting.emit(waiting);
   }
 
   #data(frame: Frame, cost: number): void {

@@ -66,6 +66,20 @@ test("replies pass only after the replay and only if this viewer was chosen", as
   expect(harness.sink.gateOpen).toBe(false);
 });
 
+test("the waiting state is reported, and forgotten at the end", async () => {
+  const harness = await attached();
+  const kinds: string[] = [];
+  harness.channel.onWaiting(({ kind }) => kinds.push(kind));
+  const value = { kind: "secret", prompt: "Password:" };
+  harness.gateway.socket.toClient.push(JSON.stringify({ type: "event", ch: 1, name: "waiting", value }));
+  await harness.runUntilIdle();
+  expect(kinds).toEqual(["secret"]);
+  expect(harness.channel.waiting).toEqual(value);
+  harness.gateway.terminal("main").exit = { code: 0, signal: null };
+  await harness.runUntilIdle();
+  expect(harness.channel.waiting).toBeUndefined();
+});
+
 test("an interrupted snapshot is requested again from the start", async () => {
   const harness = makeHarness();
   harness.gateway.maxFrame = 4;

@@ -9,7 +9,7 @@ import type { PaneStatus } from "../../frame/pane";
 import { leavesOf } from "../../frame/tree";
 import { type Tab, terminalOf, type Workspace } from "../../frame/workspace";
 import type { TerminalInfo } from "../../wire/methods";
-import { labelsOf } from "./terminal-list";
+import { asks, labelsOf } from "./terminal-list";
 
 export interface TabStripProps {
   workspace: Workspace;
@@ -70,6 +70,12 @@ interface ItemProps extends TabStripProps {
   labels: ReadonlyMap<string, string>;
 }
 
+/** Returns the status of a terminal whose pane is not open. */
+function statusOf(info: TerminalInfo | undefined): PaneStatus {
+  if (asks(info?.waiting)) return "attention";
+  return info?.state === "running" ? "running" : "idle";
+}
+
 function TabItem({ tab, current, labels, workspace, terminals, readOnly, href, close, menu }: ItemProps) {
   const item = useRef<HTMLLIElement>(null);
   useEffect(() => {
@@ -83,7 +89,7 @@ function TabItem({ tab, current, labels, workspace, terminals, readOnly, href, c
   const label = visible(
     (terminal && labels.get(terminal)) || pane?.title.value || terminal || leaf?.kind || "",
   );
-  const status: PaneStatus = pane?.status.value ?? (info?.state === "running" ? "running" : "idle");
+  const status: PaneStatus = pane?.status.value ?? statusOf(info);
   const progress = pane?.progress?.value;
   const name = terminalOf(tab.tree) ?? tab.key;
   return (

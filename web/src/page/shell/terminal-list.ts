@@ -1,7 +1,7 @@
 // The terminals of the sandbox: their names, whether they run, and what would be lost by closing them.
 
 import { visible } from "../../base/visible";
-import type { CommandInfo, TerminalHistoryResult, TerminalInfo } from "../../wire/methods";
+import type { CommandInfo, TerminalHistoryResult, TerminalInfo, TerminalWaiting } from "../../wire/methods";
 
 type Titled = Pick<TerminalInfo, "id" | "title">;
 
@@ -42,6 +42,11 @@ export function runningIds(terminals: readonly Pick<TerminalInfo, "id" | "state"
     .filter(({ state }) => state === "running")
     .sort((a, b) => a.started - b.started || (a.id < b.id ? -1 : 1))
     .map(({ id }) => id);
+}
+
+/** Returns whether a program asks for a line or a password. Pagers and editors wait for keys all the time. */
+export function asks(waiting: TerminalWaiting | undefined): boolean {
+  return waiting?.kind === "line" || waiting?.kind === "secret";
 }
 
 /** Returns the first unused name `shell-N`, starting at 2. */

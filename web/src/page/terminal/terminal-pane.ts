@@ -16,7 +16,7 @@ import { make } from "../dom";
 import { persistently } from "../import-with-retry";
 import { RecordingControl } from "../shell/recordings";
 import { ensureTerminal, Shell } from "../shell/shell";
-import { labelOf } from "../shell/terminal-list";
+import { asks, labelOf } from "../shell/terminal-list";
 import { type Status, statusOf } from "../status";
 import { exposeTestHandle } from "../test-handle";
 import { showBell } from "./bell";
@@ -70,6 +70,7 @@ export class TerminalPane implements Pane {
   readonly status: ReadonlySignal<PaneStatus> = computed(() => {
     if (this.#rung.value) return "attention";
     const { kind } = this.state$.value;
+    if (kind !== "failed" && asks(this.#open.value?.channel.waiting)) return "attention";
     return kind === "failed" ? "failed" : kind === "ended" ? "idle" : "running";
   });
 
@@ -288,6 +289,7 @@ export class TerminalPane implements Pane {
         terminal.options.disableStdin = !people.mayType;
         refresh();
       }),
+      channel.onWaiting(refresh),
       channel.onInputRefused(() =>
         toast(`Not sent: only ${people.holder?.name ?? "another viewer"} may type`),
       ),

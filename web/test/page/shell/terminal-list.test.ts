@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freeId, labelOf, labelsOf, lossOf, runningIds } from "../../../src/page/shell/terminal-list";
+import { asks, freeId, labelOf, labelsOf, lossOf, runningIds } from "../../../src/page/shell/terminal-list";
 import type { CommandInfo, TerminalInfo } from "../../../src/wire/methods";
 
 const terminal = (id: string, more: Partial<TerminalInfo> = {}) => ({
@@ -65,4 +65,10 @@ test("a title that is the own id, or of no other terminal, is shown", () => {
   expect(labelOf("main", "main", terminals)).toBe("main");
   expect(labelOf("b", "main.py", terminals)).toBe("main.py");
   expect(labelOf("b", "\u200b ", terminals)).toBe("b"); // nothing would be seen
+});
+
+test("a program asks for a line or a password, while a pager only waits for keys", () => {
+  const asking = (["no", "line", "secret", "key", "unknown"] as const).filter(kind => asks({ kind }));
+  expect(asking).toEqual(["line", "secret"]);
+  expect(asks(undefined)).toBe(false);
 });
