@@ -20,7 +20,7 @@ class StartExecutor(Protocol):
     async def __call__(self, options: ExecutorOptions) -> Executor: ...
 
 
-class _Shelf:
+class _KernelPool:
     """The executors of one language and kernel that are ready for use."""
 
     def __init__(self, options: ExecutorOptions, limits: PoolLimits) -> None:
@@ -45,15 +45,15 @@ class ExecutorPool:
         self._start = start
         self._tasks = tasks
         self._limits = limits
-        self._shelves: dict[tuple[str | None, str | None], _Shelf] = {}
+        self._pools: dict[tuple[str | None, str | None], _KernelPool] = {}
         self._closed = False
 
     @property
     def ready(self) -> Mapping[str, int]:
         """The number of ready executors by kernel name."""
         found: dict[str, int] = {}
-        for shelf in self._shelves.values():
-            for executor in shelf.ready:
+        for pool in self._pools.values():
+            for executor in pool.ready:
                 found[executor.kernel.kernel] = found.get(executor.kernel.kernel, 0) + 1
         return found
 
@@ -69,85 +69,85 @@ class ExecutorPool:
         """
         if not usual:
             return await self._start(options)
-        shelf = self._shelf(options)
-        executor = self._from(shelf)
+        pool = self._pool(options)
+        executor = self._from(pool)
         if executor is None:
             executor = await self._start(options)
-        self._fill(shelf)
+        self._fill(pool)
         return executor
 
     async def close(self) -> None:
         """End all executors in the pool."""
         self._closed = True
-        waiting = [executor for shelf in self._shelves.values() for executor in self._emptied(shelf)]
+        waiting = [executor for pool in self._pools.values() for executor in self._emptied(pool)]
         await asyncio.gather(*(executor.end() for executor in waiting), return_exceptions=True)
 
-    def _shelf(self, options: ExecutorOptions) -> _Shelf:
+    def _pool(self, options: ExecutorOptions) -> _KernelPool:
         key = (options.language, options.kernel)
-        shelf = self._shelves.get(key)
-        if shelf is None:
+        pool = self._pools.get(key)
+        if pool is None:
             limits = self._limits.pools.get(options.language or "", self._limits.pool)
-            shelf = self._shelves[key] = _Shelf(options, limits)
-        if shelf.options != options:  # the sandbox's environment has changed
-            self._end_all(self._emptied(shelf))
-            shelf.options = options
-        return shelf
+            pool = self._pools[key] = _KernelPool(options, limits)
+        if pool.options != options:  # the sandbox's environment has changed
+            self._end_all(self._emptied(pool))
+            pool.options = options
+        return pool
 
-    def _from(self, shelf: _Shelf) -> Executor | None:
-        while shelf.ready:
-            executor = shelf.ready.pop(0)
+    def _from(self, pool: _KernelPool) -> Executor | None:
+        while pool.ready:
+            executor = pool.ready.pop(0)
             if executor.exit is None:
                 executor.on_exit = None
                 return executor
         return None
 
-    def _fill(self, shelf: _Shelf) -> None:
+    def _fill(self, pool: _KernelPool) -> None:
         """Start the missing executors. Schedule the end of all executors in case none is used for a long time."""
-        if shelf.idle is not None:
-            shelf.idle.cancel()
+        if pool.idle is not None:
+            pool.idle.cancel()
         if self._closed:
             return
-        shelf.idle = asyncio.get_running_loop().call_later(shelf.limits.idle, self._reap, shelf)
-        while len(shelf.ready) + shelf.starting < shelf.limits.size and self._has_memory(shelf):
-            shelf.starting += 1
-            self._tasks.start(self._add(shelf, shelf.options))
+        pool.idle = asyncio.get_running_loop().call_later(pool.limits.idle, self._reap, pool)
+        while len(pool.ready) + pool.starting < pool.limits.size and self._has_memory(pool):
+            pool.starting += 1
+            self._tasks.start(self._add(pool, pool.options))
 
-    def _has_memory(self, shelf: _Shelf) -> bool:
+    def _has_memory(self, pool: _KernelPool) -> bool:
         """Return whether the language's memory limit allows another executor, assuming the size of the largest one."""
-        sizes = [executor.kernel.memory for executor in shelf.ready]
+        sizes = [executor.kernel.memory for executor in pool.ready]
         each = max(sizes, default=0)
-        return sum(sizes) + (shelf.starting + 1) * each <= shelf.limits.memory
+        return sum(sizes) + (pool.starting + 1) * each <= pool.limits.memory
 
-    async def _add(self, shelf: _Shelf, options: ExecutorOptions) -> None:
+    async def _add(self, pool: _KernelPool, options: ExecutorOptions) -> None:
         try:
             executor = await self._start(options)
         except HawseError as error:
             log.warning("! cannot start an executor for the pool: %s", error)
             return
         finally:
-            shelf.starting -= 1
-        if self._closed or shelf.idle is None or shelf.options != options or not self._fits(shelf, executor):
+            pool.starting -= 1
+        if self._closed or pool.idle is None or pool.options != options or not self._fits(pool, executor):
             await executor.end()
             return
-        executor.on_exit = lambda exit: self._ended(shelf, executor)
-        shelf.ready.append(executor)
+        executor.on_exit = lambda exit: self._ended(pool, executor)
+        pool.ready.append(executor)
 
-    def _fits(self, shelf: _Shelf, executor: Executor) -> bool:
-        sizes = [other.kernel.memory for other in shelf.ready]
-        return sum(sizes) + executor.kernel.memory <= shelf.limits.memory
+    def _fits(self, pool: _KernelPool, executor: Executor) -> bool:
+        sizes = [other.kernel.memory for other in pool.ready]
+        return sum(sizes) + executor.kernel.memory <= pool.limits.memory
 
-    def _ended(self, shelf: _Shelf, executor: Executor) -> None:
-        if executor in shelf.ready:
-            shelf.ready.remove(executor)
+    def _ended(self, pool: _KernelPool, executor: Executor) -> None:
+        if executor in pool.ready:
+            pool.ready.remove(executor)
 
-    def _reap(self, shelf: _Shelf) -> None:
-        self._end_all(self._emptied(shelf))
+    def _reap(self, pool: _KernelPool) -> None:
+        self._end_all(self._emptied(pool))
 
-    def _emptied(self, shelf: _Shelf) -> list[Executor]:
-        if shelf.idle is not None:
-            shelf.idle.cancel()
-            shelf.idle = None
-        ready, shelf.ready = shelf.ready, []
+    def _emptied(self, pool: _KernelPool) -> list[Executor]:
+        if pool.idle is not None:
+            pool.idle.cancel()
+            pool.idle = None
+        ready, pool.ready = pool.ready, []
         for executor in ready:
             executor.on_exit = None
         return ready
