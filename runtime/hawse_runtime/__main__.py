@@ -35,7 +35,7 @@ from hawse_runtime.code.host_protocol import OWN_PYTHON
 from hawse_runtime.code.limits import CodeLimits
 from hawse_runtime.core.folder import Folder
 from hawse_runtime.core.registry import Retention
-from hawse_runtime.posix import inner_sandbox, linux, two_users
+from hawse_runtime.posix import inner_sandbox, linux, user_separation
 from hawse_runtime.posix.spawn import keep_descriptors, spawn_in
 from hawse_runtime.settings import RuntimeLimits, RuntimeSettings
 
@@ -144,7 +144,7 @@ def _add_isolation_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--users",
-        type=two_users.Users.parse,
+        type=user_separation.Users.parse,
         metavar="RUNTIME:PROGRAMS",
         help="two user ids, in a container; needs --socket, --private and the capabilities CHOWN, SETGID, SETUID",
     )
@@ -219,7 +219,7 @@ def _context(certificate: str) -> "SSLContext":
 def _become(args: argparse.Namespace) -> socket.socket:
     """Switch to the two users, and return the listening socket."""
     try:
-        thread, listener = two_users.separate(
+        thread, listener = user_separation.separate(
             args.users, private=args.private, socket_path=args.socket, workspace=args.workspace
         )
     except OSError as error:
@@ -236,7 +236,7 @@ def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> 
         egress.lend(proxied, egress.SOCKET_NAME, partial(egress.in_directory, private.descriptor()))
     else:  # the private directory is a volume that the proxy cannot access
         path = args.socket.with_name(egress.SOCKET_NAME)
-        egress.lend(proxied, str(path), partial(two_users.use_files_of_runtime, args.users))
+        egress.lend(proxied, str(path), partial(user_separation.use_files_of_runtime, args.users))
 
 
 def _default_signals() -> None:

@@ -138,7 +138,7 @@ def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[s
         "Env": [f"{name}={value}" for name, value in environment.items()],
         "Entrypoint": bundle.command(BUNDLE),
         "Cmd": ["hawse_runtime", *where, *who, "--sandbox", place.unit, "--id", start.runtime, *start.arguments],
-        "User": "0:0",  # the runtime switches users, see runtime/hawse_runtime/posix/two_users.py
+        "User": "0:0",  # the runtime switches users, see runtime/hawse_runtime/posix/user_separation.py
         "WorkingDir": "/",
         "Hostname": "hawse",
         "Healthcheck": {"Test": ["NONE"]},  # the image's health check is for the image's own program

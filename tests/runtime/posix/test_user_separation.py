@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hawse_runtime.posix.two_users import Users, separate
+from hawse_runtime.posix.user_separation import Users, separate
 
 
 def test_the_two_users_are_read_from_text() -> None:
@@ -36,7 +36,7 @@ def test_a_process_with_several_threads_is_refused(tmp_path: Path) -> None:
 # Prints the users of each thread, the one for files last (proc_pid_status(5)). The second one uses the runtime's files.
 THREADS = """
 import os, pathlib, threading
-from hawse_runtime.posix.two_users import Users, use_files_of_runtime
+from hawse_runtime.posix.user_separation import Users, use_files_of_runtime
 os.setresuid(990, 1000, 990)
 ready, end = threading.Event(), threading.Event()
 def work():
