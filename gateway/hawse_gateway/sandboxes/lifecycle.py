@@ -22,9 +22,9 @@ from hawse_gateway.sandboxes import records, requests
 from hawse_gateway.sandboxes.admission import Admission
 from hawse_gateway.sandboxes.driver import Driver
 from hawse_gateway.sandboxes.egress import SandboxEgress
+from hawse_gateway.sandboxes.errors import cleanup_pending, not_started, not_wanted, repeated
 from hawse_gateway.sandboxes.grants import Grants
 from hawse_gateway.sandboxes.joining import JoinedSandboxes
-from hawse_gateway.sandboxes.outcomes import cleanup_pending, not_started, not_wanted, repeated
 from hawse_gateway.sandboxes.pool import MEMBER, Pool, stocks
 from hawse_gateway.sandboxes.progress import ProgressTable
 from hawse_gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted

@@ -2,7 +2,7 @@ import msgspec
 
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import SandboxSpec
-from hawse_gateway.sandboxes.outcomes import cleanup_pending, not_started, not_wanted, repeated
+from hawse_gateway.sandboxes.errors import cleanup_pending, not_started, not_wanted, repeated
 from hawse_gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored
 from hawse_gateway.store.clock import Clock
 
