@@ -50,11 +50,11 @@ from hawse_gateway.mounts.methods import MountOptions
 from hawse_gateway.providers.base import Capabilities, Endpoint, Report
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
 from hawse_gateway.sandboxes.egress import SandboxEgress
-from hawse_gateway.sandboxes.grants import Grants
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.owners import Owners
 from hawse_gateway.sandboxes.progress import ProgressTable
 from hawse_gateway.sandboxes.records import AllRows
+from hawse_gateway.sandboxes.secret_grants import SecretGrants
 from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.sandboxes.templates import Templates
 from hawse_gateway.server import GatewayServer
@@ -284,7 +284,7 @@ class FakeSandboxes(Changes):
         self.joining = SimpleNamespace(why=None)
         self.vacancy = SimpleNamespace(seconds=self.alone_for)
         self.alone = 0.0  # seconds; the result of `alone_for`
-        self.egress = SandboxEgress(cast(SandboxTable, None), {}, Grants(EgressSettings(), Templates()))
+        self.egress = SandboxEgress(cast(SandboxTable, None), {}, SecretGrants(EgressSettings(), Templates()))
 
     @asynccontextmanager
     async def running(self, calls: object) -> AsyncIterator[None]:

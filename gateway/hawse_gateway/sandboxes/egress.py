@@ -6,8 +6,8 @@ from contextlib import aclosing
 from hawse.api.egress import EgressLost, EgressRequest
 from hawse_gateway.egress.control import Status
 from hawse_gateway.providers.base import Egress, Provider
-from hawse_gateway.sandboxes.grants import Grants
 from hawse_gateway.sandboxes.records import SandboxRecord
+from hawse_gateway.sandboxes.secret_grants import SecretGrants
 from hawse_gateway.sandboxes.table import SandboxTable
 
 
@@ -20,7 +20,7 @@ class SandboxEgress:
         grants: Decides which secrets sandboxes get.
     """
 
-    def __init__(self, table: SandboxTable, providers: Mapping[str, Provider], grants: Grants) -> None:
+    def __init__(self, table: SandboxTable, providers: Mapping[str, Provider], grants: SecretGrants) -> None:
         self.grants = grants
         self._table = table
         self._providers = providers

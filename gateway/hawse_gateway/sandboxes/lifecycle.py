@@ -23,13 +23,13 @@ from hawse_gateway.sandboxes.admission import Admission
 from hawse_gateway.sandboxes.driver import Driver
 from hawse_gateway.sandboxes.egress import SandboxEgress
 from hawse_gateway.sandboxes.errors import cleanup_pending, not_started, not_wanted, repeated
-from hawse_gateway.sandboxes.grants import Grants
 from hawse_gateway.sandboxes.joining import JoinedSandboxes
 from hawse_gateway.sandboxes.pool import MEMBER, Pool, stocks
 from hawse_gateway.sandboxes.progress import ProgressTable
 from hawse_gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
 from hawse_gateway.sandboxes.requests import Creation
 from hawse_gateway.sandboxes.run_checks import RunChecks, RuntimeCalls, previews_before_end
+from hawse_gateway.sandboxes.secret_grants import SecretGrants
 from hawse_gateway.sandboxes.settings import IDLE_TIMEOUT
 from hawse_gateway.sandboxes.supervisor import SWEEP, Supervisor
 from hawse_gateway.sandboxes.table import SandboxTable
@@ -83,7 +83,7 @@ class Sandboxes:
         self._clock = clock or Clock()
         self.vacancy = Vacancy(store, self._clock)
         self._table = SandboxTable(store, self.rows)
-        self.egress = SandboxEgress(self._table, providers, Grants(egress or EgressSettings(), self.templates))
+        self.egress = SandboxEgress(self._table, providers, SecretGrants(egress or EgressSettings(), self.templates))
         self._idle_timeout = idle_timeout
         self._admission = admission
         self._capabilities: dict[str, Capabilities] = {}

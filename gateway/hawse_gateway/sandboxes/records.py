@@ -64,7 +64,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         template: The name of its template, if any.
         files: Whether the template's files are written to its workspace.
         snapshot: The id of a backup that is not restored into its workspace yet, or None.
-        grants: The reasons why it can use secrets, by the secret's name (`hawse_gateway.sandboxes.grants`).
+        grants: The reasons why it can use secrets, by the secret's name (`hawse_gateway.sandboxes.secret_grants`).
         labels: The labels for selection by clients.
         ports: The ports whose previews are created at the start.
         previews: The digests of its preview tokens while it is not running. None if unknown.

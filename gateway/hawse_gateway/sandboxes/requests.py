@@ -28,7 +28,7 @@ class Creation:
         params: These parameters, merged with the template's values.
         template: The template, or None.
         owner: The id of the principal that creates the sandbox.
-        grants: The reasons why the sandbox can use secrets, as returned by `Grants.check`.
+        grants: The reasons why the sandbox can use secrets, as returned by `SecretGrants.check`.
     """
 
     id: str

@@ -9,8 +9,8 @@ from hawse.wire import HawseError, Principal
 from hawse_gateway.auth.principals import OWNER
 from hawse_gateway.egress.settings import EgressSettings, SecretSettings
 from hawse_gateway.providers.base import SandboxSpec
-from hawse_gateway.sandboxes.grants import OPERATOR, Grants
 from hawse_gateway.sandboxes.records import SandboxRecord
+from hawse_gateway.sandboxes.secret_grants import OPERATOR, SecretGrants
 from hawse_gateway.sandboxes.templates import Template, Templates
 from hawse_gateway.store.clock import Clock
 
@@ -18,10 +18,10 @@ ANN = Principal(id="ann", name="", kind="user", rights=("operate/~",))
 POLICY = EgressPolicy(allow=["api.test"], secrets=["api"])
 
 
-def grants(users: list[str], *, template: EgressPolicy | None = None, secret: bool = True) -> Grants:
+def grants(users: list[str], *, template: EgressPolicy | None = None, secret: bool = True) -> SecretGrants:
     table = SecretSettings(hosts=["api.test"], header="A", env="PATH", users=users)
     templates = Templates({} if template is None else {"t": Template(network="filtered", egress=template)})
-    return Grants(EgressSettings(secrets={"api": table} if secret else {}), templates)
+    return SecretGrants(EgressSettings(secrets={"api": table} if secret else {}), templates)
 
 
 def record(**known: Any) -> SandboxRecord:
@@ -55,7 +55,7 @@ def test_a_secret_is_allowed_for_a_reason() -> None:
         (grants(["bob"]), {"owner": "ann"}, False),
     ],
 )
-def test_a_secret_is_withheld_when_its_reason_is_gone(now: Grants, known: dict[str, Any], expected: bool) -> None:
+def test_a_secret_is_withheld_when_its_reason_is_gone(now: SecretGrants, known: dict[str, Any], expected: bool) -> None:
     kept = POLICY if expected else EgressPolicy(allow=["api.test"])
     assert now.effective(record(**known)) == kept
     assert now.spec(record(**known)).egress == kept

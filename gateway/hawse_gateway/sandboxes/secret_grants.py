@@ -19,7 +19,7 @@ from hawse_gateway.sandboxes.templates import Templates
 OPERATOR: Final = ""  # the reason for a user with full rights; other reasons are the id of a user in the secret's table
 
 
-class Grants:
+class SecretGrants:
     """Decides which secrets sandboxes get.
 
     Args:
