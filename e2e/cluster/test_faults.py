@@ -439,8 +439,8 @@ async def test_a_node_that_does_not_report_is_unavailable_until_it_does(site: Si
             return (await box.info()).state == "failed"
 
         await asked(reported)
-        assert (await box.info()).reason == "its pod's node is not reporting"
-        with pytest.raises(hawse.UnavailableError, match="its pod's node is not reporting"):
+        assert (await box.info()).reason == "the pod's node is not reporting"
+        with pytest.raises(hawse.UnavailableError, match="the pod's node is not reporting"):
             await box.wake()
             async with hawse.connect(site.stack.base, token=site.stack.token) as other:
                 await other.sandbox("on-it").exec(["/bin/sh", "-c", ":"])

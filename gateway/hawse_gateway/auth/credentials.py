@@ -305,7 +305,8 @@ class Credentials:
         own = sum(one.principal.id == new.principal.id for one, _ in self._rows.values())
         if len(self._rows) >= TOTAL or own >= OF_EACH_USER:
             raise HawseError(
-                "limit_exceeded", f"at most {TOTAL} credentials, {OF_EACH_USER} for each user: revoke some"
+                "limit_exceeded",
+                f"at most {TOTAL} credentials can exist, {OF_EACH_USER} of each user: revoke some of them",
             )
 
     def _descendants(self, id: str) -> Iterator[str]:

@@ -87,7 +87,7 @@ class BackupSpace:
                 room, full = await self._room(record, caller)
                 if room >= wanted:  # no other backup has reserved the space
                     return
-        raise limit_exceeded(f"{full}: delete some")
+        raise limit_exceeded(f"{full}: delete some backups")
 
     async def _room(self, record: BackupRecord, caller: Principal) -> tuple[int, str]:
         """Return the available bytes for a backup, and the message for exceeding them."""

@@ -190,10 +190,10 @@ class BackupTransfers:
         except TimeoutError:
             if not stalled.expired():
                 raise
-            text = f"nothing moved for {self._stall_timeout:g} s"
+            text = f"no data was transferred for {self._stall_timeout:g} s"
             if stalled.when() == end:  # not compared with the loop's clock, which can be slightly behind its timers
-                text = f"it took more than {self._work_timeout:g} s"
-            raise HawseError("deadline_exceeded", f"the backup was given up: {text}", admitted="yes") from None
+                text = f"it took longer than {self._work_timeout:g} s"
+            raise HawseError("deadline_exceeded", f"the transfer was aborted: {text}", admitted="yes") from None
 
     async def _store_archive(
         self, record: BackupRecord, params: BackupCreate, caller: Principal, report: Report, moved: Moved

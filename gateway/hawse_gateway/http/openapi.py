@@ -222,7 +222,7 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
     return {
         "parameters": [SANDBOX, FILE_PATH],
         "get": operation(
-            "files.get", METHODS["file.read"], "Download a file, or a part of it.", [RANGE], WHOLE_FILE | FILE_PART
+            "files.get", METHODS["file.read"], "Download a file or a range of it.", [RANGE], WHOLE_FILE | FILE_PART
         ),
         "head": operation(
             "files.head",

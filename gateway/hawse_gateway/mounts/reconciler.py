@@ -182,8 +182,10 @@ class MountReconciler:
                     await self._changed.wait()
         except TimeoutError:
             cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
-            why, _ = self._failures.get(id, ("it takes longer", 0.0))
-            text = f"{cached.pending} files of mount {id!r} are not uploaded yet; it is deleted afterwards: {why}"
+            why, _ = self._failures.get(id, ("the upload takes longer", 0.0))
+            text = (
+                f"{cached.pending} files of mount {id!r} are not uploaded yet; the mount is deleted afterwards: {why}"
+            )
             if (record := await self._records.get(id)) is not None and record.info.backup is not None:
                 text = f"the changes of mount {id!r} are not deleted yet; the deletion continues: {why}"
             raise HawseError("unavailable", text, admitted="yes", details={"pending": cached.pending}) from None
@@ -360,7 +362,7 @@ class MountReconciler:
             if not image.is_file():
                 text = (
                     f"the image of backup {info.backup!r} was deleted: restore it with the mode `overlay` to build it "
-                    "again, unless the backup was deleted, too"
+                    "again, unless the backup was deleted as well"
                 )
                 raise HawseError("unavailable", text)
             return Source(image=image)

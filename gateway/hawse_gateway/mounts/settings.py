@@ -196,7 +196,7 @@ def named_source(settings: MountSettings, name: str, prefix: str, user: str, san
             raise HawseError("unavailable", f"the directory of {name!r} is unusable: {error.strerror}") from error
         allowed = os.path.realpath(os.path.join(root, own))
         if not Path(real).is_relative_to(allowed) or not Path(allowed).is_relative_to(root) or not os.path.isdir(real):
-            raise HawseError("unavailable", f"the prefix of {name!r} is not a directory in it")
+            raise HawseError("unavailable", f"the prefix in {name!r} is not a directory")
         return Source(directory=real, read_only=directory.read_only)
     raise HawseError("unavailable", f"this gateway no longer has a bucket or directory {name!r}")
 

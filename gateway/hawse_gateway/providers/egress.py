@@ -336,7 +336,7 @@ def _wait_until_ready(child: subprocess.Popen[bytes], paths: SandboxPaths) -> No
             raise OSError(f"the proxy was not ready within {START_TIMEOUT:g} s")
         if pipe.read(len(READY)) != READY:
             with (paths.egress / LOG_NAME).open("rb") as file:
-                raise OSError(file.read(LOG_MAX).decode(errors="replace").strip() or "it has ended")
+                raise OSError(file.read(LOG_MAX).decode(errors="replace").strip() or "the process has ended")
 
 
 @contextmanager

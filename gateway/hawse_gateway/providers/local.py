@@ -101,7 +101,7 @@ class LocalProvider:
             else:
                 installable["filtered"] = INSTALL
         else:
-            refused["filtered"] = "it needs bubblewrap: without isolation, programs use the machine's network"
+            refused["filtered"] = "bubblewrap is required: without isolation, programs use the machine's network"
         return Capabilities(
             provider="local",
             isolation=self._isolation,

@@ -179,7 +179,7 @@ class Driver:
         try:
             endpoint = await self._begin(provider, record, run)
         except HawseError as error:
-            stopping = records.stopping(run, self._clock.now(), "its start failed")
+            stopping = records.stopping(run, self._clock.now(), "the start failed")
             await self._store.write(row.put(stopping), lease=lease)  # recorded first, because a process may be running
             await self._fail(sandbox, error, lease)
             return

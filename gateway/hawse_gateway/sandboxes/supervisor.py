@@ -225,8 +225,8 @@ class Supervisor:
             return False
         if self._clock.until(rows.sandbox.value.expires) > 0:
             return False
-        log.info("= sandbox %s: its lifetime is over", rows.id, extra={"sandbox": rows.id})
-        return await self._want(rows, "deleted", "its lifetime is over")
+        log.info("= sandbox %s: the lifetime has expired", rows.id, extra={"sandbox": rows.id})
+        return await self._want(rows, "deleted", "the lifetime has expired")
 
     async def _alive(self, rows: Rows, seen: Mapping[str, Mapping[str, Observation]]) -> bool:
         """Return whether the runtime of a run is alive and not suspended. End the run if its runtime is gone."""

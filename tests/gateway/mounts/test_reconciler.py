@@ -337,7 +337,7 @@ async def test_an_overlay_whose_process_was_killed_is_mounted_again_when_program
             process.kill()
             await eventually(lambda: ended(process))
             await made.until("failed")
-            assert "once no program uses it" in ((await made.reconciler.describe(record)).reason or "")
+            assert "when no program uses it" in ((await made.reconciler.describe(record)).reason or "")
             used.write("1")
         await made.until("mounted")
         assert (data / "changed").read_text() + (data / "d/x").read_text() == "1of the image"

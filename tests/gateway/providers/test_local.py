@@ -258,7 +258,7 @@ async def test_the_capabilities_contain_the_reason_for_weaker_isolation(state: S
     provider = LocalProvider(state, "none", isolation_reason="bwrap is not installed")
     capabilities = await provider.capabilities()
     assert (capabilities.isolation, capabilities.isolation_reason) == ("none", "bwrap is not installed")
-    assert "it needs bubblewrap" in capabilities.refused["filtered"]
+    assert "bubblewrap is required" in capabilities.refused["filtered"]
     assert not capabilities.images
 
 

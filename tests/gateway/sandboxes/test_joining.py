@@ -123,7 +123,7 @@ async def test_a_machine_that_stays_away_lets_it_sleep(
     time.now += GRACE
     await sandboxes.sweep()
     info = await sandboxes.get("unit")
-    assert (info.state, info.reason) == ("sleeping", "its machine is not connected")
+    assert (info.state, info.reason) == ("sleeping", "the machine is not connected")
 
 
 async def test_a_stopped_or_deleted_sandbox_cannot_be_joined(sandboxes: Sandboxes) -> None:

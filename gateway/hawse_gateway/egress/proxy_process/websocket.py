@@ -41,20 +41,20 @@ def handshake_key(fields: Headers, method: str) -> bytes:
         ValueError: The handshake is invalid.
     """
     if method != "GET":
-        raise ValueError("its method must be GET")
+        raise ValueError("the method must be GET")
     if any(name in (b"content-length", b"transfer-encoding") for name, _ in fields):
-        raise ValueError("it must not have content")
+        raise ValueError("the request must not have content")
     if _one(fields, b"upgrade").lower() != b"websocket" or b"upgrade" not in _options(fields):
-        raise ValueError("it needs `Upgrade: websocket` and `Connection: Upgrade`")
+        raise ValueError("the request needs `Upgrade: websocket` and `Connection: Upgrade`")
     if _one(fields, b"sec-websocket-version") != b"13":
-        raise ValueError("its version must be 13")
+        raise ValueError("the version must be 13")
     key = _one(fields, b"sec-websocket-key")
     try:
         valid = len(base64.b64decode(key, validate=True)) == KEY_BYTES
     except binascii.Error:
         valid = False
     if not valid:
-        raise ValueError("its key is not 16 bytes in base64")
+        raise ValueError("the key is not 16 bytes in base64")
     return key
 
 
@@ -165,7 +165,7 @@ def _one(fields: Headers, name: bytes) -> bytes:
     """Return the value of a header that must occur exactly once. Raises `ValueError`."""
     found = [value.strip() for each, value in fields if each == name]
     if len(found) != 1:
-        raise ValueError(f"it needs exactly one {name.decode()} header")
+        raise ValueError(f"the request needs exactly one {name.decode()} header")
     return found[0]
 
 

@@ -22,7 +22,7 @@ from hawse_gateway.providers.joined.machines import Machines
 
 JOINED: Final = "joined"  # the name of the provider
 GRACE: Final = 30.0  # s
-OFFLINE: Final = "its machine is not connected"
+OFFLINE: Final = "the machine is not connected"
 
 
 class JoinedProvider:

@@ -241,11 +241,11 @@ class KubernetesProvider:
         runtime = _label(pod, RUNTIME_LABEL)
         host = pod_state.address(pod)
         if host is None:
-            reason = pod_state.end_reason(pod) if pod_state.is_ending(pod) else "its pod is not running yet"
+            reason = pod_state.end_reason(pod) if pod_state.is_ending(pod) else "the pod is not running yet"
             return self._seen(unit, "unreachable", runtime, keeps=exists, reason=reason)
         endpoint = Endpoint(TcpAddress(host, PORT))
         if pod_state.node_lost(pod):
-            reason = "its pod's node is not reporting"
+            reason = "the pod's node is not reporting"
             return self._seen(unit, "frozen", runtime, endpoint, keeps=exists, reason=reason)
         return self._seen(unit, "running", runtime, endpoint, keeps=exists)
 
@@ -292,7 +292,7 @@ class KubernetesProvider:
         def decided() -> HawseError | str | None:
             nonlocal reported
             if (pod := now()) is None:
-                return HawseError("unavailable", "its pod was deleted")
+                return HawseError("unavailable", "the pod was deleted")
             if (progress := pod_state.progress(pod)) != reported:
                 report(progress)
                 reported = progress
@@ -306,14 +306,14 @@ class KubernetesProvider:
             if not self._pods.current:
                 raise HawseError("unavailable", "the cluster is not reporting changes") from None
             waiting = now() or created
-            reason = pod_state.waiting_for_node(waiting) or "the cluster did not choose one in time"
+            reason = pod_state.waiting_for_node(waiting) or "the cluster did not choose a node in time"
             details = {"retry_after": RETRY_AFTER}
             raise HawseError("capacity_exceeded", f"no node for the sandbox: {reason}", details=details) from None
         try:
             async with asyncio.timeout(NOTICE_TIMEOUT):
                 await self._pods.until(lambda: after(pod_state.noticed))
         except TimeoutError:
-            reason = "its node may be down" if self._pods.current else "the cluster is not reporting changes"
+            reason = "the node may be down" if self._pods.current else "the cluster is not reporting changes"
             message = f"no node started the pod within {NOTICE_TIMEOUT:g} s: {reason}"
             raise HawseError("unavailable", message) from None
         try:
@@ -341,7 +341,7 @@ class KubernetesProvider:
                         return
                     pod = self._pods.objects.get(name_of(created))
                     if pod is None or not _same(pod, created):
-                        raise HawseError("unavailable", "the runtime has ended: its pod was deleted")
+                        raise HawseError("unavailable", "the runtime has ended: the pod was deleted")
                     if pod_state.address(pod) is None:
                         raise HawseError("unavailable", f"the runtime has ended: {pod_state.end_reason(pod)}")
                     await asyncio.sleep(delay)
@@ -370,7 +370,7 @@ class KubernetesProvider:
         except TimeoutError:
             pod = self._pods.objects.get(name)
             lost = pod is not None and pod_state.node_lost(pod)
-            reason = "its node is not reporting" if lost else "the cluster has not reported its end"
+            reason = "the node is not reporting" if lost else "the cluster has not reported its end"
             raise HawseError("unavailable", f"{kind.__name__} {name}: {reason}") from None
 
 

@@ -44,7 +44,7 @@ class Verifier:
     def verify(self, token: str, audience: str) -> Claims:
         """Return the claims of a token for `audience`. Raises `InvalidTokenError`."""
         if len(token) > TOKEN_SIZE:
-            raise InvalidTokenError(f"it has more than {TOKEN_SIZE} characters")
+            raise InvalidTokenError(f"the token has more than {TOKEN_SIZE} characters")
         try:
             found = jwt.decode(token, self._key, registry=self._registry)
             registry = jwt.JWTClaimsRegistry(
@@ -59,7 +59,7 @@ class Verifier:
         except JoseError as error:
             raise InvalidTokenError(str(error)) from error
         except (ValueError, TypeError, RecursionError) as error:
-            raise InvalidTokenError("it is not a signed JWT") from error
+            raise InvalidTokenError("the token is not a signed JWT") from error
         return found.claims
 
     def verify_login(self, token: str, client_id: str, nonce: str) -> Claims:
@@ -76,11 +76,11 @@ class Verifier:
         claims = self.verify(token, client_id)
         given = claims.get("nonce")
         if not isinstance(given, str) or not hmac.compare_digest(given.encode(), nonce.encode()):
-            raise InvalidTokenError("it belongs to another login: the nonce differs")
+            raise InvalidTokenError("the token belongs to another login: the nonce differs")
         audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
         authorized = claims.get("azp")
         if authorized not in (None, client_id) or (len(audiences) > 1 and authorized is None):
-            raise InvalidTokenError("it was issued to another client")
+            raise InvalidTokenError("the token was issued to another client")
         return claims
 
     def _key(self, message: Any) -> Any:
@@ -89,9 +89,9 @@ class Verifier:
         if id is None and len(keys) == 1:
             return next(iter(keys.values()))
         if not isinstance(id, str) or id not in keys:
-            raise UnknownKeyError("its key is unknown")
+            raise UnknownKeyError("the key of the token is unknown")
         key = keys[id]
         named = key.get("alg")
         if named is not None and named != message.headers().get("alg"):
-            raise InvalidTokenError("its key is for another algorithm")
+            raise InvalidTokenError("the key is for another algorithm")
         return key

@@ -21,7 +21,7 @@ def silent(_: object) -> None:
 
 async def test_a_unit_starts_when_its_machine_is_connected() -> None:
     provider = JoinedProvider()
-    with pytest.raises(HawseError, match="unavailable: its machine is not connected"):
+    with pytest.raises(HawseError, match="unavailable: the machine is not connected"):
         await provider.start("unit", SandboxSpec(), "f" * 16, silent)
     provider.machines.add(machine())
     endpoint = await provider.start("unit", SandboxSpec(), "f" * 16, silent)
@@ -43,7 +43,7 @@ async def test_a_machine_that_was_disconnected_counts_as_running_for_a_while() -
     assert (await provider.observe("unit", RUNTIME)).state == "running"
     time.now += GRACE
     seen = await provider.observe("unit", RUNTIME)
-    assert (seen.state, seen.reason) == ("stopped", "its machine is not connected")
+    assert (seen.state, seen.reason) == ("stopped", "the machine is not connected")
 
 
 async def test_a_stop_ends_the_processes_on_the_machine_and_gives_the_reason() -> None:

@@ -355,7 +355,7 @@ async def test_a_pod_deleted_before_it_has_a_node_is_not_waited_for(instance: st
         async with asyncio.timeout(TIMEOUT):
             code, message = await starting
     assert code == "unavailable"
-    assert "it was deleted" in message or message == "its pod was deleted"  # its end, or its removal, was noticed
+    assert "it was deleted" in message or message == "the pod was deleted"  # its end, or its removal, was noticed
 
 
 async def test_an_exhausted_quota_is_a_lack_of_capacity(provider: KubernetesProvider, instance: str) -> None:
