@@ -1,8 +1,8 @@
-"""How soon, and how exactly, a terminal knows that its program waits for input.
+"""Measures how quickly and how accurately the runtime detects that a terminal's program waits for input.
 
-`python -m bench.waiting [ROUNDS]` starts each installed program in a terminal of a runtime. It prints the reported kind
-and the milliseconds from the last output (or from the start, if it prints nothing) to the report. Then it watches
-silent programs, which must not be reported, and measures looks at hostile programs.
+`python -m bench.waiting [ROUNDS]` starts each installed program in a terminal of a runtime. It prints the reported
+kind, and the milliseconds from the last output (or from the start, without output) to the report. It then watches
+silent programs, which must not be reported, and measures inspections of hostile programs.
 """
 
 import os
@@ -22,8 +22,8 @@ from tests.support.runtime import Client, Served
 
 ROUNDS = 5
 LIMIT = 5.0  # seconds to wait for a report
-WATCH = 3.0  # seconds for which a silent program is watched
-GOAL = 0.5  # seconds
+WATCH = 3.0  # seconds to watch a silent program
+GOAL = 0.5  # maximum seconds until a report
 ENV = {"PATH": os.environ["PATH"], "TERM": "xterm-256color"}
 
 GETPASS = "import getpass; getpass.getpass('Passphrase: ')"
@@ -31,11 +31,11 @@ MENU = "import curses; curses.wrapper(lambda screen: (screen.addstr('menu'), scr
 
 
 class Asking(NamedTuple):
-    """A program that asks, and the kind that must be reported."""
+    """A program that asks for input, and the kind that must be reported."""
 
     argv: list[str]
     kind: str
-    latest: float = 0.0  # seconds after its start when it reads, if it prints nothing then
+    latest: float = 0.0  # seconds from its start to its read, if it prints nothing before the read
 
 
 PROGRAMS = {
@@ -127,7 +127,7 @@ async def ask(client: Client, asking: Asking, name: str) -> tuple[str, float]:
     seen, last = 0, started + asking.latest
 
     def ended() -> bool:
-        """Note the time of new output; return whether the wait has ended. Called after each message."""
+        """Record the time of new output. Return whether the wait has ended. Called after each message."""
         nonlocal seen, last
         if len(shell.output) != seen:
             seen, last = len(shell.output), time.monotonic()
@@ -141,7 +141,7 @@ async def ask(client: Client, asking: Asking, name: str) -> tuple[str, float]:
 
 
 async def watch(client: Client, argv: list[str], name: str) -> Any:
-    """Return the state of a program that must not be reported after WATCH seconds."""
+    """Return the state, after WATCH seconds, of a program that must not be reported."""
     await client.ask("terminal.create", id=name, argv=argv)
     waited = await client.ask("terminal.wait", id=name, waiting=True, timeout=WATCH)
     state = (await client.ask("terminal.get", id=name))["waiting"]
@@ -189,7 +189,7 @@ async def measure_silence(client: Client) -> None:
 
 
 def look_at(program: str) -> str:
-    """Return the result and the milliseconds of a look at a hostile program."""
+    """Return the result of inspecting a hostile program, and the milliseconds that it took."""
     pid, master = spawn_pty(["python3", "-c", program], env=ENV, cwd="/", cols=80, rows=24)
     os.set_blocking(master, True)
     os.read(master, 100)

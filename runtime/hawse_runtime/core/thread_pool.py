@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-DISK_THREADS = 8  # maximum number of threads blocked by a slow disk
+DISK_THREADS = 8  # threads that a slow disk can block
 SEARCH_THREADS = 2  # regular expressions hold the GIL, so more threads would not help
-LOOK_THREADS = 2  # looks at programs of terminals: memory that a program has mapped from a slow file can block one
+LOOK_THREADS = 2  # inspects programs; memory that a program has mapped from a slow file can block a thread
 PROC_THREADS = 2  # for look-ups of all processes' sockets, which take a few milliseconds, or more on a large machine
 _NO_THREAD = "can't start new thread"  # the message of Python's RuntimeError
 IMAGE_THREADS = 1  # zlib releases the GIL; more threads would compete with the terminals

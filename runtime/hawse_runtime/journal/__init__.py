@@ -1,4 +1,4 @@
-"""Output as a log of bytes with absolute offsets: the ring in memory, spill to disk, backpressure, input offsets.
+"""The output log: bytes with absolute offsets, in memory and on disk, with backpressure and input offsets.
 
-Readers are only cursors here; terminals and processes are unknown.
+This package knows neither terminals nor processes. A reader is only a cursor.
 """

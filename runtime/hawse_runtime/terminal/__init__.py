@@ -1,4 +1,4 @@
 """Terminals: the PTY, its viewers, automation for agents and shell integration.
 
-Recorders are unknown here: a recording subscribes to a terminal like a viewer.
+This package does not know recorders: a recording subscribes to a terminal like a viewer.
 """

@@ -1,8 +1,8 @@
-"""Commands reported by a shell: OSC 133 (FinalTerm's semantic prompts) with the command line from OSC 633;E.
+"""The history of commands reported by a shell through OSC 133 (FinalTerm's semantic prompts) and OSC 633;E.
 
-    A prompt   B command line   C output   D;CODE end
+    A: prompt   B: command line   C: output   D;CODE: end of the command
 
-The marks are not trusted, because any program can print them.
+OSC 633;E reports the command line. The marks are untrusted input, because any program can print them.
 """
 
 import re
@@ -15,9 +15,9 @@ import msgspec
 from hawse.api.terminals import CommandInfo
 
 KEPT = 1000  # commands
-KEPT_BYTES = 256 << 10  # total bytes of their command lines and directories
-LINE_LIMIT = 4096  # characters of a command line; a longer one is truncated
-ANSWER_BYTES = 512 << 10  # bytes of commands in one result, which must fit into a control message
+KEPT_BYTES = 256 << 10  # total bytes of the stored command lines and directories
+LINE_LIMIT = 4096  # characters of a command line; longer lines are truncated
+ANSWER_BYTES = 512 << 10  # bytes of commands in one result; the result must fit into a control message
 
 _CODE = re.compile(rb"-?[0-9]{1,10}")
 _ESCAPED = re.compile(r"\\(?:\\|x([0-9a-fA-F]{2}))")
@@ -26,50 +26,50 @@ _TYPED = re.compile(r"[^\x00-\x1f\x7f]+")
 
 
 class ShellCommand(msgspec.Struct):
-    """One command. Its output is `[start, end)`."""
+    """One command. Its output spans the offsets `[start, end)`."""
 
-    number: int  # from 1 in each terminal
-    line: str | None  # None: unknown
+    number: int  # the command's number, counted from 1 in each terminal
+    line: str | None  # None if the shell did not report it
     cwd: str | None
     started: float
     start: int
     code: int | None = None
-    end: int | None = None  # None while it is running
+    end: int | None = None  # the offset where its output ends; None while the command is running
     ended: float | None = None
-    after: int | None = None  # the offset after its end mark; None while it is running
+    after: int | None = None  # the offset after its end mark; None while the command is running
 
     def describe(self) -> CommandInfo:
         return CommandInfo(**msgspec.structs.asdict(self))
 
     @property
     def size(self) -> int:
-        """The number of characters of its line and directory."""
+        """The total number of characters in the command line and the directory."""
         return len(self.line or "") + len(self.cwd or "")
 
 
 class CommandHistory:
-    """The commands of one terminal, oldest first, and the running one."""
+    """The finished commands of one terminal, oldest first, and the running command."""
 
     def __init__(self, copy: Callable[[int, int], bytes]) -> None:
-        """`copy(start, stop)` returns the output between two offsets; empty if the journal has dropped it."""
+        """Create an empty history. `copy(start, stop)` returns the output, or b"" if the journal has dropped it."""
         self.marked = False  # whether the shell has printed a mark
         self.running: ShellCommand | None = None
-        self.prompt: int | None = None  # where the latest prompt starts
+        self.prompt: int | None = None  # the offset where the latest prompt starts
         self._copy = copy
         self._done: deque[ShellCommand] = deque()
         self._size = 0
         self._number = 0
-        self._prompt_end: int | None = None  # where the command line starts
-        self._line: str | None = None  # as reported by the shell with OSC 633;E
+        self._prompt_end: int | None = None  # the offset where the command line starts
+        self._line: str | None = None  # the line reported by the shell with OSC 633;E
 
     def mark(self, payload: bytes, start: int, end: int, cwd: str | None) -> None:
         """Process an OSC 133 mark.
 
         Args:
-            payload: `133;…`, without introducer and terminator.
+            payload: The payload `133;…`, without introducer and terminator.
             start: The offset of the mark in the output.
-            end: The offset after it.
-            cwd: The directory of the shell, if known.
+            end: The offset after the mark.
+            cwd: The shell's directory, if known.
         """
         kind, _, rest = payload[4:].partition(b";")
         self.marked = True
@@ -79,7 +79,7 @@ class CommandHistory:
         elif kind == b"B":
             self._prompt_end = end
         elif kind == b"C":
-            self._finish(None, start, end)  # a command whose end mark is missing
+            self._finish(None, start, end)  # finish a previous command that had no end mark
             self._number += 1
             line = self._line if self._line is not None else self._typed(start)
             line = None if line is None else line[:LINE_LIMIT]
@@ -99,7 +99,7 @@ class CommandHistory:
         return next((command for command in self._done if (command.after or 0) > offset), None)
 
     def list(self, limit: int, before: int | None) -> tuple[Sequence[ShellCommand], bool]:
-        """Return the latest `limit` commands numbered below `before`, and whether there are older ones."""
+        """Return the latest `limit` commands with numbers below `before`, and whether older commands exist."""
         known = [*self._done, *([self.running] if self.running else [])]
         chosen: list[ShellCommand] = []
         size = 0
@@ -124,7 +124,7 @@ class CommandHistory:
             self._size -= self._done.popleft().size
 
     def _typed(self, stop: int) -> str | None:
-        """Return the text between prompt and output; None if it contains control sequences, as after line editing."""
+        """Return the text between prompt and output, or None if line editing has left control sequences in it."""
         if self._prompt_end is None or stop - self._prompt_end > 4 * LINE_LIMIT:
             return None
         text = self._copy(self._prompt_end, stop).replace(_PASTE_OFF, b"").rstrip(b"\r\n").decode(errors="replace")

@@ -88,5 +88,5 @@ class CongestionWindow:
         self.limit = max(floor, int(min(GAIN * self._rate * self._round_trip, FLOOR + QUEUE * self._rate)))
 
     def _expected(self) -> float:
-        """Return the number of seconds without credit after which a grant is overdue."""
+        """Return the number of seconds without credit until a grant is overdue."""
         return max(PROBE, 2 * self.size / self._rate if self._rate else 1.5 * self.size / SLOWEST)
