@@ -1,4 +1,4 @@
-"""Host names and origins in headers and settings."""
+"""Parses host names and origins in headers and settings."""
 
 import ipaddress
 from urllib.parse import urlsplit

@@ -24,7 +24,7 @@ PART: Final = 8 << 20  # bytes per part; an upload can have 10,000 parts, which 
 PARTS_AT_ONCE: Final = 2
 BLOCK: Final = 1 << 20  # bytes per read
 RETRIES: Final = 4  # retries per request
-RETRY_TIME: Final = 20.0  # total s of retries per request
+RETRY_TIME: Final = 20.0  # maximum time for retries of a request, in s
 REQUEST_TIME: Final = 60.0  # s per request, enough for one part over a slow line
 ABORT_TIME: Final = 10.0  # s for the store to abort an upload
 TEXT_MAX: Final = 300  # characters of the store's error message in the log
@@ -72,7 +72,7 @@ class ObjectStore:
 
     @asynccontextmanager
     async def writing(self, id: str) -> AsyncIterator["Upload"]:
-        """Implement `BackupStore.writing`."""
+        """Write an archive, as defined by `BackupStore.writing`."""
         failure: BaseException | None = None
         async with asyncio.TaskGroup() as tasks:
             upload = Upload()
@@ -86,7 +86,7 @@ class ObjectStore:
             raise failure
 
     async def read(self, id: str) -> AsyncGenerator[bytes, None]:
-        """Implement `BackupStore.read`."""
+        """Read an archive, as defined by `BackupStore.read`."""
         with _errors():
             found = await obstore.get_async(self._store, id)
             blocks = aiter(found.stream(min_chunk_size=BLOCK))

@@ -15,7 +15,7 @@ _DAMAGED: Final = (errno.ECONNABORTED, errno.ENOTCONN, errno.EIO)  # error code 
 
 
 class Mounts(Protocol):
-    """The part of the mounts that mounts backups in sandboxes."""
+    """The interface for mounting backups in sandboxes."""
 
     async def create_overlay(
         self, backup: str, sandbox: str, path: str, caller: Principal, image: AbstractAsyncContextManager[None]

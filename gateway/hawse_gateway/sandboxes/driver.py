@@ -98,7 +98,7 @@ class Driver:
             await asyncio.wait(tasks)
 
     def stop(self) -> None:
-        """Stop driving. Another gateway, or the next one, completes the steps in progress."""
+        """Stop driving. Another gateway completes the steps in progress."""
         for task in self._work.values():
             task.cancel()
 

@@ -23,8 +23,8 @@ from hawse_gateway.store.base import ANY_TABLE, StoreError
 log = logging.getLogger(__name__)
 
 RETRY: Final = 1.0  # s before the next attempt after an error of the store
-KEYED_READS: Final = 64  # changed sandboxes at once: if there are more, reading all rows is faster
-SLICE: Final = 100  # sandboxes described in one iteration of the event loop
+KEYED_READS: Final = 64  # changed sandboxes above which reading all rows is faster
+SLICE: Final = 100  # sandboxes to describe per iteration of the event loop
 
 
 class SandboxWatchStream(OutputOnlyStream):
@@ -81,7 +81,7 @@ class SandboxFeed:
         self.known: dict[str, SandboxInfo] = {}
         self._sandboxes = sandboxes
         self._streams: set[SandboxWatchStream] = set()
-        self._units: dict[str, str] = {}  # sandbox id by unit: the key of the row of a run is its unit
+        self._units: dict[str, str] = {}  # sandbox id by unit, because rows of runs have the unit as key
         self._unit_of: dict[str, str] = {}  # the reverse
         self._changed: set[tuple[str, str]] = set()  # tables and keys of changed rows
         self._all = True  # whether to read all sandboxes
@@ -117,7 +117,7 @@ class SandboxFeed:
             self._sandboxes.progress.on_change = None
 
     def note(self, table: str, key: str) -> None:
-        """Note a changed row. Without a watch, or if too many have changed, all rows are read the next time."""
+        """Record a changed row. Without watches, or after too many changes, the next read covers all rows."""
         if table not in (SANDBOXES, RUNS, ANY_TABLE):
             return
         if table == ANY_TABLE or not self._streams or len(self._changed) >= KEYED_READS:
@@ -149,7 +149,7 @@ class SandboxFeed:
             if info != self.known.get(id):
                 changed[id] = info
             if number % SLICE == 0:
-                await asyncio.sleep(0)  # other calls run in between
+                await asyncio.sleep(0)  # let other tasks run
         for id, info in changed.items():
             if info is None:
                 del self.known[id]

@@ -29,8 +29,8 @@ from hawse_gateway.store.clock import Clock, Moment
 log = logging.getLogger(__name__)
 
 SWEEP: Final = 5.0  # s between comparisons
-LEASE_MARGIN: Final = 15.0  # s in addition to the interval before another gateway takes over
-ORPHAN_GRACE: Final = 30.0  # s that a unit can run without a row, which may be about to be written
+LEASE_MARGIN: Final = 15.0  # additional s to wait before another gateway takes over
+ORPHAN_GRACE: Final = 30.0  # s that a unit can run without a row, because its row may be written late
 AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # after the loss of a runtime
 ADOPTED: Final = "adopted"  # key of the row in table `meta` that marks a store whose units have rows
 

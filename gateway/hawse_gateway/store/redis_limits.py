@@ -70,7 +70,7 @@ class RedisLimits:
     async def share(
         self, gateway: str, held: bytes, known: Sequence[str], asked: Sequence[str], spent: Sequence[BucketSpending]
     ) -> LimitAnswer:
-        """Implement `LimitStore.share`."""
+        """Exchange reports with other gateways, as defined by `LimitStore.share`."""
         times = (int(HELD * 1000), held, int(KNOWN * 1000))
         buckets = [part for each in spent for part in (each.key, each.rate, each.burst, each.amount)]
         others, found, levels = await self._run(

@@ -18,7 +18,7 @@ except ImportError:  # the extension was not compiled at installation
 TEXT: Final = 0x81
 BINARY: Final = 0x82
 FIN: Final = 0x80
-MASKED: Final = 0x80  # bit in the second byte
+MASKED: Final = 0x80  # mask bit in the second byte of a frame
 CONTROL: Final = 0x08  # opcodes of pings, pongs and closes
 MASK_SIZE: Final = 4  # bytes
 JOINED: Final = 4 << 10  # bytes up to which a message is copied to its header, which is cheaper than two writes

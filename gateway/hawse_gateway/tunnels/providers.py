@@ -199,5 +199,5 @@ class _SshOutput(Output):
 
     def _published(self, line: str) -> Published | None:
         found = _ALLOCATED.match(line) or _FORWARDED.match(line)
-        port = 0 if found is None else int(found[1])  # 0 was requested for any port
+        port = 0 if found is None else int(found[1])  # 0 in a request means any port
         return Published(f"tcp://{self._host}:{port}", port) if 0 < port <= PORT_MAX else None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 BUNDLE: Final = "hawse/bundle"  # path in the image
-MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}  # architecture names in images, by the names used by Linux
+MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}  # architecture names in images, by their names in Linux
 MEDIA: Final = "application/vnd.oci.image"
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from hawse.wire import HawseError
 from hawse_gateway.providers.state_directory import StateError
 
-SMALLEST: Final = 4 << 20  # bytes, because ext4's metadata needs space
+SMALLEST: Final = 4 << 20  # minimum size in bytes, because ext4's metadata needs space
 MKFS_TIMEOUT: Final = 60.0  # s
 POLL: Final = 0.01  # s between checks of the loop devices, because the kernel sends no event when it releases one
 SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # the PATH of a service can lack the first directory
