@@ -27,7 +27,7 @@ _FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # bytes of fixed-s
 _HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # bytes of the head of other messages, which contains their size, by type
 _KEYS: Final = (4, 255)  # key events
 _POINTER: Final = 5
-_OTHER_INPUT: Final = (6, 251)  # the clipboard and the size
+_OTHER_INPUT: Final = (6, 251)  # messages about the clipboard and the screen size
 QEMU_KEY: Final = 0  # the submessage of type 255 for key events
 PRESSED_MAX: Final = 128  # maximum keys that a viewer can hold at once
 

@@ -87,7 +87,7 @@ def furthest_behind(viewer: V, viewers: Iterable[V], start: int) -> V | None:
 
 
 def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
-    """Return the other viewers at the same offset that can receive at least `least` bytes, with each one's limit."""
+    """Return the other viewers at the same offset that can receive `least` bytes or more, and the limit of each."""
     found: dict[V, int] = {}
     for other in viewers:
         if other.cursor == viewer.cursor and other is not viewer and other.can_share(viewer):

@@ -19,7 +19,7 @@ class ShellLaunch(NamedTuple):
 
 
 def integrate(argv: Sequence[str], env: Mapping[str, str]) -> ShellLaunch:
-    """Add shell integration to an interactive bash or zsh, one without arguments. Other commands stay unchanged."""
+    """Add shell integration to an interactive bash or zsh, which has no arguments. Other commands stay unchanged."""
     shell = PurePath(argv[0]).name if len(argv) == 1 else ""
     if shell == "bash":
         return ShellLaunch([argv[0], "--rcfile", str(SCRIPTS / "hawse.bash")], dict(env), True)

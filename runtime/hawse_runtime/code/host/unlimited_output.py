@@ -36,7 +36,7 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 def keeping_output(argv: Sequence[str], language: str) -> list[str]:
-    """Return the command with unlimited output, or the command unchanged unless it runs a Python module.
+    """Return the command with unlimited output. Commands that do not run a Python module are returned unchanged.
 
     Args:
         argv: The command in the kernel's specification.

@@ -42,7 +42,7 @@ _FLAGS = {
 }
 PLAIN = b"\x1b[0m"
 # Prints a space two columns wide. In the DEC graphics character set, libghostty replaces a wide character with such a
-# space. Emulators that print U+3000 unchanged show the same.
+# space. Other emulators print U+3000, which looks the same.
 _WIDE_SPACE = "\x1b(0\u3000\x1b(B".encode()
 _CLUSTERS = b"\x1b[?2027h%b\x1b[?2027l"  # grapheme clustering puts several characters into one cell
 _EXTENDING = ("Mn", "Me", "Cf")  # categories of characters that join the preceding character in every mode
