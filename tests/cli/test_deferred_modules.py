@@ -23,7 +23,7 @@ def run(code: str) -> str:
         "from importlib import metadata; print(metadata.version('click'))",
         "from importlib.metadata import version; print(version('click'))",
         "import urllib.request; print(urllib.request.getproxies() is not None)",
-        "import linecache; print(linecache.tokenize.generate_tokens)",
+        "import linecache; print(linecache.getline(linecache.__file__, 1))",
         "import msgspec; defer(*RARE); print(msgspec.inspect.type_info(int))",
     ],
 )

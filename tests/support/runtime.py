@@ -384,7 +384,7 @@ class Served:
         self._stop.set()
         async with asyncio.timeout(TIMEOUT):
             await self._task
-        self.socket.unlink()
+        self.socket.unlink(missing_ok=True)  # Python 3.13 removes it
         self.socket.parent.rmdir()
         left = self.started_children()
         assert not left, f"left behind: {left}"

@@ -9,6 +9,7 @@ import ctypes
 import fcntl
 import os
 import secrets
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
@@ -144,6 +145,7 @@ class DirectorySwap:
         holder = self._holder
         before = [name for name in os.listdir(old) if name not in self._kept and not LEFTOVER.fullmatch(name)]
         after, attributes = os.listdir(self.new), os.fstat(self.new)
+        os.chmod(self.new, stat.S_IMODE(attributes.st_mode) | stat.S_IRWXU)  # to move entries out of it
         os.mkdir(OLD, 0o700, dir_fd=holder.fd)
         aside = os.open(OLD, DIRECTORY | os.O_NOFOLLOW, dir_fd=holder.fd)
         moved: list[str] = []

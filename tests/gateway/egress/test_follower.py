@@ -107,7 +107,7 @@ async def test_nonsense_of_a_proxy_is_logged_and_tried_again(
         writer.close()
 
     control.close()
-    control.path.unlink()
+    control.path.unlink(missing_ok=True)
     server = await asyncio.start_unix_server(nonsense, str(control.path))
     async with following(control):
         await eventually(lambda: caplog.text.count("the egress proxy of c") > 1)
