@@ -43,7 +43,7 @@ from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
 
 log = logging.getLogger(__name__)
 
-SPARE_CONNECTIONS: Final = 256  # in addition to those of features: pages, tickets, clients refused with 4429
+SPARE_CONNECTIONS: Final = 256  # in addition to sockets of features: pages, tickets, clients refused with 4429
 SPARE_FILES: Final = 64  # open files in addition to sockets
 RETRY_AFTER: Final = 1.0  # s, in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`

@@ -300,7 +300,7 @@ async def _perform(link: SandboxLink, method: str, params: Any, caller: Principa
 
 
 async def _repeated(attempt: Callable[[], Awaitable[T]]) -> T:
-    """Repeat a transfer if the link to the sandbox is lost, after which the sandbox has no partial state."""
+    """Repeat a transfer if the link to the sandbox is lost. The sandbox then has no partial state."""
     for _ in range(ATTEMPTS - 1):
         try:
             return await attempt()

@@ -339,7 +339,7 @@ class Provider(Protocol):
         ...
 
     async def discover(self) -> list[Observation]:
-        """Return all units of this provider, including those of earlier gateways and versions.
+        """Return all units of this provider, including units of earlier gateways and versions.
 
         Raises:
             HawseError: `unavailable` if the list is incomplete, for example because a daemon does not respond.

@@ -38,7 +38,7 @@ def _enforcement_lines(capabilities: Capabilities) -> Iterator[str]:
     """List the limits that are enforced and the limits that are not."""
     known = capabilities.enforcement
     things = {
-        "a user of its own for each sandbox": known.user,
+        "a separate user for each sandbox": known.user,
         "a filter of system calls": known.system_calls,
         "sizes of file systems in memory": known.memory_files,
         **{f"limits of {name}": name in capabilities.limits for name in SandboxLimits.__struct_fields__},

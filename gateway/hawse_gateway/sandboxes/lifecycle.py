@@ -1,7 +1,7 @@
 """The operations on sandboxes, for methods and links.
 
 An operation writes the wanted state, waits for the driver, and reads the result from the rows. It therefore works
-regardless of which gateway drives the sandbox, even if that gateway is replaced in the meantime.
+whichever gateway drives the sandbox, even if that gateway is replaced in the meantime.
 """
 
 import asyncio

@@ -18,7 +18,7 @@ class Step(Enum):
     START = "write a run, and create and start the unit"
     STOP = "end all processes, and verify that"
     PAUSE = "suspend it"
-    RESUME = "let it go on"
+    RESUME = "resume it"
     DELETE = "remove the files, and then the row"
 
 

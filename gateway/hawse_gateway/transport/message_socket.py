@@ -21,7 +21,7 @@ FIN: Final = 0x80
 MASKED: Final = 0x80  # mask bit in the second byte of a frame
 CONTROL: Final = 0x08  # opcodes of pings, pongs and closes
 MASK_SIZE: Final = 4  # bytes
-JOINED: Final = 4 << 10  # bytes up to which a message is copied to its header, which is cheaper than two writes
+JOINED: Final = 4 << 10  # bytes; smaller messages are copied to their header, which is cheaper than two writes
 
 
 class Receiver(Protocol):

@@ -26,5 +26,5 @@ def test_with_isolation_they_list_what_is_enforced_and_name_sandboxes_with_anoth
     first, enforced, missing, other = isolation_lines(capabilities, [running])
     assert first.startswith("  sandboxes are isolated by bubblewrap; their programs reach only each other")
     assert enforced == "  enforced: limits of memory"
-    assert missing.startswith("  not enforced: a user of its own for each sandbox, ")
+    assert missing.startswith("  not enforced: a separate user for each sandbox, ")
     assert other == "! sandbox old is already running, with isolation: none"

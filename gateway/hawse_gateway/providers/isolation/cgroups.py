@@ -47,7 +47,7 @@ class Group:
 
     Attributes:
         directories: The directories to remove.
-        tasks: Descriptors of the files to which the thread that starts programs writes "0" (version 1).
+        tasks: Descriptors of files where the thread that starts programs writes "0" (version 1).
         processes: Descriptors of the files for the pid of each program (version 2).
         limited: The limited resources.
         kills: A descriptor of the file that counts programs killed for lack of memory. None if memory is not limited.
@@ -153,7 +153,7 @@ def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) ->
 
 
 def remove(record: Path) -> None:
-    """Remove the cgroups created by `created`, in which no process may run.
+    """Remove the cgroups created by `created`. They must not contain processes.
 
     Raises:
         OSError: A cgroup contains a process.
