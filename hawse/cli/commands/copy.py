@@ -30,7 +30,7 @@ STREAM: Final = "-"  # standard input or output
 
 
 @dataclass(frozen=True)
-class CopyPlace:
+class CopyEndpoint:
     """The source or destination of a copy: a local path, a path in a sandbox, or `-`."""
 
     path: str
@@ -109,14 +109,16 @@ def remote_path(text: str) -> tuple[str, str] | None:
     return sandbox, path or "."
 
 
-def _place(client: Client, target: Target, text: str) -> CopyPlace:
+def _place(client: Client, target: Target, text: str) -> CopyEndpoint:
     remote = remote_path(text)
     return (
-        CopyPlace(text, None) if remote is None else CopyPlace(remote[1], client.sandbox(remote[0] or target.sandbox))
+        CopyEndpoint(text, None)
+        if remote is None
+        else CopyEndpoint(remote[1], client.sandbox(remote[0] or target.sandbox))
     )
 
 
-async def _copy(begin: CopyPlace, end: CopyPlace, shown: bool) -> TreeResult:
+async def _copy(begin: CopyEndpoint, end: CopyEndpoint, shown: bool) -> TreeResult:
     into = begin.path.endswith("/.")  # as with cp(1), the content of the directory rather than the directory itself
     source = LocalEndpoint(Path(begin.path)) if begin.box is None else RemoteEndpoint(begin.box.files, begin.path)
     name = "" if into else _name(begin)
@@ -130,7 +132,7 @@ async def _copy(begin: CopyPlace, end: CopyPlace, shown: bool) -> TreeResult:
         return await transfer.run()
 
 
-def _name(begin: CopyPlace) -> str:
+def _name(begin: CopyEndpoint) -> str:
     if begin.box is None:
         return Path(begin.path).resolve().name
     return PurePosixPath(begin.path).name or "workspace"
@@ -167,7 +169,7 @@ async def _is_directory(files: Files, path: str) -> bool:
         return False
 
 
-async def _from_stream(end: CopyPlace, shown: bool) -> TreeResult:
+async def _from_stream(end: CopyEndpoint, shown: bool) -> TreeResult:
     assert end.box is not None
     if end.path.endswith("/"):
         raise click.UsageError("standard input has no name: DESTINATION must be a file")
@@ -176,7 +178,7 @@ async def _from_stream(end: CopyPlace, shown: bool) -> TreeResult:
     return TreeResult(files=1, bytes=done.bytes)
 
 
-async def _to_stream(begin: CopyPlace, shown: bool) -> TreeResult:
+async def _to_stream(begin: CopyEndpoint, shown: bool) -> TreeResult:
     assert begin.box is not None
     copied = TreeResult(files=1)
     async with begin.box.files.open_read(begin.path) as source:
