@@ -30,7 +30,7 @@ LEAVE_TIMEOUT: Final = 5.0  # seconds for the last calls, even if the gateway do
 
 
 @dataclass(frozen=True)
-class JoinPlace:
+class JoinTarget:
     """The sandbox that the machine joins.
 
     Attributes:
@@ -116,12 +116,12 @@ async def _join(target: Target, url: str, wanted: str | None, directory: Path, s
         await _leave(target, url, place)
 
 
-async def _place(client: Client, sandbox: str | None, share: Access | None) -> JoinPlace:
+async def _place(client: Client, sandbox: str | None, share: Access | None) -> JoinTarget:
     """Return the sandbox to join. Creates it if the token permits that. Raises `HawseError`."""
     if client.welcome is not None and client.welcome.role == "joiner":
         if share is not None:
             raise HawseError("forbidden", "a token of the role joiner cannot create links: omit --share")
-        return JoinPlace(sandbox)
+        return JoinTarget(sandbox)
     created = False
     if sandbox is None or not any(one.id == sandbox for one in await client.sandboxes.list()):
         name = f"{_plain(socket.gethostname())}-{secrets.token_hex(3)}" if sandbox is None else sandbox
@@ -131,7 +131,7 @@ async def _place(client: Client, sandbox: str | None, share: Access | None) -> J
     if share is not None:
         role: Role = "writer" if share == "write" else "viewer"
         link = await client.links.create(sandbox, role=role, name="guest")
-    return JoinPlace(sandbox, link, created)
+    return JoinTarget(sandbox, link, created)
 
 
 async def _create(client: Client, name: str, *, chosen: bool) -> str:
@@ -147,7 +147,7 @@ async def _create(client: Client, name: str, *, chosen: bool) -> str:
     return name
 
 
-async def _leave(target: Target, url: str, place: JoinPlace) -> None:
+async def _leave(target: Target, url: str, place: JoinTarget) -> None:
     """Delete the sandbox and its links if this command created it; otherwise, revoke the link. Failures are ignored."""
     if place.sandbox is None or not (place.created or place.link):
         return
