@@ -47,13 +47,13 @@ from hawse_gateway.limits.byte_rates import ByteRates
 from hawse_gateway.limits.calls import CallRates
 from hawse_gateway.limits.failed_attempts import FailedAttempts
 from hawse_gateway.mounts.methods import MountOptions
-from hawse_gateway.providers.base import Capabilities, Endpoint, Report
+from hawse_gateway.providers.base import Capabilities, Endpoint, Report, SandboxSpec
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
 from hawse_gateway.sandboxes.egress import SandboxEgress
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.owners import Owners
 from hawse_gateway.sandboxes.progress import ProgressTable
-from hawse_gateway.sandboxes.records import AllRows
+from hawse_gateway.sandboxes.records import AllRows, SandboxRecord
 from hawse_gateway.sandboxes.secret_grants import SecretGrants
 from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.sandboxes.templates import Templates
@@ -62,6 +62,7 @@ from hawse_gateway.settings import Settings
 from hawse_gateway.sign_on.feature import SignOn
 from hawse_gateway.sign_on.oidc.service import SingleSignOn
 from hawse_gateway.store.base import LimitStore, Listener, Row, Store
+from hawse_gateway.store.clock import Moment
 from hawse_gateway.transport.listener import listen
 from hawse_gateway.tunnels.options import TunnelOptions
 from hawse_gateway.upstream.links import Links
@@ -267,6 +268,17 @@ class SilentStore:
         return {}
 
 
+LOCAL = SandboxRecord(
+    id="local",
+    unit="local",
+    provider="fake",
+    spec=SandboxSpec(),
+    wanted="running",
+    generation="1",
+    created=Moment(0.0, "", 0.0),
+)
+
+
 class FakeSandboxes(Changes):
     """One sandbox, `local`, with its runtime at `path`. `starts` counts the calls of `ensure`."""
 
@@ -305,8 +317,8 @@ class FakeSandboxes(Changes):
             raise HawseError("not_found", f"unknown sandbox {sandbox!r}")
         return SandboxInfo(id="local", state="running", isolation="none")
 
-    async def list(self, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
-        return [await self.get("local")]
+    async def list(self, chosen: Callable[[SandboxRecord], bool] = lambda record: True) -> list[SandboxInfo]:
+        return [await self.get("local")] if chosen(LOCAL) else []
 
     async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint:
         await self.get(sandbox)

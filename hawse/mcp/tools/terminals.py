@@ -93,7 +93,7 @@ class TerminalWaitTool(Arguments):
     async def run(self, call: ToolCall) -> Answer:
         wanted: dict[str, Any] = {"prompt": True}
         if self.text is not None and self.pattern is not None:
-            return Answer("give either `text` or `pattern`", failed=True)
+            return Answer("specify either `text` or `pattern`", failed=True)
         if (sought := self.text or self.pattern) is not None:
             wanted = {"pattern": sought, "literal": self.text is not None, "on": "screen"}
         params = {"id": self.id, "exit": True, "timeout": self.timeout, **wanted}
