@@ -42,10 +42,10 @@ AREAS: Final = {
 }
 
 BUDGETS: Final = {
-    "product": {"what": 4, "that of": 5, "at which": 32, "of its own": 2, "is made": 0, "go on": 1},
-    "page": {"what": 1, "that of": 1, "at which": 6, "of its own": 1, "is made": 2, "go on": 0},
-    "docs": {"what": 1, "that of": 0, "at which": 2, "of its own": 0, "is made": 1, "go on": 0},
-    "tests": {"what": 29, "that of": 20, "at which": 31, "of its own": 15, "is made": 9, "go on": 8},
+    "product": {"what": 1, "that of": 1, "at which": 0, "of its own": 0, "is made": 0, "go on": 0},
+    "page": {"what": 1, "that of": 0, "at which": 0, "of its own": 0, "is made": 0, "go on": 0},
+    "docs": {"what": 1, "that of": 0, "at which": 2, "of its own": 0, "is made": 0, "go on": 0},
+    "tests": {"what": 29, "that of": 17, "at which": 28, "of its own": 12, "is made": 8, "go on": 8},
 }
 
 _SCRIPT_TEXT: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`", re.DOTALL)
