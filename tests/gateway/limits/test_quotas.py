@@ -34,7 +34,7 @@ def test_other_texts_are_refused(text: str) -> None:
 
 
 def test_a_repeated_limit_is_refused() -> None:
-    with pytest.raises(ValueError, match="given twice"):
+    with pytest.raises(ValueError, match="is set twice"):
         Quotas.parse(["user:calls=1", "user:calls=2"])
 
 
