@@ -30,6 +30,7 @@ DATED = {
     "runtime/hawse_runtime/session/session.py",
     "runtime/hawse_runtime/terminal/command_history.py",
     "runtime/hawse_runtime/terminal/terminal.py",
+    "runtime/hawse_runtime/terminal/waiting.py",
 }
 
 
