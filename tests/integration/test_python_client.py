@@ -145,7 +145,7 @@ async def test_a_user_with_rights_in_its_own_sandboxes_only_creates_one_without_
             assert box.id.startswith("ada.")
             assert (await box.exec("echo mine")).text == "mine\n"
             assert [one.id for one in await ada.sandboxes.list()] == [box.id]
-            with pytest.raises(hawse.InvalidParamsError, match=r"begin with 'ada\.'"):
+            with pytest.raises(hawse.InvalidParamsError, match=r"start with 'ada\.'"):
                 await ada.sandboxes.create("other")
         viewer = await hw.tokens.create("looks", role="viewer", user="bob", own=True)
         async with hawse.connect(stack.base, token=viewer.token) as bob:
