@@ -145,7 +145,7 @@ class SandboxMachine(RuleBasedStateMachine):
             for _ in range(3):
                 self.sweep(3600)
             self.nothing_happens_that_must_not()
-            infos = self.loop.run_until_complete(self.sandboxes.list())
+            infos = list(self.loop.run_until_complete(self.sandboxes.list()))
             states = {info.id: info.state for info in infos}
             assert set(states.values()) <= {"sleeping", "running", "stopped", "paused", "failed"}, states
             running = {info.id: [info.runtime] for info in infos if info.state in ("running", "paused")}
