@@ -1,4 +1,4 @@
-"""The gateway. It authenticates clients, checks their rights and forwards their calls to sandboxes."""
+"""The gateway. It authenticates clients, checks their permissions and forwards their calls to sandboxes."""
 
 from hawse import __version__ as VERSION
 

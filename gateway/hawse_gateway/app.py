@@ -24,7 +24,7 @@ from hawse_gateway.store.feature import STORE
 from hawse_gateway.tunnels.feature import TUNNELS
 from hawse_gateway.upstream.links import Links
 
-# All features of a gateway, in the order of their start. A feature only uses the parts of earlier features.
+# All features of a gateway, in startup order. A feature only uses parts provided by earlier features.
 FEATURES: Final[tuple[Feature, ...]] = (
     STORE,
     LIMITS,
@@ -43,7 +43,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     SANDBOX_METHODS,
     SIGN_ON,
     METRICS,
-    HTTP,  # the last one, because it serves all remaining addresses
+    HTTP,  # must come last, because it handles all remaining paths
 )
 
 
@@ -63,16 +63,16 @@ class GatewayApp:
 def create_app(
     settings: Settings, given: Mapping[type[Any], object], features: Iterable[Feature] = FEATURES
 ) -> GatewayApp:
-    """Compose a gateway.
+    """Build a gateway from its features.
 
     Args:
         settings: The settings, which must be valid.
-        given: Parts by type that replace the parts built by features. `StateDirectory` is required.
-        features: Its features.
+        given: Parts that replace those built by the features, keyed by type. `StateDirectory` is required.
+        features: The features to include.
 
     Raises:
-        SettingsError, StateError, ProviderError, StoreError, TemplateError, EgressSettingsError: The settings cannot be
-            used.
+        SettingsError, StateError, ProviderError, StoreError, TemplateError, EgressSettingsError: The settings are
+            unusable.
     """
     composition = compose(features, {**by_feature(settings), **given})
     dispatcher = composition.part(Links).dispatcher

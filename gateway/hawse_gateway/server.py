@@ -1,4 +1,4 @@
-"""The gateway's process: uvicorn with hawse's protocols, signal handling and shutdown. `hawse serve` calls `serve`."""
+"""The gateway process: uvicorn with hawse's protocols, signal handling and shutdown. `hawse serve` calls `serve`."""
 
 import asyncio
 import contextlib
@@ -43,20 +43,20 @@ from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
 
 log = logging.getLogger(__name__)
 
-SPARE_CONNECTIONS: Final = 256  # in addition to sockets of features: pages, tickets, clients refused with 4429
-SPARE_FILES: Final = 64  # open files in addition to sockets
-RETRY_AFTER: Final = 1.0  # s, in `goaway`
-GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`
-PING: Final = 20.0  # s between WebSocket pings, and s to wait for a pong
-CLOSE_TIMEOUT: Final = 1.0  # s for clients' connections to close
-END_TIMEOUT: Final = 0.5  # s for the requests of clients to finish
+SPARE_CONNECTIONS: Final = 256  # sockets not used by features: pages, tickets, clients refused with 4429
+SPARE_FILES: Final = 64  # number of open files besides sockets
+RETRY_AFTER: Final = 1.0  # seconds, sent in `goaway`
+GOAWAY_TIMEOUT: Final = 1.0  # seconds for clients to receive `goaway`
+PING: Final = 20.0  # seconds between WebSocket pings, and timeout for each pong
+CLOSE_TIMEOUT: Final = 1.0  # seconds for client connections to close
+END_TIMEOUT: Final = 0.5  # seconds for client requests to finish
 POLL: Final = 0.01  # s
-TICK: Final = 1.0  # s between updates of the `Date` header
+TICK: Final = 1.0  # seconds between updates of the `Date` header
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def serve(settings: Settings, *, verbose: bool = False) -> int:
-    """Serve until a signal arrives. Return the exit code. Invalid settings are reported on stderr."""
+    """Serve until a signal arrives, and return the exit code. Invalid settings are reported on stderr."""
     try:
         settings.check()
         logs.configure(verbose=verbose, form=settings.log_format)
@@ -77,12 +77,12 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         sandboxes = parts.part(Sandboxes)
         for line in isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
             print(line)
-        # JSON logs are usually collected and stored, so a token from the settings is not printed.
+        # JSON logs are usually collected and stored, so don't print a token that comes from the settings.
         known = settings.token is not None and settings.log_format == "json"
         print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 
     _allow_files(parts.connections + parts.sockets + SPARE_CONNECTIONS + SPARE_FILES)
-    gc.freeze()  # the garbage collector need not check objects that are never freed
+    gc.freeze()  # the garbage collector can skip these objects, which are never freed
     with listener:
         uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
     return 0
@@ -98,12 +98,12 @@ class GatewayServer(uvicorn.Server):
         announce: Callable[[], Awaitable[None]] | None = None,
         certificate: Certificate | None = None,
     ) -> None:
-        """Create a server, which `serve` runs.
+        """Create a server. Call `serve` to run it.
 
         Args:
             app: The application.
-            settings: The settings of the gateway.
-            announce: Called when the server accepts connections.
+            settings: The gateway's settings.
+            announce: Called once the server accepts connections.
             certificate: The server's certificate. None disables TLS.
         """
         super().__init__(config(app, settings))
@@ -113,7 +113,7 @@ class GatewayServer(uvicorn.Server):
         self._shutdown_requested = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen on `sockets`. uvicorn's method is replaced because it allows 60 s for a TLS handshake."""
+        """Listen on `sockets`. Replaces uvicorn's method, which allows 60 seconds for a TLS handshake."""
         await self.lifespan.startup()
         if self.lifespan.should_exit:
             sys.exit(STARTUP_FAILURE)
@@ -150,13 +150,13 @@ class GatewayServer(uvicorn.Server):
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
         for connection in self.server_state.connections:
             connection.transport.abort()
-        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # requests of clients that have left
+        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # requests from disconnected clients
         for task in self.server_state.tasks:
             task.cancel("the gateway ends")
         await self.lifespan.shutdown()
 
     async def _wait(self, seconds: float, condition: Callable[[], bool]) -> None:
-        """Wait until `condition` is true, for at most `seconds` or until a second signal."""
+        """Wait until `condition` is true, `seconds` have passed, or a second signal arrives."""
         deadline = time.monotonic() + seconds
         while not (condition() or self.force_exit or time.monotonic() > deadline):  # noqa: ASYNC110  # uvicorn's sets
             await asyncio.sleep(POLL)
@@ -180,9 +180,9 @@ class GatewayServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle signals. Unlike uvicorn, do not raise them again on exit, so that the exit code is 0.
+        """Handle signals. Unlike uvicorn, don't re-raise them on exit, so that the exit code is 0.
 
-        SIGINT is handled even if the shell has disabled it with `&`. SIGHUP stays ignored under `nohup`."""
+        SIGINT is handled even if the shell disabled it for a background job. SIGHUP stays ignored under `nohup`."""
         loop = asyncio.get_running_loop()
         handled = [n for n in SIGNALS if n != signal.SIGHUP or signal.getsignal(n) is not signal.SIG_IGN]
         for number in handled:
@@ -207,7 +207,7 @@ def config(app: GatewayApp, settings: Settings) -> uvicorn.Config:
         interface="asgi3",
         log_config=None,
         access_log=False,  # access logs would contain tickets
-        proxy_headers=False,  # `_behind_proxies` reads the headers of trusted proxies
+        proxy_headers=False,  # `_behind_proxies` reads the headers from trusted proxies
         server_header=False,
         limit_concurrency=app.composition.connections + SPARE_CONNECTIONS,
         backlog=sockets.BACKLOG,
@@ -215,14 +215,14 @@ def config(app: GatewayApp, settings: Settings) -> uvicorn.Config:
 
 
 def _behind_proxies(app: Any, settings: Settings) -> Any:
-    """Wrap the application to apply the forwarded headers of trusted proxies."""
+    """Wrap the application so that it applies forwarded headers from trusted proxies."""
     if not settings.proxies:
         return app
     if settings.proxy_headers == "forwarded":
         app = ForwardedHeader(app, settings.proxies)
     else:
         app = ProxyHeadersMiddleware(app, trusted_hosts=list(settings.proxies))
-    if settings.proxy_user_header is not None:  # outermost, because it needs the address of the proxy
+    if settings.proxy_user_header is not None:  # outermost, because it needs the proxy's address
         names = UserHeaders(settings.proxy_user_header, settings.proxy_groups_header)
         app = ProxyUserHeaders(app, settings.proxies, names, SCOPE_KEY, ProxyUser)
     return app
@@ -238,7 +238,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _allow_files(count: int) -> None:
-    """Raise the limit of open files to `count`, because the default limit of most shells is too low."""
+    """Raise the open file limit to `count`, because most shells' default limit is too low."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

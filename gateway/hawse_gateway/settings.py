@@ -1,4 +1,4 @@
-"""All settings of a gateway, combined from the settings of its features (`hawse_gateway.core.settings`)."""
+"""All gateway settings, combined from the settings of each feature (`hawse_gateway.core.settings`)."""
 
 from dataclasses import dataclass
 
@@ -20,8 +20,7 @@ from hawse_gateway.tunnels.settings import TunnelSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(
-    # The order is the reverse of `hawse serve --help`, because a dataclass puts the fields of its last base class
-    # first.
+    # In reverse order of `hawse serve --help`, because a dataclass puts the fields of its last base class first.
     LogSettings,
     SpanSettings,
     SandboxSettings,
@@ -41,4 +40,4 @@ class Settings(
     ProviderSettings,
     ServerSettings,
 ):
-    """The settings of `hawse serve`."""
+    """The settings for `hawse serve`."""

@@ -1,9 +1,9 @@
-"""Parses the addresses of previews (docs/decisions/0038) and tunnels (docs/decisions/0250). No I/O.
+"""Parses preview addresses (docs/decisions/0038) and tunnel addresses (docs/decisions/0250). No I/O.
 
 http://{port}-{sandbox}-{token}.{preview host}/…    with a separate origin
 http://gateway/p/{sandbox}/{token}/…                on the gateway's origin, with sandboxed pages
-http://t-{name}.{preview host}/…                    a tunnel with a separate origin http://gateway/t/{name}/…
-a tunnel, on the gateway's origin
+http://t-{name}.{preview host}/…                    a tunnel with a separate origin
+http://gateway/t/{name}/…                           a tunnel on the gateway's origin
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from hawse_gateway.auth.hosts import split_host
 from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
 PREFIX: Final = "/p/"
-MARK: Final = 8  # characters of a token or digest in the prefix of cookie names
+MARK: Final = 8  # number of characters of the token or digest used in cookie name prefixes
 _PATH = re.compile(
     rb"/p/(?P<sandbox>[A-Za-z0-9][A-Za-z0-9_.-]{0,63})/(?P<token>[a-z0-9]{1,64})(?P<rest>/.*)?", re.DOTALL
 )
@@ -25,12 +25,12 @@ _TUNNEL_LABEL = re.compile(r"t-(?P<name>[a-z0-9-]{1,40})")
 
 
 class PreviewTarget(NamedTuple):
-    """The preview or tunnel that a request addresses."""
+    """The preview or tunnel that a request is for."""
 
     sandbox: str  # empty for tunnels
     token: str  # the token of a preview, or the name of a tunnel
-    path: bytes  # path and query, as the program sees them
-    prefix: str  # removed from the path for the program; empty for previews by host name
+    path: bytes  # path and query as seen by the program
+    prefix: str  # stripped from the path before it reaches the program; empty for previews by host name
     port: int | None  # the port in the host name; None for previews by path
     host: str  # the `Host` header, with the port
     tunnel: bool = False
@@ -41,8 +41,8 @@ class PreviewTarget(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """The prefix of cookie names for addresses by path. It contains a digest for tunnels, whose names can share a
-        prefix.
+        """The cookie name prefix for addresses by path. For tunnels, it contains a digest, because tunnel names can
+        start alike.
         """
         if self.tunnel:
             return f"t-{hashlib.sha256(self.token.encode()).hexdigest()[:MARK]}-"
@@ -50,17 +50,17 @@ class PreviewTarget(NamedTuple):
 
 
 class PreviewAddresses:
-    """Recognizes requests for previews and tunnels.
+    """Recognizes requests to previews and tunnels.
 
     Args:
-        host: The parent domain of the previews' host names. None if previews only have addresses by path.
+        host: The parent domain of preview host names. None if previews are only addressed by path.
     """
 
     def __init__(self, host: str | None) -> None:
         self._suffix = f".{host.lower()}" if host else None
 
     def find(self, scope: Any) -> PreviewTarget | None:
-        """Return the target of an HTTP or WebSocket request, or None if the request is for the gateway itself."""
+        """Return the target of an HTTP or WebSocket request, or None if the request is meant for the gateway itself."""
         host = _host(scope["headers"])
         asked = scope["query_string"] or EMPTY_QUERY in scope.get("extensions", ())
         query = b"?" + scope["query_string"] if asked else b""

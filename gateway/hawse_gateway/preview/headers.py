@@ -1,9 +1,9 @@
-"""Translates the headers of requests and responses between a browser and a previewed program. No I/O.
+"""Translates request and response headers between a browser and a previewed program. No I/O.
 
-The program sees requests for `http://localhost:PORT`, as development servers expect. `Host`, `Origin` and `Referer`
-contain this origin, and X-Forwarded-* contains the public address. A preview by path shares the gateway's origin. Its
-pages are therefore sandboxed, with an opaque origin that cannot read the gateway's storage, and its cookies have
-separate names.
+The program sees requests to `http://localhost:PORT`, as development servers expect. `Host`, `Origin` and `Referer`
+contain this origin, and the X-Forwarded-* headers contain the public address. A preview by path shares the gateway's
+origin. Its pages are therefore sandboxed, with an opaque origin that can't read the gateway's storage, and its cookies
+get a name prefix.
 """
 
 import re
@@ -19,26 +19,26 @@ HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
     b"upgrade".split()
 )
-# Request headers that are dropped: framing, and headers that only a proxy may set.
+# Request headers that are dropped: framing headers, and headers that only a proxy may set.
 PROXY_ONLY: Final = frozenset(b"host expect forwarded x-real-ip".split())
 # Response headers that are dropped because they would affect the whole host or other previews. Clear-Site-Data removes
 # the cookies of the registrable domain, which all previews share.
 REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 nel report-to clear-site-data".split())
-# Response headers that are dropped on the gateway's origin.
+# Response headers that are also dropped on the gateway's origin.
 REFUSED_BY_PATH: Final = frozenset([b"service-worker-allowed"])
 SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
-# Without these headers, browsers can cache a file for a tenth of its age (RFC 9111, 4.2.2), but previewed files change
-# often.
+# If these headers are missing, browsers can cache a file for a tenth of its age (RFC 9111, 4.2.2), but previewed files
+# change often.
 CACHING: Final = frozenset(b"cache-control expires pragma".split())
-STATUS_MAX: Final = 599  # highest valid status of a response (RFC 9110, 15)
-OPAQUE_ORIGIN: Final = b"null"  # the `Origin` of a sandboxed page (Fetch, 3.2)
+STATUS_MAX: Final = 599  # highest valid response status (RFC 9110, 15)
+OPAQUE_ORIGIN: Final = b"null"  # the `Origin` header sent by a sandboxed page (Fetch, 3.2)
 _LOCAL = re.compile(
     r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::([0-9]{1,5}))?(?=[/?#]|$)", re.IGNORECASE
 )
 
 
 class PublicAddress(NamedTuple):
-    """The connection of a request, and the target port."""
+    """The connection that carried a request, and the target port."""
 
     port: int
     scheme: str  # http or https
@@ -52,10 +52,10 @@ def upstream_host(port: int) -> bytes:
 def request_headers(
     given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, public: PublicAddress, access_policy: AccessPolicy
 ) -> Pairs:
-    """Translate the headers of a browser's request.
+    """Translate the headers of a request sent by a browser.
 
     Args:
-        given: The headers of the request, with names in lower case.
+        given: The request headers, with lowercase names.
         target: The preview or tunnel.
         public: The connection that carried the request.
         access_policy: Recognizes the gateway's own tokens, which must not reach the program.
@@ -67,15 +67,15 @@ def request_headers(
     dropped = HOP | PROXY_ONLY | _named(given)
     result: Pairs = [(b"host", upstream_host(public.port))]
     for name, value in given:
-        # Programs behind WSGI and CGI cannot distinguish X_Forwarded_For from X-Forwarded-For.
+        # Programs that use WSGI or CGI can't tell X_Forwarded_For from X-Forwarded-For.
         hyphenated = name.replace(b"_", b"-")
         if hyphenated in dropped or hyphenated.startswith(b"x-forwarded-"):
             continue
         if name == b"authorization" and access_policy.bearer([(name, value)]) is not None:
             continue  # the token is for the gateway
         if name == b"origin" and value == OPAQUE_ORIGIN and _is_own_sandbox(target):
-            # This is the preview's own sandboxed page, because other sandboxed pages do not know the preview's token.
-            # Browsers do not send the preview's same-site cookies for them either.
+            # This must be the preview's own sandboxed page, because other sandboxed pages don't know the preview's
+            # token. Browsers don't send the preview's same-site cookies with their requests either.
             value = _own_origin(public)
         elif name in (b"origin", b"referer"):
             value = _as_the_program_sees_it(value, target, public)
@@ -94,7 +94,7 @@ def request_headers(
 
 
 def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, public: PublicAddress) -> Pairs:
-    """Translate the headers of a program's response for the browser."""
+    """Translate a program's response headers for the browser."""
     given = [(name.lower(), value) for name, value in given]
     dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if target.by_path else frozenset())
     if any(name == b"transfer-encoding" for name, _ in given):
@@ -108,7 +108,7 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
         elif name == b"set-cookie":
             value = _cookie(value, target)
         elif name == b"access-control-allow-origin" and _is_own_sandbox(target) and value == _own_origin(public):
-            value = OPAQUE_ORIGIN  # the program allows the origin that `request_headers` has substituted for this one
+            value = OPAQUE_ORIGIN  # the program allows the origin that `request_headers` substituted for this one
         result.append((name, value))
     # The address contains the preview's token, so other sites must not receive it in `Referer`.
     result.append((b"referrer-policy", b"same-origin"))
@@ -117,19 +117,20 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
     if target.by_path:
         result.append((b"content-security-policy", SANDBOX))
         if _is_own_sandbox(target) and not any(name == b"access-control-allow-origin" for name, _ in result):
-            result.append((b"access-control-allow-origin", b"*"))  # requests of a sandboxed page are cross-origin
+            result.append((b"access-control-allow-origin", b"*"))  # requests from a sandboxed page are cross-origin
     return result
 
 
 def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, method: str) -> Pairs | None:
-    """Return the response headers for a CORS preflight from a preview's page by path, or None for any other request.
+    """Return the response headers for a CORS preflight from a page of a preview by path, or None for other requests.
 
-    A sandboxed page is cross-origin to its own program, which does not expect preflights from its own pages.
+    To a sandboxed page, even its own program is cross-origin, but programs don't expect preflights from their own
+    pages.
 
     Args:
-        given: The headers of the request, with names in lower case.
+        given: The request headers, with lowercase names.
         target: The preview or tunnel.
-        method: The method of the request.
+        method: The request method.
     """
     headers = dict(given)
     wanted = headers.get(b"access-control-request-method")
@@ -142,7 +143,8 @@ def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarg
 
 
 def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
-    """Replace the preview's origin with the program's, to match `Host`. Servers compare them to prevent CSRF.
+    """Replace the preview's origin with the program's, so that it matches `Host`. Servers compare the two to prevent
+    CSRF.
 
     The scheme is ignored: behind a proxy that terminates TLS, the browser uses https and the gateway http.
     """
@@ -158,7 +160,7 @@ def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicA
 
 
 def _is_own_sandbox(target: PreviewTarget) -> bool:
-    """Return whether only the target's own page can have an opaque origin, because only it knows the preview's token.
+    """Return whether an opaque origin must be the target's own page, because only that page knows the preview's token.
 
     This does not hold for a tunnel: its name can be guessed, so any site could send requests from a sandboxed page.
     """
@@ -166,7 +168,7 @@ def _is_own_sandbox(target: PreviewTarget) -> bool:
 
 
 def _own_origin(public: PublicAddress) -> bytes:
-    """Return the origin that the program believes it has."""
+    """Return the origin that the program sees as its own."""
     return b"http://" + upstream_host(public.port)
 
 
@@ -177,7 +179,7 @@ def _named(pairs: Pairs) -> frozenset[bytes]:
 
 
 def _location(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
-    """Translate a redirect target of the program for the browser: relative to the preview's origin and prefix."""
+    """Translate a program's redirect target for the browser, relative to the preview's origin and prefix."""
     text = value.decode("latin-1")
     local = _LOCAL.match(text)
     own = f"{public.scheme}://{target.host}"
@@ -195,7 +197,7 @@ def _location(value: bytes, target: PreviewTarget, public: PublicAddress) -> byt
 
 
 def _cookie(value: bytes, target: PreviewTarget) -> bytes:
-    """Restrict a cookie to this preview: remove `Domain` and, for previews by path, add the prefix to its path."""
+    """Restrict a cookie to this preview: remove `Domain` and, for previews by path, prepend the prefix to its path."""
     first, *attributes = [part.strip() for part in value.split(b";")]
     kept = [part for part in attributes if part.partition(b"=")[0].strip().lower() != b"domain"]
     if target.by_path:

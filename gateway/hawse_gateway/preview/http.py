@@ -1,7 +1,7 @@
 """Forwards an HTTP request to a previewed program and streams the response, in both directions at once.
 
-Each request uses HTTP/1.1 (h11) over a separate tunnel: a connection costs one message in each direction, and the
-tunnel ends with the request. Bodies are never buffered as a whole: the faster side waits for the slower one.
+Each request uses HTTP/1.1 (h11) over its own tunnel, which ends with the request. Connecting costs only one message in
+each direction. Bodies are never buffered as a whole; the faster side waits for the slower one.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ from hawse_gateway.upstream.port_connection import PortTunnel
 
 log = logging.getLogger(__name__)
 
-HEADERS_SIZE: Final = 64 << 10  # bytes of response headers that h11 buffers
-STALL_TIME: Final = 120.0  # s for a program to read data from the browser; browsers use the same limit for a response
-INFORMATIONAL: Final = 16  # 1xx responses before the final response
-EVENTS_PER_TURN: Final = 64  # parts of a response handled before yielding to other connections
+HEADERS_SIZE: Final = 64 << 10  # maximum size of response headers, in bytes
+STALL_TIME: Final = 120.0  # seconds for a program to read data from the browser; browsers wait as long for a response
+INFORMATIONAL: Final = 16  # maximum number of 1xx responses before the final response
+EVENTS_PER_TURN: Final = 64  # number of response parts handled before yielding to other connections
 BODILESS: Final = (204, 304)
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # control characters; h11 accepts some of them
 
@@ -41,7 +41,7 @@ async def forward(
     public: PublicAddress,
     access_policy: AccessPolicy,
 ) -> None:
-    """Forward one request. If the program aborts its response, the response to the browser is aborted as well.
+    """Forward one request. If the program aborts its response, the response to the browser is also aborted.
 
     Raises:
         HawseError: The program sent no response.
@@ -64,19 +64,19 @@ async def forward(
         pass
     except* (HawseError, h11.RemoteProtocolError) as errors:
         trouble = _typed(_first(errors))
-    if trouble is not None:  # not in the `except*` clause, whose exceptions Python 3.11.2 (Debian 12) wraps in a group
+    if trouble is not None:  # not in the `except*` clause, where Python 3.11.2 (Debian 12) wraps it in a group
         if not exchange.answered:
             raise trouble
         log.info("! a preview's response broke off: %s", trouble)
 
 
 class HttpExchange:
-    """One request and its response. `send` and `receive` must each be called by only one task."""
+    """One request and its response. `send` and `receive` must each be called from only one task."""
 
     def __init__(self, tunnel: PortTunnel) -> None:
-        self.answered = False  # whether the response headers were sent to the browser
+        self.answered = False  # whether the response headers have been sent to the browser
         self._tunnel = tunnel
-        self._events = 0  # number of received events, to yield regularly
+        self._events = 0  # number of events received, used to yield regularly
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_SIZE)
 
     async def send(self, event: Any) -> None:
@@ -87,7 +87,7 @@ class HttpExchange:
         await self._tunnel.keep_pace()
 
     async def receive(self) -> Any:
-        """Return the next event of the response.
+        """Return the next event in the response.
 
         Raises:
             h11.RemoteProtocolError: The response is missing or is not valid HTTP.
@@ -129,12 +129,12 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
                     await exchange.send(h11.Data(data=message["body"]))
                 if not more:
                     await exchange.send(h11.EndOfMessage())
-        except TimeoutError:  # the time is limited because a disconnected browser is not noticed here
+        except TimeoutError:  # needs a time limit, because a browser that disconnects is not noticed here
             raise HawseError(
                 "interrupted", f"the program read nothing for {STALL_TIME:g} s", admitted="unknown"
             ) from None
         except (HawseError, h11.LocalProtocolError):
-            more = False  # the program stopped reading; its response has the reason
+            more = False  # the program stopped reading; its response says why
 
 
 async def download(send: Send, exchange: HttpExchange, target: PreviewTarget, public: PublicAddress) -> None:

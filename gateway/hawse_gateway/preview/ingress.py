@@ -1,6 +1,6 @@
-"""Connects visitors to ports in sandboxes, with limits and audit entries, and disconnects them when a tunnel ends.
+"""Connects visitors to ports in sandboxes, enforces limits, writes audit entries, and disconnects ended tunnels.
 
-A request is an HTTP request or a TCP connection. Requests do not start sandboxes.
+A request is an HTTP request or a TCP connection. Requests don't start sandboxes.
 """
 
 import hashlib
@@ -32,13 +32,13 @@ class IngressAudit(Protocol):
 
 
 class IngressRequest(NamedTuple):
-    """A request or connection of a visitor.
+    """A visitor's request or connection.
 
     Attributes:
         visitor: The visitor.
-        sandbox: The id of the sandbox.
+        sandbox: The sandbox's id.
         place: The token of a preview, or the port number of a tunnel.
-        caller: The principal that connects to the port.
+        caller: The principal that connects to the port on the visitor's behalf.
         port: The port in the preview's address, if it contains one.
         tunnel: The tunnel. None for a preview.
     """
@@ -52,7 +52,7 @@ class IngressRequest(NamedTuple):
 
 
 def preview_request(sandbox: str, token: str, port: int | None) -> IngressRequest:
-    """Return a request to a preview. The token is secret, so the id of the visitor contains only a digest."""
+    """Return a request to a preview. The token is secret, so the visitor's id only contains its digest."""
     digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return IngressRequest(msgspec.structs.replace(PREVIEW, id=f"preview {digest}"), sandbox, token, PREVIEW, port=port)
 
@@ -81,14 +81,14 @@ class Ingress:
         connections: HeldLimit | None = None,
         audit: IngressAudit | None = None,
     ) -> None:
-        """Create it without connections.
+        """Create an instance without connections.
 
         Args:
-            sandboxes: The sandboxes, to check which of them are running.
+            sandboxes: The sandboxes, used to check which ones are running.
             links: The links to the sandboxes.
             tunnels: The tunnels.
-            byte_rates: Slows down visitors that exceed their bytes per second. None disables the limit.
-            connections: Limits the requests and connections of each visitor. None disables the limit.
+            byte_rates: Slows down visitors that exceed their byte rate. None disables the limit.
+            connections: Limits each visitor's requests and connections. None disables the limit.
             audit: Notified of visitors. None disables the notification.
         """
         self._sandboxes = sandboxes
@@ -102,16 +102,17 @@ class Ingress:
     async def connected(
         self, request: IngressRequest, address: str, ended: Callable[[], None] = lambda: None
     ) -> AsyncIterator[PortTunnel]:
-        """Connect to the requested port while the `async with` block runs. If the tunnel ends, the connection breaks.
+        """Stay connected to the requested port inside the `async with` block. If the tunnel ends, the connection is
+        broken.
 
         Args:
             request: The request.
-            address: The address of the visitor, `HOST:PORT`.
+            address: The visitor's address, as `HOST:PORT`.
             ended: Called if the tunnel ends.
 
         Raises:
-            HawseError: `not_found`; `stale_handle` if the sandbox is not running; `limit_exceeded`; or an error of
-                `port.connect`.
+            HawseError: `not_found`; `stale_handle` if the sandbox is not running; `limit_exceeded`; or any error that
+                `port.connect` raises.
         """
         pace = self._byte_rates.pace(request.visitor, address)
         if pace is not None:
@@ -129,14 +130,14 @@ class Ingress:
                 if request.tunnel is not None:
                     found = self._tunnels.find(request.tunnel.name)
                     if found is None or not found.leads_where(request.tunnel):
-                        raise no_tunnel()  # the tunnel has ended, even if a new tunnel has its name
+                        raise no_tunnel()  # this tunnel has ended, even if a new tunnel has the same name
                 with nullcontext() if request.tunnel is None else self._tunnels.hold(request.tunnel.name, end):
                     if self._audit is not None:
                         self._audit.preview(request.visitor, address, request.sandbox, connection.port)
                     yield connection
 
     async def _link(self, request: IngressRequest) -> SandboxLink:
-        """Return the link of a running sandbox, without starting the sandbox. Raises `HawseError`."""
+        """Return the link to a sandbox that is already running. Raises `HawseError`."""
         link = self._links.get(request.sandbox)
         if link.ready:
             return link
@@ -152,7 +153,7 @@ class Ingress:
         return link
 
     async def _check_preview(self, request: IngressRequest) -> None:
-        """Raise `HawseError` (`not_found`) if a stopped sandbox has no such preview."""
+        """Raise `HawseError` (`not_found`) if a stopped sandbox did not have this preview."""
         if isinstance(request.place, int):
             return
         previews = await read_previews(self._sandboxes.store, request.sandbox)

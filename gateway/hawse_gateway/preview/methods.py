@@ -1,14 +1,14 @@
-"""The gateway's own methods. They use the same dispatcher as the methods of a runtime (docs/decisions/0054)."""
+"""The gateway's own methods. They use the same dispatcher as a runtime's methods (docs/decisions/0054)."""
 
 from hawse.api.ports import PreviewHost, PreviewHostResult
 from hawse.rpc import handles
 
 
 class GatewayMethods:
-    """The handlers of methods that are not about sandboxes or access.
+    """Handlers for methods that don't concern sandboxes or access.
 
     Args:
-        preview_host: The parent domain of the previews' host names.
+        preview_host: The parent domain of preview host names.
     """
 
     def __init__(self, *, preview_host: str | None) -> None:

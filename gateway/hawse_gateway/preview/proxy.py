@@ -1,8 +1,8 @@
 """Previews and tunnels: forwards requests to a program listening on a port in a sandbox.
 
-The middleware is the outermost one. Requests for previews and tunnels skip the gateway's own routes, headers and
-checks. All other requests pass unchanged. The runtime checks the preview's token of each request (docs/decisions/0037),
-and the gateway has a table of tunnels (docs/decisions/0250).
+The middleware is outermost, so requests to previews and tunnels skip the gateway's own routes, headers and checks. All
+other requests are passed on unchanged. The runtime checks the preview token in each request (docs/decisions/0037), and
+the gateway looks up tunnels in its own table (docs/decisions/0250).
 """
 
 import html
@@ -29,10 +29,9 @@ from hawse_gateway.tunnels.table import TunnelTable
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = (
-    512  # concurrent requests of all previews, including WebSockets; each uses a socket and a channel of a link
-)
-AT_ONCE_EACH: Final = 256  # concurrent requests of one preview
+# Maximum number of concurrent requests to all previews, including WebSockets. Each uses a socket and a link channel.
+AT_ONCE: Final = 512
+AT_ONCE_EACH: Final = 256  # maximum number of concurrent requests to a preview
 PAGE: Final = """<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">
 <meta name="viewport" content="width=device-width"><title>{title}</title>
 <body style="font:16px/1.5 system-ui;max-width:40rem;margin:15vh auto;padding:0 1rem">
@@ -48,7 +47,7 @@ TUNNEL_TITLES: Final = TITLES | {"not_found": "No such address", "stale_handle":
 
 
 class PreviewProxy:
-    """The outermost ASGI middleware, which handles requests for previews and tunnels."""
+    """The outermost ASGI middleware, which handles requests to previews and tunnels."""
 
     def __init__(
         self,
@@ -59,25 +58,25 @@ class PreviewProxy:
         tunnels: TunnelTable,
         addresses: PreviewAddresses,
     ) -> None:
-        """Wrap an application.
+        """Wrap an ASGI application.
 
         Args:
-            app: The application.
+            app: The application that handles all other requests.
             access_policy: Recognizes the gateway's host names.
             ingress: Connects visitors to ports.
             tunnels: The tunnels.
-            addresses: Recognizes requests for previews and tunnels.
+            addresses: Recognizes requests to previews and tunnels.
         """
         self._app = app
         self._access_policy = access_policy
         self._ingress = ingress
         self._tunnels = tunnels
         self._addresses = addresses
-        self._open: Counter[tuple[bool, str]] = Counter()  # the number of requests of each preview and tunnel
+        self._open: Counter[tuple[bool, str]] = Counter()  # number of open requests per preview and tunnel
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         target = None if scope["type"] == "lifespan" else self._addresses.find(scope)
-        # The gateway's own host names take precedence over tunnels, because users choose the names of tunnels.
+        # The gateway's own host names take precedence over tunnels, because users choose tunnel names.
         if target is None or (
             (target.by_path or target.tunnel) and self._access_policy.host_allowed(scope["headers"]) != target.by_path
         ):
@@ -97,7 +96,7 @@ class PreviewProxy:
         self._open[key] += 1
         try:
             if scope["type"] == "websocket":
-                await receive()  # consume websocket.connect, which is sent once for every request
+                await receive()  # consume websocket.connect, the first event of every WebSocket
             await self._forward(target, scope, receive, send)
         except HawseError as error:
             log.info(
@@ -129,7 +128,7 @@ class PreviewProxy:
                 await forward(scope, receive, send, tunnel, target, public, self._access_policy)
 
     def _ingress_request(self, target: PreviewTarget) -> IngressRequest:
-        """Return the request to a target. Raises `HawseError` (`not_found`) if the tunnel does not exist."""
+        """Return a request to the target. Raises `HawseError` (`not_found`) if the tunnel does not exist."""
         if not target.tunnel:
             return preview_request(target.sandbox, target.token, target.port)
         record = self._tunnels.find(target.token)
@@ -139,8 +138,8 @@ class PreviewProxy:
 
 
 def _problem(error: HawseError, scope: Scope, titles: Mapping[str, str]) -> Response:
-    """Return an error as a page for browsers or as JSON for other clients. The status for a port without a listener is
-    502.
+    """Return an error, as a page for browsers or as JSON for other clients. If nothing listens on the port, the status
+    is 502.
     """
     status = HTTPStatus.BAD_GATEWAY if error.code == "unavailable" and error.details else HTTPStatus(error.status)
     accepts = b",".join(value for name, value in scope["headers"] if name == b"accept")
@@ -160,7 +159,7 @@ def _preflight(headers: Pairs) -> Response:
 
 
 def _plain(response: Response) -> Response:
-    """Add security headers to a response from the gateway itself, which can be on a preview's origin."""
+    """Add security headers to one of the gateway's own responses, which can be sent from a preview's origin."""
     response.headers["cache-control"] = "no-store"
     response.headers["content-security-policy"] = (
         f"{SANDBOX.split()[0].decode()}; default-src 'none'; style-src 'unsafe-inline'"

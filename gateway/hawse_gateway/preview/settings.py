@@ -6,13 +6,13 @@ from typing import Annotated, Final
 
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
-# The length leaves room for another label of 63 characters.
+# The length limit leaves room for another 63-character label.
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewSettings(FeatureSettings):
-    """The host names of previews. If `preview_host` is None, previews only have addresses by path."""
+    """The host names for previews. If `preview_host` is None, previews are only addressed by path."""
 
     preview_host: Annotated[
         str | None,

@@ -1,7 +1,7 @@
-"""Relays a WebSocket to a previewed program: messages, subprotocols, close codes and refused upgrades.
+"""Relays a WebSocket to a previewed program, including subprotocols, close codes and refused upgrades.
 
-The sans-I/O protocol of `websockets` handles the program's side over the tunnel, and uvicorn the browser's side. Each
-message is buffered as a whole, up to a limit, because ASGI has no fragments.
+The sans-I/O protocol of `websockets` handles the program's side over the tunnel, and uvicorn handles the browser's
+side. ASGI doesn't support fragments, so each message is buffered as a whole, up to a size limit.
 """
 
 import asyncio
@@ -23,19 +23,19 @@ from hawse_gateway.preview.addresses import PreviewTarget
 from hawse_gateway.preview.headers import STATUS_MAX, Pairs, PublicAddress, request_headers, response_headers
 from hawse_gateway.upstream.port_connection import PortTunnel
 
-MESSAGE_SIZE: Final = 4 << 20  # bytes of one message from a program
-FRAGMENTS: Final = 1024  # fragments of one message, because empty fragments do not add to its size
-FRAMES_PER_TURN: Final = 64  # frames handled before yielding to other connections
-HANDSHAKE_TIME: Final = 30.0  # s for a program to respond to an upgrade
-CLOSE_TIME: Final = 5.0  # s for a program to respond to a close
+MESSAGE_SIZE: Final = 4 << 20  # maximum size of a message from a program, in bytes
+FRAGMENTS: Final = 1024  # maximum number of fragments per message, because empty fragments don't add to its size
+FRAMES_PER_TURN: Final = 64  # number of frames handled before yielding to other connections
+HANDSHAKE_TIME: Final = 30.0  # seconds for a program to respond to an upgrade
+CLOSE_TIME: Final = 5.0  # seconds for a program to respond to a close
 SWITCHING: Final = 101
 OK: Final = 200  # lowest final status
-SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # codes that must not be sent
-OWN: Final = (b"sec-websocket-", b"content-length")  # headers that concern only one connection and are not relayed
+SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # close codes that must not be sent
+OWN: Final = (b"sec-websocket-", b"content-length")  # headers that only concern a single connection and are not relayed
 
 
 class WebSocketRelay:
-    """Relays between the WebSockets of a browser and a program. Call `run` once."""
+    """Relays messages between a browser's WebSocket and a program's. Call `run` only once."""
 
     def __init__(
         self,
@@ -58,13 +58,13 @@ class WebSocketRelay:
         uri = parse_uri(f"ws://localhost:{public.port}/")
         self._program = ClientProtocol(uri, subprotocols=offered or None, max_size=MESSAGE_SIZE)
         self._parts: list[bytes] = []  # parts of the message being received
-        self._text = False  # whether this message is text
-        self._early: list[Frame] = []  # frames that arrived with the response to the upgrade
+        self._text = False  # whether the message being received is text
+        self._early: list[Frame] = []  # frames that arrived along with the response to the upgrade
         self._left = False  # whether a close was received from or sent to the browser
-        self._deadline: asyncio.Timeout  # limits the time for the program to respond to a close
+        self._deadline: asyncio.Timeout  # timer for the program's response to a close
 
     async def run(self) -> None:
-        """Relay until either side closes. The caller must have received `websocket.connect`.
+        """Relay until either side closes. The caller must already have received `websocket.connect`.
 
         Raises:
             HawseError: The program did not respond to the upgrade.
@@ -82,7 +82,7 @@ class WebSocketRelay:
                 await self._down()
                 up.cancel()
         except* OSError:
-            pass  # the browser has disconnected, or the program did not respond to its close in time
+            pass  # the browser disconnected, or the program did not respond in time to the browser's close
         except* HawseError as errors:
             await self._end(errors)
 
@@ -116,7 +116,7 @@ class WebSocketRelay:
         return response
 
     async def _watch(self) -> None:
-        """Wait until the browser disconnects, and raise `OSError`. It cannot send messages before the upgrade is
+        """Wait until the browser disconnects, and raise `OSError`. It can't send messages before the upgrade is
         accepted.
         """
         await self._receive()
@@ -141,7 +141,7 @@ class WebSocketRelay:
             if isinstance(response, Response):
                 if self._program.handshake_exc is not None and response.status_code == SWITCHING:
                     break
-                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # these can include a close
+                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # including a close
                 return response
             if self._program.handshake_exc is not None:
                 break
@@ -174,12 +174,12 @@ class WebSocketRelay:
     async def _up(self) -> None:
         while (message := await self._receive())["type"] == "websocket.receive":
             if self._program.state is not OPEN:
-                continue  # the program has closed, but its earlier messages are still being relayed
+                continue  # the program has sent a close, but its earlier messages are still being relayed
             if (text := message.get("text")) is not None:
                 self._program.send_text(text.encode())
             else:
                 self._program.send_binary(message["bytes"])
-            with suppress(HawseError):  # `_down` handles the lost connection
+            with suppress(HawseError):  # `_down` notices the lost connection
                 await self._flush()
             await self._tunnel.keep_pace()
         code, reason = message.get("code", CloseCode.NO_STATUS_RCVD), message.get("reason") or ""
@@ -196,9 +196,7 @@ class WebSocketRelay:
     # ---- program to browser
 
     async def _down(self) -> None:
-        """Relay frames to the browser until the program closes. A connection that ends without a close frame is closed
-        with 1011.
-        """
+        """Relay frames to the browser until the program closes. If it sends no close frame, close with code 1011."""
         frames = self._early
         while True:
             for count, frame in enumerate(frames, 1):
@@ -259,8 +257,8 @@ class WebSocketRelay:
     async def _flush(self) -> None:
         """Send pending bytes to the program.
 
-        If the program no longer reads, the bytes are dropped. Data from the program is still read, which shows why it
-        closed the connection.
+        If the program no longer reads, the bytes are dropped. Its own data is still read, because it shows why the
+        program closed the connection.
         """
         parts = self._program.data_to_send()
         with suppress(HawseError):

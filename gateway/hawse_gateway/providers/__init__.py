@@ -1,4 +1,4 @@
-"""Sandbox providers: sandboxes on this machine, in Docker containers, in Kubernetes pods and on users' machines.
+"""Sandbox providers: they run sandboxes on this machine, in Docker, in Kubernetes, or on users' own machines.
 
-Providers know nothing about clients and channels.
+Providers know nothing about clients or channels.
 """

@@ -1,12 +1,12 @@
-"""The interface of a sandbox provider, which creates, starts, observes and ends sandboxes.
+"""The interface for sandbox providers, which create, start, observe and end sandboxes.
 
-All methods are coroutines, so that a provider can call a Docker daemon or a cluster's API. Providers make no decisions:
+All methods are coroutines, so a provider can call a Docker daemon or a cluster API. Providers make no decisions:
 `hawse_gateway.sandboxes` decides when to start or stop a sandbox, records the decision in the store first, and never
 calls two methods that change the same unit at the same time (docs/decisions/0075).
 
 A *unit* is a provider's implementation of a sandbox: a directory and a process, or a volume and a container. Its name
-has 1 to 64 letters, digits, `_`, `.` or `-`, starting with a letter or digit. A *runtime id* identifies one start of a
-unit. The provider attaches it to everything that it starts, so that starts can be distinguished later.
+consists of 1 to 64 letters, digits, `_`, `.` or `-`, and starts with a letter or digit. A *runtime id* identifies one
+start of a unit. The provider attaches it to everything it starts, so that starts can be told apart later.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -22,7 +22,7 @@ from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
 from hawse_gateway.egress.control import Status
 from hawse_gateway.egress.follower import EgressFollower
 
-MACHINE: Final = "machine:"  # prefix of a `MachineAddress` as text
+MACHINE: Final = "machine:"  # prefix for the text form of a `MachineAddress`
 
 
 class TcpAddress(NamedTuple):
@@ -36,7 +36,7 @@ class TcpAddress(NamedTuple):
 
 
 class MachineAddress(NamedTuple):
-    """The address of a runtime on a connected machine: the name of its unit."""
+    """The address of a runtime on a connected machine, which is its unit's name."""
 
     unit: str
 
@@ -52,8 +52,8 @@ class Endpoint:
         address: The path of a Unix socket, a TCP address, or a connected machine.
         token: The token for `hello`. None if access to the address is sufficient authentication.
         uid: The user whose process must listen on the Unix socket. None means any user.
-        certificate: The required certificate of the server at the TCP address, in PEM. None disables TLS.
-        runtime: The id of a runtime that chooses its own id. None means the id passed to `start`.
+        certificate: The certificate that the server at the TCP address must present, in PEM. None disables TLS.
+        runtime: The runtime id, if the runtime chose its own. None means the id passed to `start`.
     """
 
     address: Path | TcpAddress | MachineAddress
@@ -65,23 +65,22 @@ class Endpoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """The capabilities of a provider on this machine.
+    """A provider's capabilities on this machine.
 
     Attributes:
-        provider: Its name in `--provider` and in `sandbox.create`.
-        isolation: The isolation of new sandboxes.
-        isolation_reason: The reason why the isolation is not stronger. None if it is this provider's strongest
-            isolation.
+        provider: The provider's name in `--provider` and in `sandbox.create`.
+        isolation: The isolation used for new sandboxes.
+        isolation_reason: Why the isolation is not stronger. None if it is the strongest that this provider offers.
         images: Whether `SandboxSpec.image` is supported.
         networks: The supported values of `SandboxSpec.network`. The first value is the default.
-        installable: For each network that needs missing software, how to install it.
-        refused: For each other unsupported network, the reason.
-        limits: The names of the enforced fields of `SandboxLimits`.
-        enforcement: The enforcement for a sandbox with default settings.
+        installable: Installation instructions for each network that needs missing software.
+        refused: Why each of the other unsupported networks can't be used.
+        limits: The names of the `SandboxLimits` fields that are enforced.
+        enforcement: How limits are enforced for a sandbox with default settings.
         pause: Whether `pause` and `resume` are supported.
         start_timeout: The maximum duration of a start, in seconds.
         remote: Whether sandboxes use the memory and disk of other machines.
-        joined: Whether its sandboxes are machines that connect to the gateway. A new sandbox then waits for its
+        joined: Whether its sandboxes are machines that connect to the gateway. If so, a new sandbox waits for its
             machine.
     """
 
@@ -100,22 +99,22 @@ class Capabilities:
     joined: bool = False
 
     def enforced(self, spec: "SandboxSpec") -> Enforcement:
-        """Return the enforcement for a sandbox."""
+        """Return how limits are enforced for a sandbox."""
         limits = {name: getattr(spec.limits, name) or getattr(self.enforcement.limits, name) for name in self.limits}
         network = spec.network or self.enforcement.network
         return msgspec.structs.replace(self.enforcement, network=network, limits=SandboxLimits(**limits))
 
 
 class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The specification of a sandbox. It is stored before the unit is created, so all fields must be JSON-serializable.
+    """A sandbox's specification. It is stored before the unit is created, so all fields must be JSON-serializable.
 
     Attributes:
-        image: The image with the sandbox's files. None means the provider's default.
-        image_command: Whether to start the image's command in the sandbox.
-        env: The environment of all programs in the sandbox.
-        network: The network that the sandbox can connect to. None means the provider's default.
+        image: The image for the sandbox's file system. None means the provider's default.
+        image_command: Whether to run the image's command in the sandbox.
+        env: Environment variables for all programs in the sandbox.
+        network: The network the sandbox can connect to. None means the provider's default.
         limits: The resource limits.
-        egress: The policy of a filtered network. None blocks all requests.
+        egress: The policy for a filtered network. None blocks all requests.
     """
 
     image: str | None = None
@@ -131,16 +130,16 @@ class Observation:
     """A provider's view of one unit.
 
     Attributes:
-        unit: Its name.
-        state: `absent`: the unit does not exist. `stopped`: its files exist, but no processes. `running`: its runtime
-            accepts links. `paused`: its processes are suspended by `pause`. `frozen`: its runtime exists but makes no
-            progress, for example after SIGSTOP. `unreachable`: processes exist, but no runtime accepts links, because
-            the unit is starting, ending, or has lost its socket.
-        runtime: The runtime id of the running processes. None if no process runs or the id is unknown.
-        endpoint: The runtime's address. None unless the state is `running` or `frozen`.
+        unit: The unit's name.
+        state: `absent`: the unit does not exist. `stopped`: it has files, but no processes. `running`: its runtime
+            accepts links. `paused`: its processes were suspended by `pause`. `frozen`: its runtime exists but makes no
+            progress, for example after SIGSTOP. `unreachable`: it has processes, but no runtime that accepts links,
+            because it is starting or ending or has lost its socket.
+        runtime: The runtime id of the running processes. None if there are none or the id is unknown.
+        endpoint: The runtime's endpoint. None unless the state is `running` or `frozen`.
         isolation: The unit's isolation. None if unknown.
-        keeps: Whether the unit has files that outlive its processes.
-        reason: A human-readable explanation of the state, or None.
+        keeps: Whether the unit has files that are kept when its processes end.
+        reason: A human-readable explanation for the state, or None.
     """
 
     unit: str
@@ -153,18 +152,18 @@ class Observation:
 
     @property
     def gone(self) -> bool:
-        """Whether it is verified that nothing of the unit runs."""
+        """Whether it is confirmed that no processes of the unit are running."""
         return self.state in ("absent", "stopped")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MountPlace:
-    """The information for mounting file systems in a running unit.
+    """Information needed to mount file systems in a running unit.
 
     Attributes:
-        pid: A process of this machine in the mount namespace of the unit's programs.
-        user: The user and group of the programs, in their user namespace.
-        workspace: The path of the user's files in the programs' mount namespace.
+        pid: The pid, on this machine, of a process in the mount namespace of the unit's programs.
+        user: The programs' user and group ids in their user namespace.
+        workspace: The path to the user's files in the programs' mount namespace.
     """
 
     pid: int
@@ -195,7 +194,7 @@ class ProviderError(Exception):
 
 
 class ImageStore(Protocol):
-    """The images of a provider. All methods raise `HawseError` (`unavailable`) if the provider cannot be reached."""
+    """A provider's images. All methods raise `HawseError` (`unavailable`) if the provider can't be reached."""
 
     async def list(self) -> list[ImageInfo]:
         """Return all available images."""
@@ -205,7 +204,7 @@ class ImageStore(Protocol):
         """Pull an image, or a newer version of an existing image, and return it.
 
         Args:
-            image: Its name with a tag or digest. The default tag is `latest`.
+            image: The image name with a tag or digest. The default tag is `latest`.
             report: Called with the progress.
 
         Raises:
@@ -214,20 +213,20 @@ class ImageStore(Protocol):
         ...
 
     async def remove(self, image: str) -> None:
-        """Remove a name of an image. Raises `HawseError` (`not_found`; `conflict` if a sandbox uses the image)."""
+        """Remove a name from an image. Raises `HawseError` (`not_found`; `conflict` if a sandbox uses the image)."""
         ...
 
 
 class Egress(Protocol):
-    """The proxies of a provider's filtered networks."""
+    """The proxies for a provider's filtered networks."""
 
     @property
     def follower(self) -> EgressFollower:
-        """The follower of the proxies. The provider's `run` runs it."""
+        """The follower that reads from the proxies. The provider's `run` runs it."""
         ...
 
     def want(self, policies: Mapping[str, EgressPolicy]) -> None:
-        """Set the policies for the proxies of running units, by unit. `run` sends them to the proxies."""
+        """Set the policies for running units' proxies, keyed by unit. `run` sends them to the proxies."""
         ...
 
     async def apply(self, unit: str, policy: EgressPolicy) -> None:
@@ -235,11 +234,11 @@ class Egress(Protocol):
         ...
 
     async def status(self, unit: str) -> Status | None:
-        """Return the status of a unit's proxy, or None without a proxy."""
+        """Return the status of a unit's proxy, or None if it has no proxy."""
         ...
 
     def watch(self, unit: str, *, allowed: bool) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-        """Yield the decisions of a unit's proxy until the proxy ends. Yield nothing without a proxy.
+        """Yield the decisions made by a unit's proxy until the proxy ends. Yield nothing if there is no proxy.
 
         Args:
             unit: The unit.
@@ -249,28 +248,29 @@ class Egress(Protocol):
 
 
 class Provider(Protocol):
-    """Creates, finds and removes units. Methods can be called concurrently for different units."""
+    """Creates, finds and removes units. Methods can be called concurrently if the units are different."""
 
     @property
     def images(self) -> ImageStore | None:
-        """The images for sandboxes, if supported."""
+        """The provider's images, or None if it doesn't support images."""
         ...
 
     @property
     def egress(self) -> Egress | None:
-        """The proxies of filtered networks, if supported."""
+        """The proxies for filtered networks, or None if these aren't supported."""
         ...
 
     async def run(self) -> None:
-        """Run background tasks until cancelled. Return immediately if the provider has none."""
+        """Run background tasks until cancelled. Returns immediately if the provider has none."""
         ...
 
     async def capabilities(self) -> Capabilities: ...
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
-        """Create the persistent parts of a unit, such as directories, volumes and the image, without starting it.
+        """Create a unit's persistent parts, such as directories and volumes, and get its image, but don't start the
+        unit.
 
-        The call can be repeated after a failure, so existing parts are not an error.
+        The call can be repeated after a failure, so parts that already exist are not an error.
 
         Args:
             unit: The name of the unit.
@@ -278,35 +278,35 @@ class Provider(Protocol):
             report: Called with the progress.
 
         Raises:
-            HawseError: `invalid_params` if the provider cannot meet the specification, for example if the image does
-                not exist; otherwise `unavailable`.
+            HawseError: `invalid_params` if the provider can't meet the specification, for example because the image
+                does not exist; otherwise `unavailable`.
         """
         ...
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
-        """Start a runtime, and return when it accepts links. The caller ensures that the unit is not running.
+        """Start a runtime, and return once it accepts links. The caller must ensure that the unit is not running.
 
         After a failure or cancellation, processes can remain until `stop` is called.
 
         Args:
             unit: The name of a unit created with `create`.
             spec: The specification. `env` can differ from the value passed to `create`.
-            runtime: The runtime id of this start. The runtime gets it as `--id`.
+            runtime: The runtime id for this start. It is passed to the runtime as `--id`.
             report: Called with the progress.
 
         Raises:
-            HawseError: `unavailable` if the runtime cannot be started.
+            HawseError: `unavailable` if the runtime can't be started.
         """
         ...
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
-        """End all processes of the unit, and return when it is verified that all have ended.
+        """End all of the unit's processes. Returns once they are confirmed to have ended.
 
         It is not an error if the unit is not running or does not exist.
 
         Args:
             unit: The name of the unit.
-            runtime: Only end the start with this runtime id. None ends any start.
+            runtime: Only end processes with this runtime id. None ends them whatever their runtime id.
 
         Raises:
             HawseError: `unavailable` if a process may still be running.
@@ -318,7 +318,7 @@ class Provider(Protocol):
         ...
 
     async def pause(self, unit: str) -> None:
-        """Suspend all processes of a running unit, if the provider supports it. Raises the same errors as `stop`."""
+        """Suspend all processes in a running unit, if the provider supports it. Raises the same errors as `stop`."""
         ...
 
     async def resume(self, unit: str) -> None:
@@ -326,12 +326,12 @@ class Provider(Protocol):
         ...
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
-        """Return the state of a unit.
+        """Return a unit's state.
 
         Args:
             unit: The name of the unit.
-            runtime: The runtime id that the caller expects. If a cached state has a different id, the provider updates
-                it.
+            runtime: The runtime id that the caller expects. If a cached state has a different id, the provider
+                refreshes it.
 
         Raises:
             HawseError: `unavailable` if the state is unknown.
@@ -339,7 +339,7 @@ class Provider(Protocol):
         ...
 
     async def discover(self) -> list[Observation]:
-        """Return all units of this provider, including units of earlier gateways and versions.
+        """Return all of this provider's units, including those from earlier gateways and versions.
 
         Raises:
             HawseError: `unavailable` if the list is incomplete, for example because a daemon does not respond.
@@ -347,10 +347,10 @@ class Provider(Protocol):
         ...
 
     async def mount_place(self, unit: str) -> MountPlace:
-        """Return the information for mounting file systems in a running unit.
+        """Return the information needed to mount file systems in a running unit.
 
         Raises:
-            HawseError: `unavailable` if the unit is not running or the provider does not support mounts.
+            HawseError: `unavailable` if the unit is not running or the provider doesn't support mounts.
         """
         ...
 

@@ -1,7 +1,7 @@
-"""Compiles the runtime's modules, unless they were compiled at installation.
+"""Compiles the runtime's modules, unless they were compiled when hawse was installed.
 
-In an isolated sandbox, the modules are read-only. Without bytecode, each start would compile them, which takes longer
-than the rest of the start.
+In an isolated sandbox, the modules are read-only. Without bytecode, they would be compiled on each start, which takes
+longer than the rest of the start.
 """
 
 import importlib.util
@@ -17,13 +17,13 @@ log = logging.getLogger(__name__)
 
 PACKAGES: Final = ("hawse", "hawse_runtime")
 TIMEOUT: Final = 60.0  # s
-# The import also compiles the modules of other packages.
+# The import also compiles modules from other packages.
 PROGRAM: Final = "import compileall, sys; import hawse_runtime.__main__; compileall.compile_dir(sys.argv[1], quiet=2)"
 
 
 @cache  # once per gateway
 def compile_runtime() -> None:
-    """Compile missing or outdated bytecode in a separate process. Blocks. Failures are only logged."""
+    """Compile modules with missing or outdated bytecode in a separate process. Blocks. Failures are only logged."""
     for name in PACKAGES:
         spec = importlib.util.find_spec(name)
         for place in (spec and spec.submodule_search_locations) or ():
@@ -33,7 +33,7 @@ def compile_runtime() -> None:
 
 
 def is_compiled(package: Path) -> bool:
-    """Return whether each module of a package has up-to-date bytecode."""
+    """Return whether all modules in a package have up-to-date bytecode."""
     for source in package.rglob("*.py"):
         try:
             compiled = os.stat(importlib.util.cache_from_source(str(source)))

@@ -1,4 +1,4 @@
-"""Manages the proxy processes of sandboxes: starts them before the runtime, finds, restarts and ends them."""
+"""Manages the sandboxes' proxy processes: starts them before the runtime, and finds, restarts and ends them."""
 
 import asyncio
 import fcntl
@@ -33,45 +33,46 @@ T = TypeVar("T")
 
 INSTALL: Final = "pip install 'hawse[egress]'"
 PROXY: Final = (sys.executable, "-I", "-m", "hawse_gateway.egress.proxy_process")
-USER: Final = host_user.FIRST - 1  # the user of all proxies if the gateway runs as root; no sandbox uses it
+USER: Final = host_user.FIRST - 1  # the user that all proxies run as if the gateway runs as root; no sandbox uses it
 START_TIMEOUT: Final = 20.0  # s
-END_GRACE: Final = 2.0  # s from SIGTERM to SIGKILL
+END_GRACE: Final = 2.0  # seconds from SIGTERM to SIGKILL
 KILL_TIMEOUT: Final = 5.0  # s
 LOG_NAME: Final = "proxy.log"
-LOG_MAX: Final = 2000  # bytes of the log quoted in an error
-AT_ONCE: Final = 4  # number of proxies restarted or changed concurrently
-# The limits of a proxy if cgroups are available. The proxy is not in its sandbox's cgroup, where programs could use all
-# the memory and get the proxy killed.
-MEMORY: Final = 512 << 20  # bytes: 40 MB plus about 500 KB for each of 256 connections
+LOG_MAX: Final = 2000  # maximum number of log bytes quoted in an error
+AT_ONCE: Final = 4  # maximum number of proxies restarted or changed concurrently
+# A proxy's limits if cgroups are available. The proxy is not in its sandbox's cgroup, where programs could use up all
+# memory and get the proxy killed.
+MEMORY: Final = 512 << 20  # in bytes: 40 MB plus about 500 KB for each of 256 connections
 CPUS: Final = 1.0
 THREADS: Final = 64
 CGROUPS_NAME: Final = "cgroups"
-VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR")  # descriptor passed to the proxy
+VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR")  # number of the descriptor passed to the proxy
 
 
 def is_available() -> bool:
-    """Return whether the packages required by the proxy are installed."""
+    """Return whether the packages that the proxy requires are installed."""
     return importlib.util.find_spec("cryptography") is not None
 
 
 def control_sockets(state: StateDirectory) -> dict[str, Path]:
-    """Return the proxies' control sockets by unit. Blocks."""
+    """Return the proxies' control sockets, keyed by unit. Blocks."""
     paths = {unit: state.sandbox(unit).egress / CONTROL_NAME for unit in state.sandboxes()}
     return {unit: path for unit, path in paths.items() if path.exists()}
 
 
 class EgressProcesses:
-    """Starts and ends proxies, and changes their policies.
+    """Starts, ends and reconfigures proxies.
 
     Attributes:
-        follower: Follows the refusals of the proxies while `run` runs.
+        follower: Follows the proxies' refusals while `run` is running.
 
     Args:
         settings: The operator's settings.
         state: The state directory.
-        tree: Where to create the proxies' cgroups. If None, only their address space is limited.
-        user: The user that hands over listening sockets to all proxies. None if each sandbox has its own user.
-        on_refusal: Called with the unit and a refusal for each refusal. Must not raise. None ignores refusals.
+        tree: Where to create the proxies' cgroups. If None, only the size of their address space is limited.
+        user: The user that passes listening sockets to all proxies. None if each sandbox has its own user.
+        on_refusal: Called with the unit and the refusal whenever a request is refused. Must not raise. None ignores
+            refusals.
     """
 
     def __init__(
@@ -89,19 +90,19 @@ class EgressProcesses:
         self._tree = tree
         self._user = user
         self._wanted: dict[str, EgressPolicy] = {}
-        self._applied: dict[str, tuple[RuntimeProcess, EgressPolicy]] = {}  # policies that were sent, by unit
+        self._applied: dict[str, tuple[RuntimeProcess, EgressPolicy]] = {}  # policies sent, keyed by unit
         self._changing = KeyedLocks()
         self._running: list[SandboxPaths] = []
         self._noted = asyncio.Event()
-        self._children: dict[Path, subprocess.Popen[bytes]] = {}  # processes started here, which must be reaped
+        self._children: dict[Path, subprocess.Popen[bytes]] = {}  # processes started here, to be reaped
 
     async def start(self, paths: SandboxPaths, policy: EgressPolicy, others: Iterable[SandboxPaths] = ()) -> None:
-        """Start the proxy of a sandbox. The caller starts the runtime afterwards.
+        """Start a sandbox's proxy. The caller starts the runtime afterwards.
 
         Args:
-            paths: The sandbox.
-            policy: The policy of the network.
-            others: All other sandboxes, whose users must not be reused.
+            paths: The sandbox's paths.
+            policy: The policy for the network.
+            others: All other sandboxes. Their users must not be reused.
 
         Raises:
             HawseError: `unavailable`.
@@ -112,25 +113,22 @@ class EgressProcesses:
             raise HawseError("unavailable", f"cannot start the egress proxy: {error}") from error
 
     def note_running(self, running: list[SandboxPaths]) -> None:
-        """Set the running sandboxes, so that `run` checks their proxies."""
+        """Set the running sandboxes, whose proxies `run` checks."""
         self._running = running
         self._noted.set()
 
     def want(self, policies: Mapping[str, EgressPolicy]) -> None:
-        """Set the policies for the proxies of running units, so that `run` sends them.
+        """Set the policies for running units' proxies. `run` sends them to the proxies.
 
         Args:
-            policies: The policies by unit.
+            policies: The policies, keyed by unit.
         """
         self._wanted = dict(policies)
         self._applied = {unit: known for unit, known in self._applied.items() if unit in policies}
         self._noted.set()
 
     async def run(self) -> None:
-        """Follow the proxies, restart proxies that have ended, and send policies, until cancelled.
-
-        It runs until cancelled.
-        """
+        """Follow the proxies, restart proxies that have exited, and send policies, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.follower.run(), name="follow egress proxies")
             while True:
@@ -140,7 +138,7 @@ class EgressProcesses:
                 await self._each(list(self._wanted.items()), self._keep)
 
     async def apply(self, unit: str, policy: EgressPolicy) -> None:
-        """Apply a policy to a unit's proxy. Has no effect without a proxy.
+        """Apply a policy to a unit's proxy. Has no effect if there is no proxy.
 
         Raises:
             HawseError: `unavailable`, or `invalid_params` if the unit's name is invalid.
@@ -152,7 +150,7 @@ class EgressProcesses:
                 return
             try:
                 terms = await asyncio.to_thread(self._terms, policy)
-                await asyncio.to_thread(_write_policy, paths, policy)  # first, so that a restarted proxy gets it
+                await asyncio.to_thread(_write_policy, paths, policy)  # before the proxy is restarted with it
                 try:
                     await control.change(paths.egress / CONTROL_NAME, terms)
                 except (OSError, msgspec.MsgspecError) as error:
@@ -166,14 +164,14 @@ class EgressProcesses:
                 self._applied[unit] = (process, policy)
 
     async def status(self, unit: str) -> control.Status | None:
-        """Return the status of a unit's proxy, or None without a proxy. Raises the same errors as `apply`."""
+        """Return the status of a unit's proxy, or None if it has no proxy. Raises the same errors as `apply`."""
         try:
             return await control.status(self._paths(unit).egress / CONTROL_NAME)
         except (OSError, msgspec.MsgspecError):
             return None
 
     async def watch(self, unit: str, *, allowed: bool) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-        """Yield the decisions of a unit's proxy until the proxy ends. Yield nothing without a proxy.
+        """Yield the decisions made by a unit's proxy until the proxy ends. Yield nothing if there is no proxy.
 
         Args:
             unit: The unit.
@@ -202,7 +200,7 @@ class EgressProcesses:
                 tasks.create_task(some(), name="egress proxies")
 
     async def _keep(self, wanted: tuple[str, EgressPolicy]) -> None:
-        """Send a policy unless the proxy has it. Failures are logged and retried later."""
+        """Send a policy unless the proxy already has it. If this fails, log the error and retry later."""
         unit, policy = wanted
         try:
             process = await asyncio.to_thread(self._process_of, self._paths(unit))
@@ -212,14 +210,14 @@ class EgressProcesses:
             log.error("! cannot change the egress proxy of %s: %s", unit, error)
 
     def _paths(self, unit: str) -> SandboxPaths:
-        """Return the paths of a unit. Raises `HawseError` (`invalid_params`)."""
+        """Return a unit's paths. Raises `HawseError` (`invalid_params`)."""
         try:
             return self._state.sandbox(unit)
         except ValueError as error:
             raise HawseError("invalid_params", str(error), details={"path": "$.id"}) from None
 
     async def revive(self, paths: SandboxPaths) -> None:
-        """Restart the proxy of a running sandbox if it has ended. Failures are logged and retried later."""
+        """Restart a running sandbox's proxy if it has exited. If this fails, log the error and retry later."""
         try:
             if await asyncio.to_thread(lambda: self._process_of(paths) is not None or not _policy(paths).exists()):
                 return
@@ -230,7 +228,7 @@ class EgressProcesses:
             log.error("! cannot restart the egress proxy of %s: %s", paths.home.name, error)
 
     async def end(self, paths: SandboxPaths) -> None:
-        """End the proxy of a sandbox. Raises `HawseError` (`unavailable`) if it does not end."""
+        """End a sandbox's proxy. Raises `HawseError` (`unavailable`) if it doesn't exit."""
         process = RuntimeProcess.load(_process(paths))
         if process is not None and not await process.end(grace=END_GRACE, timeout=KILL_TIMEOUT):
             raise HawseError("unavailable", f"the egress proxy (pid {process.pid}) did not end")
@@ -244,15 +242,15 @@ class EgressProcesses:
             path.unlink(missing_ok=True)
 
     def variables(self) -> frozenset[str]:
-        """Return the names of the gateway's environment variables with secrets. They must not be passed to runtimes."""
+        """Return the names of the gateway's environment variables with secrets. Runtimes must not get them."""
         return frozenset(each.env for each in self._settings.secrets.values() if each.env is not None)
 
     def authority(self, paths: SandboxPaths) -> str:
-        """Return the certificate of a sandbox's authority, in PEM. Raises `OSError`."""
+        """Return the CA certificate for a sandbox, in PEM. Raises `OSError`."""
         return (paths.egress / CERTIFICATE_NAME).read_text("ascii")
 
     def _process_of(self, paths: SandboxPaths) -> RuntimeProcess | None:
-        """Return the process of a sandbox's proxy, or None if it is not running. Blocks."""
+        """Return a sandbox's proxy process, or None if it is not running. Blocks."""
         if (child := self._children.get(paths.home)) is not None:
             child.poll()
         process = RuntimeProcess.load(_process(paths))
@@ -284,7 +282,7 @@ class EgressProcesses:
                 raise
 
     def _terms(self, policy: EgressPolicy) -> Terms:
-        """Return the terms for a policy. Blocks. Raises `HawseError`."""
+        """Return the proxy terms for a policy. Blocks. Raises `HawseError`."""
         return Terms(
             policy=policy,
             secrets=self._settings.secret_values(policy.secrets),
@@ -309,11 +307,11 @@ class EgressProcesses:
 
 
 def _popen(plan: EgressPlan, paths: SandboxPaths) -> subprocess.Popen[bytes]:
-    """Start a proxy. Pass the plan in an in-memory file, and do not pass the gateway's environment."""
+    """Start a proxy. The plan is passed in an in-memory file. The gateway's environment is not passed."""
     fd = os.memfd_create("plan")
     with open(fd, "wb+") as stdin, (paths.egress / LOG_NAME).open("wb") as output:
         stdin.write(msgspec.json.encode(plan))
-        stdin.seek(0)  # flushes the file as well
+        stdin.seek(0)  # also flushes the file
         return subprocess.Popen(
             PROXY,
             stdin=stdin,
@@ -341,7 +339,7 @@ def _wait_until_ready(child: subprocess.Popen[bytes], paths: SandboxPaths) -> No
 
 @contextmanager
 def _exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock for starting a proxy, which excludes other gateways."""
+    """Hold the lock for starting a proxy, so that no other gateway starts it."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -351,12 +349,12 @@ def _exclusive(path: Path) -> Iterator[None]:
 
 
 def _policy(paths: SandboxPaths) -> Path:
-    """Return the path of the stored policy. A later gateway needs it to restart the proxy."""
+    """Return the path to the stored policy, which a later gateway needs to restart the proxy."""
     return paths.egress / "policy.json"
 
 
 def _write_policy(paths: SandboxPaths, policy: EgressPolicy) -> None:
-    """Replace a file atomically, so that it is unchanged if the disk is full. Raises `OSError`."""
+    """Replace a file atomically, so that it stays unchanged if the disk is full. Raises `OSError`."""
     new = paths.egress / "policy.new"
     new.write_bytes(msgspec.json.encode(policy))
     new.replace(_policy(paths))

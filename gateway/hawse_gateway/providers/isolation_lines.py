@@ -1,4 +1,4 @@
-"""The lines about the isolation of sandboxes that `hawse serve` prints at startup."""
+"""The lines about sandbox isolation that `hawse serve` prints at startup."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ POD_NETWORKS: Final = {
 
 
 def isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo]) -> Iterator[str]:
-    """Describe the isolation of new sandboxes, and of running sandboxes whose isolation is different."""
+    """Describe how new sandboxes are isolated, and which running sandboxes are isolated differently."""
     if capabilities.isolation == "none":
         who = "root, which may do everything on this machine" if os.getuid() == 0 else "this user"
         can = f"their programs are processes of {who}, and can read the owner's token"
@@ -35,7 +35,7 @@ def isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo]
 
 
 def _enforcement_lines(capabilities: Capabilities) -> Iterator[str]:
-    """List the limits that are enforced and the limits that are not."""
+    """List the limits that are enforced and those that aren't."""
     known = capabilities.enforcement
     things = {
         "a separate user for each sandbox": known.user,

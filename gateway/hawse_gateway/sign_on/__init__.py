@@ -1,1 +1,1 @@
-"""User sign-in with an OpenID provider or through an authenticating proxy."""
+"""User sign-in through an OpenID provider or an authenticating proxy."""

@@ -23,7 +23,7 @@ class SignOn(Protocol):
         """The display name, or None if browsers cannot sign in with this provider."""
 
     def routes(self, access_policy: AccessPolicy, audit: AuditTrail) -> list[Route]:
-        """Return the login routes."""
+        """Return the routes for logging in."""
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Keep the provider's signing keys up to date inside the `async with` block."""
@@ -36,7 +36,7 @@ def _build(gateway: Composition) -> None:
         sign_on = ProxySignOn(settings.proxy_roles, credentials)
     elif settings.oidc.issuer is not None:
         try:
-            service = import_module("hawse_gateway.sign_on.oidc.service")  # needs optional packages
+            service = import_module("hawse_gateway.sign_on.oidc.service")  # has optional dependencies
         except ModuleNotFoundError as error:
             raise SettingsError(f"--oidc-issuer needs {error.name}: pip install 'hawse[oidc]'") from error
         sign_on = service.SingleSignOn(settings.oidc, credentials)

@@ -1,7 +1,7 @@
 """Sign-in through a trusted proxy: `/v1/login` starts a session for the user whom the proxy has authenticated.
 
-The session is only valid for requests of the same user (`hawse_gateway.auth.proxy_user`). When the user signs out at
-the proxy, the session can therefore no longer be used.
+The session is only valid for requests from the same user (`hawse_gateway.auth.proxy_user`), so it becomes useless once
+the user signs out of the proxy.
 """
 
 import asyncio
@@ -24,23 +24,23 @@ from hawse_gateway.http.responses import error_response
 from hawse_gateway.http.return_path import LoginAudit, begin_session, redirect, valid_proof, valid_return
 from hawse_gateway.sign_on.oidc.users import RoleRule, Users
 
-LIFETIME: Final = 12 * 3600.0  # s until a user has to sign in again, which updates the user's groups
+LIFETIME: Final = 12 * 3600.0  # session lifetime in seconds; signing in again updates the user's groups
 
 
 class ProxySignOn:
-    """The sign-in of one gateway (`hawse_gateway.sign_on.feature.SignOn`)."""
+    """A gateway's sign-in through a proxy (`hawse_gateway.sign_on.feature.SignOn`)."""
 
     name = "the proxy"
 
     def __init__(self, roles: Sequence[str], credentials: Credentials) -> None:
-        """Create the sign-in.
+        """Create the sign-in service.
 
         Args:
-            roles: `GROUP=ROLE` or `GROUP=own:ROLE`.
-            credentials: The table that stores logins and sessions.
+            roles: Role rules of the form `GROUP=ROLE` or `GROUP=own:ROLE`.
+            credentials: The table where logins and sessions are stored.
 
         Raises:
-            SettingsError: A role has another form.
+            SettingsError: A role rule has a different form.
         """
         try:
             rules = [RoleRule.parse(text) for text in roles]
@@ -51,13 +51,13 @@ class ProxySignOn:
         self._audit: LoginAudit
 
     def routes(self, access_policy: AccessPolicy, audit: LoginAudit) -> list[Route]:
-        """Return the route of the login."""
+        """Return the login route."""
         self._audit = audit
         return [Route("/v1/login", self._login, methods=["GET"])]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Do nothing, since no background task is needed."""
+        """Do nothing, since there is no background task."""
         await asyncio.sleep(0)
         yield
 

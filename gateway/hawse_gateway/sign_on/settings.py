@@ -14,7 +14,7 @@ _HEADER: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True, kw_only=True)
 class OidcSettings:
-    """Sign-in with an OpenID provider. It is disabled without an issuer."""
+    """Settings for sign-in with an OpenID provider. Without an issuer, it is disabled."""
 
     issuer: Annotated[
         str | None, Option("--oidc-issuer", "the OpenID provider for user sign-in (none)", metavar="URL")
@@ -85,7 +85,7 @@ class OidcSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SignOnSettings(FeatureSettings):
-    """The OpenID provider."""
+    """The OpenID provider's settings."""
 
     oidc: OidcSettings = field(default_factory=OidcSettings)
 
@@ -96,7 +96,7 @@ class SignOnSettings(FeatureSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ProxyUserSettings(ProxySettings, SignOnSettings):
-    """Sign-in through trusted proxies that authenticate users."""
+    """Settings for sign-in through trusted proxies that authenticate users."""
 
     proxy_user_header: Annotated[
         str | None,

@@ -1,1 +1,1 @@
-"""The persistent state of the gateway: versioned rows, leases with epochs, and change notifications."""
+"""The gateway's persistent state: versioned rows, leases with epochs, and change notifications."""

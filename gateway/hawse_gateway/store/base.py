@@ -1,7 +1,7 @@
-"""The interface of the store, with one implementation for a single gateway (SQLite) and one for several (Redis).
+"""The interface for stores, with one implementation for a single gateway (SQLite) and one for several (Redis).
 
-A row is a byte string with a table and a key. Each write gives its rows a new version that is unique in the store. A
-write specifies the version it replaces, so that a writer never overwrites a row that it has not read
+A row is a byte string, identified by a table and a key. Each write gives its rows a new version that is unique in the
+store. A write also specifies the version to replace, so that a writer never overwrites a row that it has not read
 (docs/decisions/0076).
 """
 
@@ -14,9 +14,9 @@ from hawse.wire import HawseError
 
 ABSENT: Final = 0  # the version of a row that does not exist
 
-ANY_TABLE: Final = ""  # passed to listeners if changes of any table may have been missed
+ANY_TABLE: Final = ""  # passed to listeners if changes to any table may have been missed
 
-Listener = Callable[[str, str], None]  # called with the table and the key of a row
+Listener = Callable[[str, str], None]  # called with a row's table and key
 
 
 class StoreError(Exception):
@@ -24,11 +24,11 @@ class StoreError(Exception):
 
 
 class ConflictError(StoreError):
-    """A row does not have the version that a write replaces. Nothing was written."""
+    """A row no longer has the version that a write was meant to replace. Nothing was written."""
 
 
 class LeaseLostError(StoreError):
-    """The lease required by a write has expired or has another holder. Nothing was written."""
+    """The lease required for a write has expired or has another holder. Nothing was written."""
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def store_errors_unavailable() -> Iterator[None]:
 
 
 class Listeners:
-    """A base class of stores, with the functions to call after changes."""
+    """A base class for stores that manages change listeners."""
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
@@ -77,9 +77,9 @@ class Put:
 
     Attributes:
         table: The table.
-        key: The key of the row.
-        value: Its new value.
-        version: The replaced version. `ABSENT` for a row that must not exist.
+        key: The row's key.
+        value: The row's new value.
+        version: The version to replace. `ABSENT` for a row that must not exist yet.
     """
 
     table: str
@@ -116,7 +116,7 @@ class Lease:
 
 
 class BucketSpending(NamedTuple):
-    """The amount that one gateway has taken from a token bucket shared by all gateways.
+    """The amount that a gateway has taken from a token bucket shared by all gateways.
 
     Attributes:
         key: The name of the bucket.
@@ -132,12 +132,12 @@ class BucketSpending(NamedTuple):
 
 
 class LimitAnswer(NamedTuple):
-    """The state of the other gateways that is relevant to limits.
+    """The other gateways' state, as far as it is relevant to limits.
 
     Attributes:
         held: The counts reported by each other gateway.
         known: For each requested credential, whether it is known.
-        levels: The level of each reported bucket, which is negative for a debt.
+        levels: The level of each bucket reported. It is negative if the bucket is overdrawn.
     """
 
     held: list[bytes]
@@ -146,31 +146,31 @@ class LimitAnswer(NamedTuple):
 
 
 class LimitStore(Protocol):
-    """Exchanges counts for limits between the gateways of a store."""
+    """Exchanges the counts used for limits between gateways that share a store."""
 
     async def share(
         self, gateway: str, held: bytes, known: Sequence[str], asked: Sequence[str], spent: Sequence[BucketSpending]
     ) -> LimitAnswer:
-        """Send a report, and return the reports of the other gateways.
+        """Send a report, and return the other gateways' reports.
 
         Args:
-            gateway: The name of this gateway.
-            held: Its current counts, in any format. Empty if there are none. They expire after 6 s.
-            known: Credentials that addresses have used here, in any format. They stay known for a day.
-            asked: Credentials to look up among the known credentials of other gateways.
+            gateway: This gateway's name.
+            held: This gateway's current counts, in any format. Empty if there are none. They expire after 6 seconds.
+            known: Credentials that addresses have used on this gateway, in any format. They are remembered for a day.
+            asked: Credentials to look up among those known to other gateways.
             spent: The amounts taken from buckets.
 
         Raises:
-            StoreError: The store is unavailable. It may have received the report.
+            StoreError: The store is unavailable. It may have received the report anyway.
         """
         ...
 
 
 class Store(Protocol):
-    """The store of one or several gateways. Every method raises `StoreError` if the store is unavailable.
+    """A store for one or more gateways. All methods raise `StoreError` if the store is unavailable.
 
     Attributes:
-        limits: Exchanges counts for limits. None for a single gateway.
+        limits: Exchanges the counts used for limits. None for a single gateway.
     """
 
     @property
@@ -181,21 +181,21 @@ class Store(Protocol):
         ...
 
     async def rows(self, table: str) -> Mapping[str, Row]:
-        """Return all rows of a table, by key."""
+        """Return all rows in a table, keyed by row key."""
         ...
 
     async def write(self, *changes: Change, lease: Lease | None = None) -> int:
-        """Apply all changes or none. On return, the changes are durable.
+        """Apply all changes or none of them. Once this returns, the changes are durable.
 
         Args:
-            changes: Changes to different rows.
-            lease: A lease that must still be held.
+            changes: The changes, each to a different row.
+            lease: A lease that must still be held for the changes to be applied.
 
         Returns:
-            The new version of the written rows.
+            The new version of the rows written.
 
         Raises:
-            ConflictError: A row does not have the version that a change replaces.
+            ConflictError: A row no longer has the version that a change was meant to replace.
             LeaseLostError: The lease is no longer held.
             StoreError: The store is unavailable. The changes may have been written.
         """
@@ -218,12 +218,12 @@ class Store(Protocol):
         ...
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` in the event loop after each change of a row, and with table `leases` when a lease is
+        """Call `listener` in the event loop whenever a row changes, and with the table `leases` when a lease is
         released.
 
-        Several changes in a short time can be reported by one call, and expiry is not reported. A listener must
-        therefore read the current state. The table `ANY_TABLE` means that changes of any table may have been missed
-        while the store was disconnected.
+        Several changes within a short time can be reported in one call, and expiry is not reported, so listeners must
+        read the current state. The table `ANY_TABLE` means that changes to any table may have been missed while the
+        store was disconnected.
 
         Returns:
             A function that removes the listener.
@@ -231,7 +231,7 @@ class Store(Protocol):
         ...
 
     async def run(self) -> None:
-        """Report the changes of other gateways to listeners until cancelled."""
+        """Report other gateways' changes to listeners until cancelled."""
         ...
 
     async def close(self) -> None: ...

@@ -1,7 +1,7 @@
-"""Points in time that can be stored, and compared even after changes of the wall clock.
+"""Points in time that can be stored and compared, even if the wall clock has been changed.
 
-Users and NTP can set the wall clock forward or back. Within one boot of the machine, durations are therefore measured
-with CLOCK_BOOTTIME, which includes the time while the machine is suspended (clock_gettime(2)).
+Users and NTP can set the wall clock forward or back. As long as the machine has not been rebooted, durations are
+therefore measured with CLOCK_BOOTTIME, which also counts while the machine is suspended (clock_gettime(2)).
 """
 
 import time
@@ -18,8 +18,8 @@ class Moment(msgspec.Struct, frozen=True, array_like=True):
 
     Attributes:
         wall: Seconds since 1970.
-        boot: The id of the boot.
-        uptime: Seconds since the boot.
+        boot: The boot id.
+        uptime: Seconds since boot.
     """
 
     wall: float
@@ -30,7 +30,7 @@ class Moment(msgspec.Struct, frozen=True, array_like=True):
         return Moment(self.wall + seconds, self.boot, self.uptime + seconds)
 
     def is_after(self, other: "Moment") -> bool:
-        """Return whether this moment is later than `other`. Across boots, wall clocks are compared."""
+        """Return whether this moment is later than `other`. Wall clock times are compared if the boots differ."""
         return self.uptime > other.uptime if self.boot == other.boot else self.wall > other.wall
 
 
@@ -44,7 +44,7 @@ class Clock:
     Args:
         wall: Returns seconds since 1970.
         uptime: Returns seconds since boot.
-        boot: The id of the boot. Default: the id of this machine's boot.
+        boot: The boot id. Defaults to this machine's current boot id.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Clock:
         return Moment(self._wall(), self._boot, self._uptime())
 
     def until(self, moment: Moment) -> float:
-        """Return the seconds until `moment`, negative if it has passed. After a reboot, the wall clock is used."""
+        """Return the seconds until `moment`, negative if it has passed. After a reboot, use the wall clock."""
         if moment.boot == self._boot:
             return moment.uptime - self._uptime()
         return moment.wall - self._wall()

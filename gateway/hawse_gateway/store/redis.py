@@ -1,7 +1,7 @@
-"""The store for several gateways, on a Redis server. Each operation is a script, which Redis runs atomically.
+"""The store for several gateways on a Redis server. Each operation is a script that Redis runs atomically.
 
-A table is a hash of rows, whose values start with the version. A lease is a key with an expiry. It depends only on the
-clock of the Redis server, not on the gateways' clocks.
+A table is a hash of rows, with the version at the start of each value. A lease is a key with an expiry time, which
+depends only on the Redis server's clock, not on the gateways' clocks.
 """
 
 import asyncio
@@ -31,12 +31,12 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LEASES: Final = "leases"  # the table name passed to listeners when a lease is released
-TIMEOUT: Final = 5.0  # s for the server to respond
-CONNECTIONS: Final = 32  # connections per gateway; further operations wait for a free connection, for at most `TIMEOUT`
-RETRY: Final = 1.0  # s before resubscribing to changes
+TIMEOUT: Final = 5.0  # seconds for the server to respond
+CONNECTIONS: Final = 32  # connections per gateway; when all are in use, operations wait up to `TIMEOUT`
+RETRY: Final = 1.0  # seconds before resubscribing to changes
 
-# ARGV: prefix, name and value of the lease (empty without a lease); then for each change: table, key, replaced version,
-# "put" or "delete", value. Returns the new version, -1 if the lease is lost, or -2 and the row for a conflict.
+# ARGV: prefix, lease name and value (both empty without a lease); then for each change: table, key, version to replace,
+# "put" or "delete", value. Returns the new version, -1 if the lease is lost, or -2 and the row if there is a conflict.
 WRITE: Final = """
 local prefix = ARGV[1]
 if ARGV[2] ~= '' and redis.call('GET', prefix .. 'lease:' .. ARGV[2]) ~= ARGV[3] then return {-1} end
@@ -57,7 +57,7 @@ for i = 4, #ARGV, 5 do
 end
 return {version}
 """
-# ARGV: prefix, name, holder, milliseconds. Returns the epoch, or 0 while another lease is valid.
+# ARGV: prefix, name, holder, milliseconds. Returns the epoch, or 0 if another lease is still valid.
 ACQUIRE: Final = """
 local key = ARGV[1] .. 'lease:' .. ARGV[2]
 if redis.call('EXISTS', key) == 1 then return 0 end
@@ -82,13 +82,13 @@ return 1
 
 
 class RedisStore(Listeners):
-    """A store on a Redis server. The constructor does not connect.
+    """A store on a Redis server. The constructor doesn't connect.
 
     Args:
         url: `redis://[:PASSWORD@]HOST:PORT/DB`, `rediss://` for TLS, `unix://PATH`, or `redis+sentinel://…` for the
             primary known to Redis Sentinel (`hawse_gateway.store.redis_client`).
-        prefix: The prefix of all keys.
-        timeout: Seconds to wait for the server to respond.
+        prefix: The prefix for all keys.
+        timeout: Seconds to wait for a response from the server.
 
     Raises:
         ValueError: The URL is invalid.
@@ -140,7 +140,7 @@ class RedisStore(Listeners):
         await self._run(RELEASE, lease.name, _value(lease))
 
     async def run(self) -> None:
-        """Report the changes of all gateways to listeners. Reconnect when the connection is lost."""
+        """Report all gateways' changes to listeners, and reconnect whenever the connection is lost."""
         while True:
             try:
                 with cancellation_kept():
@@ -168,7 +168,7 @@ class RedisStore(Listeners):
     def _receive(self, message: dict[str, Any]) -> None:
         if message["type"] == "subscribe":
             self._listening.set()
-            self.notify(ANY_TABLE, "")  # changes may have been missed before the subscription
+            self.notify(ANY_TABLE, "")  # changes made before the subscription may have been missed
         else:
             table, _, key = message["data"].decode().partition(" ")
             self.notify(table, key)

@@ -1,4 +1,4 @@
-"""Clients for a Redis server at a fixed address, or for the primary reported by Redis Sentinel."""
+"""Clients for a Redis server at a fixed address or for the primary reported by Redis Sentinel."""
 
 import socket
 from typing import Any, Final, NamedTuple
@@ -10,7 +10,8 @@ from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 SENTINEL: Final = "redis+sentinel://"
 SENTINEL_PORT: Final = 26379
 FORM: Final = "redis+sentinel://[[USER]:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]/NAME[/DB][?sentinel_password=PASSWORD]"
-# If a machine disappears without closing its connections, keepalive detects it after 25 s, even on idle connections.
+# If a machine disappears without closing its connections, keepalive probes detect it after 25 s, even on idle
+# connections.
 KEEPALIVE: Final = {socket.TCP_KEEPIDLE: 10, socket.TCP_KEEPINTVL: 5, socket.TCP_KEEPCNT: 3}
 
 
@@ -18,10 +19,10 @@ class SentinelUrl(NamedTuple):
     """The parts of a `redis+sentinel://` URL.
 
     Attributes:
-        sentinels: The addresses of the Sentinels. One of them must respond.
+        sentinels: The Sentinels' addresses. At least one of them must respond.
         name: The name of the monitored group of servers.
-        server: The options for connections to a server.
-        sentinel: The options for connections to a Sentinel.
+        server: Options for connections to a server.
+        sentinel: Options for connections to a Sentinel.
     """
 
     sentinels: list[tuple[str, int]]
@@ -44,8 +45,8 @@ def open_redis(url: str, *, connections: int, timeout: float) -> Redis:
 
     Args:
         url: `redis://`, `rediss://`, `unix://`, or a URL of `FORM`.
-        connections: The maximum number of concurrent operations. Others wait for at most `timeout`.
-        timeout: Seconds to wait for the server to respond.
+        connections: The maximum number of concurrent operations. Further operations wait up to `timeout`.
+        timeout: Seconds to wait for a response from the server.
 
     Raises:
         ValueError: The URL is invalid.
@@ -55,7 +56,7 @@ def open_redis(url: str, *, connections: int, timeout: float) -> Redis:
 
 
 def open_subscriber(url: str, *, timeout: float) -> Redis:
-    """Return a client for a subscription, which has no time limit between messages."""
+    """Return a client for a subscription, with no time limit between messages."""
     return _open(url, {"max_connections": 2, "timeout": timeout}, timeout)
 
 
@@ -75,7 +76,7 @@ def _open(url: str, options: dict[str, Any], timeout: float) -> Redis:
 
 def parse_sentinel_url(url: str) -> SentinelUrl:
     """Parse a URL of `FORM`. Raises `ValueError`."""
-    # Newer versions of urlsplit refuse an IPv6 address among several hosts.
+    # Newer versions of urlsplit reject a host list that contains an IPv6 address.
     rest, _, parameters = url.removeprefix(SENTINEL).partition("?")
     place, _, path = rest.partition("/")
     credentials, _, hosts = place.rpartition("@")
@@ -92,7 +93,7 @@ def parse_sentinel_url(url: str) -> SentinelUrl:
 
 
 def _address(text: str) -> tuple[str, int]:
-    """Parse the address of a Sentinel. IPv6 addresses are in brackets."""
+    """Parse a Sentinel's address. IPv6 addresses must be in brackets."""
     try:
         parts = urlsplit(f"//{text}")
         host, port = parts.hostname, parts.port

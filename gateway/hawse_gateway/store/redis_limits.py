@@ -1,7 +1,7 @@
-"""Exchanges counts for limits between gateways on one Redis server, with a single script.
+"""Exchanges the counts used for limits between gateways that share a Redis server, using a single script.
 
-A bucket is a string, `LEVEL MILLISECONDS`, which expires when the bucket is full. The counts of a gateway are a field
-of one hash, `MILLISECONDS JSON`, which is valid for `HELD` seconds. All times are from the Redis server's clock.
+A bucket is a string, `LEVEL MILLISECONDS`, which expires once the bucket is full. Each gateway's counts are stored in a
+hash field, `MILLISECONDS JSON`, which is valid for `HELD` seconds. All times are from the Redis server's clock.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from hawse_gateway.store.base import BucketSpending, LimitAnswer
 
-HELD: Final = 6.0  # s without a report before a gateway is considered dead; longer than the timeout for a response
-KNOWN: Final = 24 * 3600.0  # s that a credential of an address stays known to all gateways
+HELD: Final = 6.0  # seconds without a report before a gateway is considered dead; longer than the response timeout
+KNOWN: Final = 24 * 3600.0  # number of seconds that all gateways remember a credential used by an address
 
-# ARGV: prefix, name of the gateway, milliseconds that a report is valid, counts of the gateway ("" for none),
-# milliseconds that a credential stays known, the numbers of newly known and of requested credentials, the credentials
-# of both kinds, then for each bucket: key, rate, burst, amount spent. Returns the counts of the other gateways, 0 or 1
-# for each requested credential, and the levels.
+# ARGV: prefix, gateway name, number of milliseconds that a report is valid, the gateway's counts ("" for none), number
+# of milliseconds that credentials are remembered, number of credentials to remember, number of credentials to look up,
+# the credentials to remember, the credentials to look up, then for each bucket: key, rate, burst, amount spent. Returns
+# the other gateways' counts, 0 or 1 for each credential looked up, and the levels.
 SHARE: Final = """
 local prefix, name, age, holds, known = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local noted, asked = tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -61,7 +61,7 @@ class RedisLimits:
     """Implements `LimitStore` with a script on a Redis server.
 
     Args:
-        run: Runs a script of the store with arguments. Raises `StoreError`.
+        run: Runs a script in the store with the given arguments. Raises `StoreError`.
     """
 
     def __init__(self, run: Callable[..., Awaitable[Any]]) -> None:
@@ -70,7 +70,7 @@ class RedisLimits:
     async def share(
         self, gateway: str, held: bytes, known: Sequence[str], asked: Sequence[str], spent: Sequence[BucketSpending]
     ) -> LimitAnswer:
-        """Exchange reports with other gateways, as defined by `LimitStore.share`."""
+        """Exchange reports with other gateways. See `LimitStore.share`."""
         times = (int(HELD * 1000), held, int(KNOWN * 1000))
         buckets = [part for each in spent for part in (each.key, each.rate, each.burst, each.amount)]
         others, found, levels = await self._run(

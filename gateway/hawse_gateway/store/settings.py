@@ -10,7 +10,7 @@ REDIS: Final = ("redis://", "rediss://", "redis+sentinel://", "unix://")
 
 @dataclass(frozen=True, kw_only=True)
 class StoreSettings(FeatureSettings):
-    """The Redis server shared by several gateways. None means SQLite in the state directory."""
+    """Settings for the Redis server shared by several gateways. None means SQLite in the state directory."""
 
     store: Annotated[
         str | None,

@@ -1,7 +1,8 @@
-"""The store for a single gateway: a SQLite file in the state directory, accessed from one thread.
+"""The store for a single gateway: a SQLite file in the state directory, accessed from a single thread.
 
 An exclusive lock on a separate file prevents a second gateway from opening the store, even while the first one is
-stopped by a signal. Leases found when opening the file are therefore from a gateway that has exited, and are dropped.
+stopped by a signal. Any leases found when the file is opened must therefore be from a gateway that has exited, so they
+are dropped.
 """
 
 import asyncio
@@ -43,23 +44,23 @@ UPDATE leases SET expires = 0;
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the file without implicit transactions, for use from one thread at a time."""
+    """Open the file without implicit transactions. Only one thread may use the connection at a time."""
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
 
 class SqliteStore(Listeners):
-    """A store in one file, which the constructor opens or creates. `created` records whether it was created.
+    """A store in a single file, which the constructor opens or creates. `created` tells whether it was created.
 
     Args:
-        path: The path of the file.
-        clock: A monotonic clock in seconds, for the expiry of leases.
+        path: The path to the file.
+        clock: A monotonic clock, in seconds, that determines when leases expire.
         connect: Opens the database file.
 
     Raises:
-        StoreError: The file cannot be opened, is not a database, or is used by another gateway.
+        StoreError: The file cannot be opened, is not a database, or is in use by another gateway.
     """
 
-    limits: LimitStore | None = None  # not needed for a single gateway
+    limits: LimitStore | None = None  # not needed with a single gateway
 
     def __init__(
         self,
@@ -75,7 +76,7 @@ class SqliteStore(Listeners):
         try:
             path.touch(mode=0o600)
             self._connection = connect(path)
-            # A completed write must survive a power failure.
+            # Completed writes must survive a power failure.
             self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;" + SCHEMA)
         except (OSError, sqlite3.Error) as error:
             os.close(self._lock)

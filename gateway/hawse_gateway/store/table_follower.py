@@ -1,4 +1,4 @@
-"""Keeps an in-memory copy of a table up to date with the changes of other gateways."""
+"""Keeps an in-memory copy of a table up to date with other gateways' changes."""
 
 import asyncio
 import logging
@@ -10,17 +10,17 @@ from hawse_gateway.store.base import ANY_TABLE, Row, Store, StoreError
 
 log = logging.getLogger(__name__)
 
-RETRY: Final = 1.0  # s before retrying to read rows
+RETRY: Final = 1.0  # seconds before retrying to read rows
 
 
 class TableFollower:
-    """Reads the rows of a table at startup and after changes.
+    """Reads a table's rows at startup and after changes.
 
     Args:
         store: The store.
-        table: The name of the table.
-        apply: Called with a key and its row, or None if the row does not exist.
-        known: Returns the keys in memory, which are checked after a lost connection to the store.
+        table: The table's name.
+        apply: Called with a key and its row, or with None if the row does not exist.
+        known: Returns the keys in memory. They are checked after the connection to the store was lost.
     """
 
     def __init__(
@@ -30,13 +30,13 @@ class TableFollower:
         self._table = table
         self._apply = apply
         self._known = known
-        self._changed: set[str] = set()  # keys of rows to reload
+        self._changed: set[str] = set()  # keys of the rows to reload
         self._all = False  # whether to reload all rows
         self._wake = asyncio.Event()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Read the rows and follow their changes. Raises `StoreError` if the first read fails."""
+        """Read the rows, and then follow their changes. Raises `StoreError` if the first read fails."""
         stop = self._store.listen(self._note)
         try:
             await self._read_all()
@@ -72,7 +72,7 @@ class TableFollower:
                     await asyncio.sleep(RETRY)
 
     async def _read_next(self) -> None:
-        """Reload rows that may have changed. After an error, they are retried later."""
+        """Reload rows that may have changed. If this fails, retry later."""
         if self._all:
             self._all = False
             try:
@@ -92,7 +92,7 @@ class TableFollower:
         rows = await self._store.rows(self._table)
         for key, row in rows.items():
             self._apply(key, row)
-        # This gateway may have written a row after `rows` was read, so missing rows are checked.
+        # This gateway may have written a row after `rows` was read, so look up each missing row.
         self._changed.update(key for key in self._known() if key not in rows)
         if self._changed:
             self._wake.set()

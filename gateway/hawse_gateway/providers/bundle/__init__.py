@@ -1,1 +1,1 @@
-"""The bundle: a directory that contains everything to run the runtime in any Linux image."""
+"""The bundle: a directory with everything needed to run the runtime in any Linux image."""

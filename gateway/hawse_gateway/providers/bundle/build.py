@@ -1,16 +1,18 @@
-"""Builds the bundle: a directory to run the runtime in any Linux image, even without Python or a C library.
+"""Builds the bundle: a directory for running the runtime in any Linux image, even without Python or a C library.
 
 ld            the dynamic linker of this machine's interpreter, run with the paths of `lib` and of the interpreter
-lib/          the shared libraries of all programs and extensions below python/       the interpreter and its standard
-library, whose modules are in `lib/python3XX.zip` site/         hawse_runtime, and the packages imported by the runtime
-and the kernel of code contexts site.zip      pure Python packages, including hawse bin/setpriv   starts programs as
-another user start.py      runs a module with these directories as the module path install.py    copies the bundle from
-an image of it
+lib/          the shared libraries for all programs and extensions listed below
+python/       the interpreter and its standard library, with the modules in `lib/python3XX.zip`
+site/         hawse_runtime, and the packages imported by the runtime and by the kernel for code contexts
+site.zip      pure Python packages, including hawse
+bin/setpriv   starts programs as another user
+start.py      runs a module with these directories as the module path
+install.py    copies the bundle from its image
 
 Modules are compiled. The standard library and `site` are included without source. Copying many files into a pod is
-slow, so everything that can be imported from an archive (zipimport) is in one. The directory is mounted read-only into
-containers. Its name is a hash of its sources, so a different interpreter, package or runtime results in a different
-bundle.
+slow, so everything that can be imported from an archive (zipimport) is put into one. The directory is mounted read-only
+into containers. Its name is a hash of its sources, so a change to the interpreter, a package or the runtime results in
+a different bundle.
 """
 
 import compileall
@@ -46,27 +48,27 @@ for module in pkgutil.walk_packages(hawse_runtime.__path__, "hawse_runtime."):
 for module in list(sys.modules.values()):
     print(getattr(module, "__file__", None) or "")
 """
-# The packages of the kernel for code contexts and its client. NOT_REQUIRED lists the excluded requirements: a debugger,
-# static completion (jedi and its type stubs), terminal drawing, and packages for PyPy.
+# The packages for the code context kernel and its client. NOT_REQUIRED lists dependencies that are left out: a
+# debugger, static completion (jedi and its type stubs), terminal drawing, and packages for PyPy.
 KERNEL: Final = ("ipykernel", "jupyter_client", "pyzmq", "uvloop")
-LOADED_LATER: Final = ("backports.zstd",)  # modules that the runtime imports on first use
+LOADED_LATER: Final = ("backports.zstd",)  # modules that the runtime imports only when they are first used
 NOT_REQUIRED: Final = frozenset(("cffi", "debugpy", "jedi", "parso", "prompt_toolkit", "wcwidth"))
-# Parts of the standard library that are needed neither by the runtime nor by user code without a display.
+# Parts of the standard library that neither the runtime nor user code without a display needs.
 UNUSED: Final = frozenset(
     "__pycache__ distutils dist-packages ensurepip idlelib lib2to3 pydoc_data site-packages test tests tkinter"
     " turtledemo venv".split()
 )
 UNUSED_EXTENSIONS: Final = ("_test", "_tkinter", "_xxtest", "_ctypes_test", "xxlimited", "_dbm", "_gdbm")
-# Files of packages that are only needed for building or type checking.
+# Package files that are only needed for building or type checking.
 SOURCES: Final = (".a", ".c", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
 TESTS: Final = ("test", "tests")
 MODULES: Final = (".py", ".pyc")
 TIME_ZONES: Final = "tzdata"  # its data files can be read from an archive (importlib.resources)
 # Files kept outside the standard library's archive: extensions, and files that the interpreter uses to locate it.
 KEPT: Final = ("lib-dynload", "os.pyc")
-# Modules whose source is read as a file: text for a kernel, and the reference implementation of screens.
+# Modules whose source is read as a file: text for a kernel, and the reference implementation for screens.
 READ: Final = ("ipykernel_setup.py", "_cdef.py", "_ffi.py")
-PT_INTERP: Final = 3  # type of the segment with the path of the dynamic linker (elf(5))
+PT_INTERP: Final = 3  # type of the segment with the dynamic linker's path (elf(5))
 IMPORT_TIMEOUT: Final = 60.0  # s
 
 
@@ -75,10 +77,10 @@ class BundleError(Exception):
 
 
 def ensure_bundle(bundles: Path) -> Path:
-    """Return the bundle of the running version. Build it if it is missing. Blocks.
+    """Return the bundle for the running version, building it if it is missing. Blocks.
 
     Args:
-        bundles: The directory of bundles. It is created if missing.
+        bundles: The directory that holds the bundles. It is created if missing.
 
     Raises:
         BundleError: The bundle cannot be built on this machine.
@@ -112,20 +114,20 @@ def ensure_bundle(bundles: Path) -> Path:
 
 
 def command(mounted: str) -> list[str]:
-    """Return the command that runs a module of the bundle. The caller appends the module and its arguments.
+    """Return the command that runs a module from the bundle. The caller appends the module and its arguments.
 
     Args:
-        mounted: The path of the bundle in the container.
+        mounted: The path to the bundle in the container.
     """
     return [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8", f"{mounted}/start.py"]
 
 
 def install_command(mounted: str, target: str, *, what: Literal["copy", "wait"] = "copy") -> list[str]:
-    """Return the command that copies a bundle.
+    """Return the command that copies the bundle.
 
     Args:
-        mounted: The path of the bundle in the container.
-        target: The directory to copy its files into.
+        mounted: The path to the bundle in the container.
+        target: The directory to copy the files into.
         what: `copy`, or `wait` for a command that waits until SIGTERM and exits with 1 if no other process starts
             copying the bundle within a minute.
     """
@@ -134,7 +136,7 @@ def install_command(mounted: str, target: str, *, what: Literal["copy", "wait"] 
 
 
 def linked(mounted: str) -> list[str]:
-    """Return the prefix of a command that uses the bundle's dynamic linker. Append the path of the program."""
+    """Return a command prefix that runs a program with the bundle's dynamic linker. Append the program's path."""
     return [f"{mounted}/ld", "--inhibit-cache", "--library-path", f"{mounted}/lib"]
 
 
@@ -183,7 +185,7 @@ def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) 
 
 
 def _only_modules(path: Path) -> bool:
-    """Return whether a package can be imported from an archive, which excludes packages that open files by path."""
+    """Return whether a package can be imported from an archive. Packages that open files by path can't."""
     if path.suffix == ".dist-info" or not path.is_dir():
         return False
     return path.name == TIME_ZONES or all(
@@ -192,12 +194,12 @@ def _only_modules(path: Path) -> bool:
 
 
 def _archive(target: Path, root: Path, paths: Iterable[Path]) -> None:
-    """Move files and directories below `root` into an archive that modules can be imported from."""
+    """Move files and directories under `root` into an archive that modules can be imported from."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for path in sorted(paths):
             for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
                 if file.is_file():
-                    entry = zipfile.ZipInfo(str(file.relative_to(root)))  # dated 1980: reproducible
+                    entry = zipfile.ZipInfo(str(file.relative_to(root)))  # dated 1980, for reproducible archives
                     archive.writestr(entry, file.read_bytes())
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
@@ -255,7 +257,7 @@ def _packages() -> Iterator[Path]:
 
 
 def _required(names: Iterable[str]) -> set[Path]:
-    """Return the files of distributions and all their installed requirements in site-packages."""
+    """Return the files in site-packages that belong to distributions and all their installed dependencies."""
     found: set[Path] = set()
     seen = set(NOT_REQUIRED)
     waiting = list(names)
@@ -278,7 +280,7 @@ def _required(names: Iterable[str]) -> set[Path]:
 
 
 def _linker(program: Path) -> Path:
-    """Return the path of the dynamic linker in an ELF program (elf(5)). Raises `BundleError`."""
+    """Return the dynamic linker's path from an ELF program (elf(5)). Raises `BundleError`."""
     data = program.read_bytes()
     if data[:4] != b"\x7fELF" or data[4] != 2 or data[5] != 1:
         raise BundleError(f"{program} is not a 64-bit little-endian ELF program")
@@ -313,7 +315,7 @@ def _strip(bundle: Path) -> None:
 
 
 def _key(files: Iterable[Path], trees: Iterable[Path]) -> str:
-    """Return a hash of the names, sizes and times of files."""
+    """Return a hash of the files' names, sizes and modification times."""
     digest = hashlib.sha256(sys.version.encode())
     for path in (*files, *(path for tree in trees for path in _files(tree))):
         status = path.stat()

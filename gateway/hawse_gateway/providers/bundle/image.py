@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any, Final
 
-BUNDLE: Final = "hawse/bundle"  # path in the image
-MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}  # architecture names in images, by their names in Linux
+BUNDLE: Final = "hawse/bundle"  # path of the bundle in the image
+MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}  # architectures in images, keyed by Linux name
 MEDIA: Final = "application/vnd.oci.image"
 
 
@@ -22,12 +22,12 @@ def write_image(bundle: Path, target: IO[bytes], name: str) -> None:
     """Write an archive. Blocks.
 
     Args:
-        bundle: The directory of the bundle.
-        target: The file to write the archive to. It has about 80 MB.
-        name: The name of the image, with a tag.
+        bundle: The bundle directory.
+        target: The file to write the archive to. Its size is about 80 MB.
+        name: The image name, with a tag.
 
     Raises:
-        OSError: A file cannot be read, or the target cannot be written.
+        OSError: A file can't be read, or the target can't be written.
     """
     with tempfile.TemporaryFile() as layer, tarfile.open(fileobj=target, mode="w|") as archive:
         _write_layer(bundle, layer)
@@ -63,7 +63,7 @@ def write_image(bundle: Path, target: IO[bytes], name: str) -> None:
 
 
 def _write_layer(bundle: Path, layer: IO[bytes]) -> None:
-    """Write the bundle's files, owned by root and without times."""
+    """Write the bundle's files, owned by root and without timestamps."""
 
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = entry.mtime = 0
@@ -76,7 +76,7 @@ def _write_layer(bundle: Path, layer: IO[bytes]) -> None:
 
 
 def _digest(file: IO[bytes]) -> tuple[str, int]:
-    """Return the digest and size of a file, and rewind the file."""
+    """Return a file's digest and size, and rewind it."""
     file.seek(0)
     digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any file that can be read
     size = file.tell()

@@ -1,19 +1,19 @@
 """Copies the bundle from an image into a directory. Like start.py, this file is part of the bundle.
 
-The sandbox's container uses the user's image. A second container of the pod, with the bundle's image, therefore copies
+The sandbox's container uses the user's image. Therefore, a second container in the pod, with the bundle's image, copies
 the bundle into a volume.
 
-install.py copy TARGET    copies the bundle install.py wait TARGET    exits on SIGTERM, or with code 1 if `copy` has not
-started within a minute
+install.py copy TARGET    copies the bundle
+install.py wait TARGET    exits on SIGTERM, or with code 1 if `copy` has not started within a minute
 
-`wait` keeps running after the copy, because a pod with an exited container is never ready. The readiness must reflect
-the state of the node: if a node is lost, only the readiness of its pods changes.
+`wait` keeps running after the copy, because a pod with an exited container is never ready. The pod's readiness must
+reflect the node's state: when a node is lost, only its pods' readiness changes.
 """
 
 import os
 import sys
 
-LOCK = ".installing"  # file in the target, which `copy` locks until its process ends
+LOCK = ".installing"  # a file in the target directory, locked by `copy` until its process ends
 LIMIT = 60.0  # s
 POLL = 0.02  # s
 
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def copy(bundle: str, target: str) -> None:
-    import fcntl  # from the bundle
+    import fcntl  # imported from the bundle
     import shutil
 
     lock = os.path.join(target, LOCK)
@@ -42,17 +42,17 @@ def copy(bundle: str, target: str) -> None:
     os.rename(unlocked, lock)
     for directory, _, names in os.walk(bundle):
         copied = os.path.join(target, os.path.relpath(directory, bundle))
-        os.makedirs(copied, exist_ok=True)  # the target itself belongs to another user
+        os.makedirs(copied, exist_ok=True)  # doesn't change the target itself, which has another owner
         for name in names:
             shutil.copy(os.path.join(directory, name), copied)
 
 
 def wait(target: str) -> None:
-    import fcntl  # from the bundle
+    import fcntl  # imported from the bundle
     import signal
     import time
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # process 1 of a container needs a handler
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # process 1 in a container needs a signal handler
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         try:

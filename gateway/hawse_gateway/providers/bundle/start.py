@@ -1,7 +1,8 @@
-"""Runs a module of the bundle: `start.py MODULE ARGUMENTS…`. This file is part of the bundle and imports no hawse code.
+"""Runs a module from the bundle: `start.py MODULE ARGUMENTS…`. This file is part of the bundle and imports no hawse
+code.
 
 The interpreter is started with `-S`, and with `-I` for the runtime. Modules are therefore only imported from the
-bundle, regardless of the image. Kernels are started without `-I`, so that users can set PYTHONPATH.
+bundle, whatever the image contains. Kernels are started without `-I`, so that users can set PYTHONPATH.
 """
 
 import os
@@ -26,7 +27,7 @@ def main() -> None:
     ]
     if not sys.flags.isolated:
         sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(":"))
-        site.sethelper()  # skipped by -S
+        site.sethelper()  # not done with -S
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 

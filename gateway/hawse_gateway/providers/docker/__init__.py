@@ -1,4 +1,4 @@
-"""Sandboxes in containers of a Docker Engine.
+"""Sandboxes in Docker Engine containers.
 
 Any Linux image can be used, because the runtime includes its own interpreter, libraries and dynamic linker.
 """

@@ -1,4 +1,4 @@
-"""The settings of containers. They are hardened by default and do not depend on the image."""
+"""Container settings. Containers are hardened by default, whatever their image."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,39 +25,39 @@ PRIVATE: Final = "/hawse/private"
 WORKSPACE: Final = "/workspace"
 SOCKET_NAME: Final = "runtime.sock"
 
-RUNTIME_USER: Final = 990  # the runtime's user if the gateway runs as root; images use low ids and ids from 1000
+RUNTIME_USER: Final = 990  # the runtime's user if the gateway runs as root; images use low ids, or 1000 and up
 PROGRAMS_USER: Final = 1000  # the programs' user, which is the usual user in images
-GVISOR: Final = "runsc"  # part of the OCI runtime's name; with gVisor, peer credentials on a host's socket are wrong
+GVISOR: Final = "runsc"  # part of the OCI runtime's name; with gVisor, peer credentials on the host's socket are wrong
 IMAGE_PROCESS: Final = "image"  # the id of the process that runs the image's command
-PROCESSES: Final = 512  # default limit of processes and threads
+PROCESSES: Final = 512  # default limit for processes and threads
 MEMORY: Final = 2 << 30  # bytes
 TMP_SIZE: Final = "512m"  # counts toward the container's memory
 RUN_SIZE: Final = "16m"
-# Capabilities for init, and for the runtime until it is ready. Programs have none.
+# Capabilities for init, and for the runtime until it is ready. Programs get none.
 CAPABILITIES: Final = ("CHOWN", "SETGID", "SETUID")
-LOG: Final = {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "2"}}  # the log of the runtime
+LOG: Final = {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "2"}}  # settings for the runtime's log
 # The engine's `none` is a network namespace with only a loopback interface, like hawse's `private`. The engine does not
 # support hawse's `none`, which has no interface at all. `filtered` has a proxy on the loopback interface.
 NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "filtered": "none", "host": "host"}
-# Paths of trusted certificates in a filtered network. The environment variables contain the first path. Programs that
+# Paths to the trusted certificates in a filtered network. Environment variables point to the first path. Programs that
 # ignore the variables use one of the other paths, depending on the distribution. The engine creates missing paths.
 TRUSTED: Final = (
     CERTIFICATES,
     SYSTEM_CERTIFICATES,  # Debian, Alpine, Arch
     "/etc/ssl/cert.pem",  # Alpine, OpenSSL of Debian
-    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora and derived distributions
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora and its derivatives
     "/etc/ssl/ca-bundle.pem",  # openSUSE
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnitPlace:
-    """The names and paths of a unit.
+    """A unit's names and paths.
 
     Attributes:
-        gateway: The state directory's id, used in labels and names.
+        gateway: The id of the state directory, used in labels and names.
         unit: The name of the unit.
-        bundle: The directory of the bundle, as seen by the engine.
+        bundle: The bundle directory, as seen by the engine.
         sockets: The directory for the unit's socket, as seen by the engine.
         user: The runtime's user, which owns `sockets`.
     """
@@ -83,7 +83,7 @@ class UnitPlace:
         return {GATEWAY_LABEL: self.gateway, UNIT_LABEL: self.unit}
 
     def volume(self, name: str) -> dict[str, Any]:
-        """Return the settings of a volume of the unit."""
+        """Return the settings for one of the unit's volumes."""
         return {"Name": name, "Labels": self.labels}
 
 
@@ -93,11 +93,11 @@ class ContainerStart:
 
     Attributes:
         image: The image.
-        network: The network of the programs.
+        network: The network for programs.
         runtime: The runtime id.
         token: The token that the runtime expects in `hello`.
         arguments: Additional arguments for the runtime.
-        certificates: The file with the trusted certificates for a filtered network, as seen by the engine.
+        certificates: The file with the certificates trusted in a filtered network, as seen by the engine.
         oci_runtime: The engine's name for the OCI runtime, such as `runsc`. None means its default.
     """
 
@@ -111,15 +111,15 @@ class ContainerStart:
 
 
 def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[str, Any]:
-    """Return the settings of a container for the engine's API.
+    """Return the container settings for the engine's API.
 
     Args:
-        place: The names and paths of the unit.
+        place: The unit's names and paths.
         spec: The specification.
         start: The start.
     """
     programs = PROGRAMS_USER if place.user != PROGRAMS_USER else PROGRAMS_USER + 1
-    # The sandbox's variables are not included, because the gateway sends them and their changes to the runtime.
+    # The sandbox's variables are left out, because the gateway sends them, and any changes to them, to the runtime.
     environment = {"HOME": WORKSPACE, "USER": "user", "HAWSE_RUNTIME_TOKEN": start.token}
     where = ["--socket", f"{SOCKETS}/{SOCKET_NAME}", "--private", PRIVATE, "--workspace", WORKSPACE]
     wrapper = json.dumps([*bundle.linked(BUNDLE), f"{BUNDLE}/bin/setpriv"])
@@ -138,7 +138,7 @@ def config(place: UnitPlace, spec: SandboxSpec, start: ContainerStart) -> dict[s
         "Env": [f"{name}={value}" for name, value in environment.items()],
         "Entrypoint": bundle.command(BUNDLE),
         "Cmd": ["hawse_runtime", *where, *who, "--sandbox", place.unit, "--id", start.runtime, *start.arguments],
-        "User": "0:0",  # the runtime switches users, see runtime/hawse_runtime/posix/user_separation.py
+        "User": "0:0",  # lets the runtime switch users, see runtime/hawse_runtime/posix/user_separation.py
         "WorkingDir": "/",
         "Hostname": "hawse",
         "Healthcheck": {"Test": ["NONE"]},  # the image's health check is for the image's own program
@@ -175,7 +175,7 @@ def _bound(source: Path, target: str, *, read_only: bool = False) -> dict[str, A
 
 
 def image_command(image: Mapping[str, Any], spec: SandboxSpec) -> list[str]:
-    """Return the arguments that make the runtime start the image's command as the process `image`.
+    """Return the arguments that tell the runtime to start the image's command as the process `image`.
 
     Args:
         image: The engine's description of the image.
@@ -197,7 +197,7 @@ def _limits(limits: SandboxLimits) -> dict[str, Any]:
     memory = MEMORY if limits.memory is None else limits.memory
     settings: dict[str, Any] = {
         "Memory": memory,
-        "MemorySwap": memory,  # memory plus swap, so there is no swap
+        "MemorySwap": memory,  # limit for memory plus swap, so no swap can be used
         "PidsLimit": PROCESSES if limits.processes is None else limits.processes,
     }
     if limits.cpus is not None:

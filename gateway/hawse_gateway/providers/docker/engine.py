@@ -12,19 +12,19 @@ from aiodocker.volumes import DockerVolume
 
 from hawse.wire import HawseError
 
-REQUEST_TIMEOUT: Final = 30.0  # s for the engine to respond; image methods and `stop` have other limits
+REQUEST_TIMEOUT: Final = 30.0  # seconds for the engine to respond; image methods and `stop` have different limits
 NOT_FOUND: Final = 404
 IN_PROGRESS: Final = 409  # the container is being changed, or its state has changed
 
 
 class Engine:
-    """A Docker Engine. Methods raise `HawseError` (`unavailable`) for all errors of the engine."""
+    """A Docker Engine. Methods raise `HawseError` (`unavailable`) for all engine errors."""
 
     def __init__(self, address: str | None = None) -> None:
         """Create the client without connecting.
 
         Args:
-            address: An address such as `unix:///run/docker.sock`. Default: the docker command's.
+            address: An address such as `unix:///run/docker.sock`. Defaults to the address that the docker command uses.
         """
         self._address = address
         self._client: aiodocker.Docker | None = None
@@ -62,14 +62,14 @@ class Engine:
             return listed["Volumes"] or []
 
     async def create_volume(self, settings: Mapping[str, Any]) -> None:
-        """Create a volume unless it exists."""
+        """Create a volume unless it already exists."""
         async with self.client() as client:
             await _volumes(client).create(settings)
 
     async def remove_container(self, container: DockerContainer, grace: int) -> bool:
-        """Stop and remove a container. Return False if the engine refuses because it is changing the container.
+        """Stop and remove a container. Return False if the engine refuses because the container is being changed.
 
-        Also return False if the engine does not find the container, because it can still be listed.
+        Also return False if the engine can't find the container, because it may still be listed.
 
         Args:
             container: A container returned by `containers`.
@@ -113,7 +113,7 @@ def _filters(labels: Mapping[str, str]) -> dict[str, list[str]]:
 
 @contextmanager
 def _ignored(*codes: int) -> Iterator[None]:
-    """Ignore errors with these status codes of the engine."""
+    """Ignore engine errors with these status codes."""
     try:
         yield
     except aiodocker.DockerError as error:

@@ -1,4 +1,4 @@
-"""The images of a Docker Engine."""
+"""A Docker Engine's images."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,11 +11,11 @@ from hawse.wire import HawseError
 from hawse_gateway.providers.base import Progress, Report
 from hawse_gateway.providers.docker.engine import IN_PROGRESS, NOT_FOUND, Engine
 
-PULL_TIMEOUT: Final = 1800.0  # s, enough for a large image over a slow network
+PULL_TIMEOUT: Final = 1800.0  # seconds; long enough for a large image over a slow network
 
 
 class Images:
-    """The images of one engine. Methods raise `HawseError` (`unavailable`) for all errors of the engine."""
+    """An engine's images. Methods raise `HawseError` (`unavailable`) for all engine errors."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -37,14 +37,14 @@ class Images:
                 return await client.images.inspect(image)
 
     async def list(self) -> list[ImageInfo]:
-        """Return all named images of the engine."""
+        """Return all of the engine's images that have a name."""
         async with self._engine.client() as client:
             found = await client.images.list()
         named = [each for each in found if _names(each)]
         return sorted((_info(each, float(each["Created"])) for each in named), key=lambda info: info.names)
 
     async def remove(self, image: str) -> None:
-        """Remove a name of an image. Raises `HawseError` (`not_found`; `conflict` if a container uses the image)."""
+        """Remove a name from an image. Raises `HawseError` (`not_found`; `conflict` if a container uses the image)."""
         async with self._engine.client() as client:
             with (
                 _refused(NOT_FOUND, "not_found", f"image {image} not found"),
@@ -53,10 +53,10 @@ class Images:
                 await client.images.delete(image)
 
     async def ensure(self, image: str, report: Report) -> None:
-        """Pull an image unless the engine has it.
+        """Pull an image unless the engine already has it.
 
         Args:
-            image: Its name with a tag or digest. The default tag is `latest`.
+            image: The image name with a tag or digest. The default tag is `latest`.
             report: Called with the progress.
 
         Raises:
@@ -76,7 +76,7 @@ class Images:
                     done = sum(layers.values()) / len(layers) if layers else 0.0
                     report(Progress(phase="pulling", message=f"{image}: {status.get('status', '')}", done=done))
             except aiodocker.DockerError as error:
-                if error.status in (0, NOT_FOUND):  # status 0 is a registry's error within the stream
+                if error.status in (0, NOT_FOUND):  # status 0 means that the registry reported an error in the stream
                     message = f"cannot pull image {image}: {error.message}"
                     raise HawseError("invalid_params", message, details={"path": "$.image"}) from error
                 raise
@@ -84,7 +84,7 @@ class Images:
 
 
 def _note(layers: dict[str, float], status: dict[str, Any]) -> None:
-    """Record the progress of a layer, 0 to 1. The download and the unpacking count half each."""
+    """Record a layer's progress, from 0 to 1. Downloading and unpacking count half each."""
     layer, text = status.get("id"), status.get("status")
     if layer is None or text is None:
         return

@@ -1,7 +1,7 @@
-"""The Docker provider: a sandbox is a container, a volume for its files, and a volume for its runtime.
+"""The Docker provider: a sandbox is a container with one volume for its files and one for its runtime.
 
 A container only exists while its sandbox runs: `start` creates it, and `stop` removes it. Labels identify the objects
-of this state directory.
+that belong to this state directory.
 """
 
 import asyncio
@@ -33,23 +33,23 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
 
 log = logging.getLogger(__name__)
 
-START_TIMEOUT: Final = 30.0  # s for a runtime to accept connections
-PREPARATION: Final = 30.0  # s for the steps of a start before that
-POLL_MIN: Final = 0.01  # s between connection attempts, because the creation of a mounted socket causes no event
+START_TIMEOUT: Final = 30.0  # seconds for a runtime to accept connections
+PREPARATION: Final = 30.0  # seconds for the preceding steps of a start
+POLL_MIN: Final = 0.01  # seconds between connection attempts, because creating a mounted socket triggers no event
 POLL_MAX: Final = 0.1
-STOP_GRACE: Final = 10  # s from SIGTERM to SIGKILL
-# Seconds before each retry to remove a container. The engine refuses the removal while it completes a cancelled start,
-# and it sends no event afterwards. The total of 19 s is sufficient on a busy machine.
+STOP_GRACE: Final = 10  # seconds from SIGTERM to SIGKILL
+# Seconds before each retry to remove a container. The engine refuses to remove a container while completing a cancelled
+# start, and sends no event afterwards. A total of 19 s is enough on a busy machine.
 REMOVAL_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 3.2, 3.2, 3.2, 3.2)
-LOG_LINES: Final = 20  # lines of a failed runtime's log that are copied to the gateway's log
+LOG_LINES: Final = 20  # number of lines copied from a failed runtime's log to the gateway's log
 DEFAULT_IMAGE: Final = "debian:bookworm-slim"
-GATEWAY_ID: Final = "docker-gateway"  # the file in the state directory that contains the id for labels
-# The capability reported by the engine for each field of SandboxLimits.
+GATEWAY_ID: Final = "docker-gateway"  # the file in the state directory with the id used in labels
+# The engine capability required for each field of SandboxLimits.
 ENFORCED: Final = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "processes": "PidsLimit"}
 
 
 class DockerProvider:
-    """The units of one state directory."""
+    """The units that belong to a state directory."""
 
     def __init__(
         self,
@@ -69,18 +69,18 @@ class DockerProvider:
         """Create the provider without contacting the engine.
 
         Args:
-            state: The state directory. The engine must see it at the same path.
-            bundle: The directory with the runtime. The engine must see it at the same path.
-            engine: The engine's address, such as `unix:///run/docker.sock`. Default: the address used by the docker
-                command.
-            network: The default network of sandboxes.
-            image: The default image of sandboxes. None means DEFAULT_IMAGE.
+            state: The state directory. It must be at the same path for the engine.
+            bundle: The directory with the runtime. It must be at the same path for the engine.
+            engine: The engine's address, such as `unix:///run/docker.sock`. Defaults to the address that the docker
+                command uses.
+            network: The default network for sandboxes.
+            image: The default image for sandboxes. None means DEFAULT_IMAGE.
             oci_runtime: The engine's name for the OCI runtime, such as `runsc`. None means its default.
-            arguments: Additional arguments for runtimes.
+            arguments: Additional arguments for all runtimes.
             grace: Seconds from SIGTERM to SIGKILL.
             egress: The operator's settings for filtered networks. None means no secrets and only public addresses.
             start_timeout: Seconds for a runtime to accept connections. None means START_TIMEOUT.
-            on_refusal: Called with the unit and a refusal for each refusal of a proxy. None ignores refusals.
+            on_refusal: Called with the unit and the refusal whenever a proxy refuses a request. None ignores refusals.
         """
         self._state = state
         self._engine = Engine(engine)
@@ -99,7 +99,7 @@ class DockerProvider:
         )
 
     async def run(self) -> None:
-        """Follow the proxies of filtered networks, and restart proxies that have ended."""
+        """Follow the proxies for filtered networks, and restart proxies that have exited."""
         if is_available():
             await self.egress.run()
 
@@ -182,11 +182,11 @@ class DockerProvider:
         except _EndedError as error:
             reason = f"the runtime ended with exit code {error}: see the gateway's log"
         else:
-            # Programs cannot listen there, because the directory belongs to the runtime's user.
+            # Programs can't listen there, because the directory belongs to the runtime's user.
             return Endpoint(socket, token)
         async with self._engine.client():
             lines = await created.log(stdout=True, stderr=True, tail=LOG_LINES)
-        # The log can contain output of programs, so only the operator sees it, not the caller.
+        # The log can contain program output, so it is only shown to the operator, not to the caller.
         log.error("! the runtime of unit %s: %s", unit, "".join(lines).strip(), extra={"sandbox": unit})
         raise HawseError("unavailable", reason)
 
@@ -229,7 +229,8 @@ class DockerProvider:
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         containers = await self._engine.containers(self._labels(unit))
-        # Volumes are only looked up if there is no container, because calls of a sandbox can wait for this result.
+        # Volumes are only looked up if there is no container, because calls to the sandbox can be waiting for this
+        # result.
         exists = bool(containers or await self._engine.volumes(self._labels(unit)))
         return self._observation(unit, containers, exists=exists)
 
@@ -267,7 +268,7 @@ class DockerProvider:
         return {GATEWAY_LABEL: self._gateway, UNIT_LABEL: unit}
 
     def _paths(self, unit: str) -> SandboxPaths:
-        """Return the paths of a unit. Raises `HawseError` (`invalid_params`)."""
+        """Return a unit's paths. Raises `HawseError` (`invalid_params`)."""
         try:
             return self._state.sandbox(unit)
         except ValueError as error:
@@ -285,7 +286,7 @@ class DockerProvider:
             os.chown(paths.run, self._user, self._user)
 
     def _unfiltered(self, information: Mapping[str, Any]) -> str | None:
-        """Return the reason why networks cannot be filtered, or None if they can."""
+        """Return the reason why networks can't be filtered, or None if they can."""
         if container.GVISOR in (self._oci or information.get("DefaultRuntime") or ""):
             return "gVisor has its own network stack and cannot hand over sockets"
         if information.get("KernelVersion") != os.uname().release:
@@ -293,7 +294,7 @@ class DockerProvider:
         return None
 
     async def _start_proxy(self, unit: str, spec: SandboxSpec) -> Path:
-        """Start the proxy of a filtered network. Return the file with the trusted certificates for programs."""
+        """Start the proxy for a filtered network. Return the file with the certificates that programs should trust."""
         paths = self._paths(unit)
         if (reason := self._unfiltered(await self._engine.information())) is not None:
             raise HawseError("unavailable", f"the network cannot be filtered: {reason}", retryable=False)
@@ -338,9 +339,9 @@ def _write_certificates(paths: SandboxPaths, authority: str) -> Path:
 
 
 def _is_in(id: str, pid: int) -> bool:
-    """Return whether a pid is a process in a container. It can be a pid of another machine or namespace.
+    """Return whether a pid is a process in a container. The pid can also be from another machine or namespace.
 
-    Such a process has mounts from the container's directory, such as /etc/hostname (proc_pid_mountinfo(5)).
+    A process in a container has mounts from the container's directory, such as /etc/hostname (proc_pid_mountinfo(5)).
     """
     try:
         return id in Path(f"/proc/{pid}/mountinfo").read_text(errors="replace")

@@ -1,1 +1,1 @@
-"""The isolation of local sandboxes with bubblewrap, separate users and cgroups."""
+"""Isolation for local sandboxes, using bubblewrap, separate users and cgroups."""

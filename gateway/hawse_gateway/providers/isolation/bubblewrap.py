@@ -1,8 +1,8 @@
 """Builds the command that runs a runtime in bubblewrap (docs/decisions/0085, 0086).
 
-The root file system is minimal: read-only /usr and Python, some files of /etc, new /proc, /dev, /tmp and /run, and from
-the state directory only the workspace and the runtime's own directory. In this user namespace, the runtime keeps a few
-capabilities to separate user code from itself.
+The root file system is minimal: read-only /usr and Python, some files from /etc, a new /proc, /dev, /tmp and /run, and
+only the workspace and the runtime's own directory from the state directory. In this user namespace, the runtime keeps a
+few capabilities so that it can separate user code from itself.
 """
 
 import importlib.util
@@ -24,22 +24,22 @@ from hawse_gateway.providers.isolation import launch
 
 WORKSPACE: Final = "/workspace"
 PRIVATE: Final = "/run/hawse"
-UID: Final = 1000  # the user id inside, regardless of the host's user id
+UID: Final = 1000  # the user id inside the sandbox, whatever the user id on the host
 USER: Final = "user"
 PASSWD: Final = f"root:x:0:0:root:/:/bin/sh\n{USER}:x:{UID}:{UID}:{USER}:{WORKSPACE}:/bin/bash\n".encode()
 GROUP: Final = f"root:x:0:\ntty:x:5:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encode()
-# The sandbox's first process. It ends with the runtime, and the kernel then kills all other processes of the namespace.
-# bwrap's own first process would wait for them instead. The waiting shell also reaps orphans.
+# The sandbox's first process. It exits when the runtime does, and the kernel then kills all other processes in the
+# namespace. bwrap's own first process would wait for them instead. While waiting, the shell also reaps orphans.
 INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
-# Capabilities that the runtime uses to create the inner sandbox and then drops. They have no effect outside the
+# Capabilities that the runtime uses to create the inner sandbox and then drops. They have no effect outside of the
 # sandbox.
 CAPABILITIES: Final = ("CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SETPCAP", "CAP_SYS_RESOURCE")
 SHELLS: Final = ("/bin/bash", "/bin/sh")
 MIB: Final = 1 << 20
-# Size of each in-memory file system, in bytes. The kernel's default is half of the memory for each of them.
+# Size of each in-memory file system, in bytes. By default, the kernel allows half of the machine's memory for each.
 TMPFS: Final = {"/run": 16 * MIB, "/tmp": 1024 * MIB, "/var/tmp": 512 * MIB, "/dev/shm": 256 * MIB}
 
-# Files of /etc that programs need to run, look up hosts and verify certificates. They contain no passwords or keys.
+# Files from /etc that programs need to run, look up hosts and verify certificates. They contain no passwords or keys.
 ETC: Final = (
     "alternatives bash.bashrc bash_completion.d ca-certificates ca-certificates.conf debian_version fonts gai.conf "
     "host.conf hosts inputrc issue ld.so.cache ld.so.conf ld.so.conf.d lessfilter locale.alias locale.conf "
@@ -51,20 +51,20 @@ TOP: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 class Sources:
-    """The source paths of bwrap's binds: original paths, or the paths where launch.py binds them.
+    """Source paths for bwrap's bind mounts: the original paths, or the paths where launch.py mounts them.
 
     Attributes:
-        staged: The directories that launch.py has to bind, in order.
+        staged: The directories that launch.py has to bind-mount, in order.
         staged_by_launch: Whether launch.py is used.
     """
 
     def __init__(self, *, stage: bool) -> None:
-        """Create an empty list of sources. `stage` is whether launch.py is used."""
+        """Create an empty list of sources. `stage` tells whether launch.py is used."""
         self.staged: list[str] = []
         self.staged_by_launch = stage
 
     def path(self, source: Path) -> str:
-        """Return the source path of a directory."""
+        """Return the source path for a directory."""
         if not self.staged_by_launch:
             return str(source)
         self.staged.append(str(source))
@@ -73,14 +73,14 @@ class Sources:
 
 @dataclass(frozen=True, kw_only=True)
 class BubblewrapSandbox:
-    """The parts of a sandbox that are needed for one start.
+    """The parts of a sandbox that are needed to start it once.
 
     Attributes:
-        workspace: The directory of the user's files, on the host.
-        private: The directory of the runtime's own files.
-        network: The network of its programs.
-        passwd: The descriptor of a file with `PASSWD`, which bwrap inherits.
-        group: The descriptor of a file with `GROUP`.
+        workspace: The directory with the user's files, on the host.
+        private: The directory with the runtime's own files.
+        network: The network for its programs.
+        passwd: The descriptor of a file that contains `PASSWD`. bwrap inherits it.
+        group: The descriptor of a file that contains `GROUP`.
         certificates: For a filtered network, the descriptors from `certificate_files`.
     """
 
@@ -94,13 +94,13 @@ class BubblewrapSandbox:
 
 @dataclass(frozen=True, kw_only=True)
 class HostUser:
-    """The user for a sandbox that is started by root. The fields are part of launch.py's plan.
+    """The user for a sandbox started by root. The fields are part of launch.py's plan.
 
     Attributes:
-        uid: The user and group.
-        processes: The maximum number of this user's processes. None means unlimited.
-        disk: The path of mount(8), the file with the workspace's file system, and the workspace. None if the workspace
-            is a plain directory.
+        uid: The user and group id.
+        processes: The maximum number of processes this user can have. None means unlimited.
+        disk: The path to mount(8), the file with the workspace's file system, and the workspace's path. None if the
+            workspace is a plain directory.
     """
 
     uid: int
@@ -109,7 +109,7 @@ class HostUser:
 
 
 def find() -> str | None:
-    """Return the path of bwrap without symbolic links, because another user may be unable to follow them."""
+    """Return bwrap's path with symbolic links resolved, because another user may be unable to follow them."""
     path = shutil.which("bwrap")
     return None if path is None else os.path.realpath(path)
 
@@ -118,10 +118,10 @@ def command(bwrap: str, sandbox: BubblewrapSandbox, argv: Sequence[str], user: H
     """Return the command that runs `argv` in the sandbox. When `argv` ends, all processes in the sandbox end.
 
     Args:
-        bwrap: The path of bwrap.
+        bwrap: The path to bwrap.
         sandbox: The parts of the sandbox.
-        argv: The program to run inside, with arguments.
-        user: The user to switch to before running bwrap. None keeps the current user.
+        argv: The program to run in the sandbox, with its arguments.
+        user: The user to switch to before running bwrap. None means the current user.
     """
     sources = Sources(stage=user is not None)
     inside = _bwrap(bwrap, sandbox, argv, sources)
@@ -132,7 +132,7 @@ def command(bwrap: str, sandbox: BubblewrapSandbox, argv: Sequence[str], user: H
 
 
 def _bwrap(bwrap: str, sandbox: BubblewrapSandbox, argv: Sequence[str], sources: Sources) -> list[str]:
-    """Return bwrap's command line. The order is significant, because later mounts cover earlier mounts."""
+    """Return bwrap's command line. The order matters, because later mounts cover earlier ones."""
     return [
         bwrap,
         *_namespaces(bwrap, sandbox.network, ipc=not sources.staged_by_launch),
@@ -151,14 +151,14 @@ def _bwrap(bwrap: str, sandbox: BubblewrapSandbox, argv: Sequence[str], sources:
 
 @contextmanager
 def user_files() -> Iterator[tuple[int, int]]:
-    """Yield descriptors of files with `PASSWD` and `GROUP` for one sandbox. bwrap reads each file once."""
+    """Yield descriptors of files that contain `PASSWD` and `GROUP`, for one sandbox. bwrap reads each file once."""
     with _memory_file(PASSWD) as passwd, _memory_file(GROUP) as group:
         yield passwd, group
 
 
 @contextmanager
 def certificate_files(authority: str) -> Iterator[tuple[int, ...]]:
-    """Yield descriptors of files for one sandbox. They contain the system's certificates and `authority`, in PEM."""
+    """Yield descriptors of files for one sandbox that contain the system's certificates and `authority`, in PEM."""
     content = trusted_certificates(authority)
     with _memory_file(content) as first, _memory_file(content) as second:
         yield (first, second) if Path(SYSTEM_CERTIFICATES).is_file() else (first,)
@@ -176,7 +176,7 @@ def _memory_file(content: bytes) -> Iterator[int]:
 
 
 def runtime_options(sandbox: BubblewrapSandbox) -> list[str]:
-    """Return the options that make a runtime in this sandbox separate user code from itself."""
+    """Return the options that tell a runtime in this sandbox to separate user code from itself."""
     network = {"none": ["--no-network"], "filtered": ["--egress", str(PORT)]}.get(sandbox.network, [])
     return ["--private", PRIVATE, "--inner", *network, *shared_user()]
 
@@ -187,7 +187,7 @@ def shared_user() -> list[str]:
 
 
 def bound() -> list[Path]:
-    """Return the directories of the host that programs can read."""
+    """Return the host directories that programs can read."""
     return [Path("/usr"), *(Path("/", name) for name in TOP), *(Path("/etc", name) for name in ETC), *_installed()]
 
 
@@ -236,8 +236,8 @@ def _users(sandbox: BubblewrapSandbox) -> Iterator[str]:
 
 
 def _certificates(sandbox: BubblewrapSandbox) -> Iterator[str]:
-    """Yield the options that bind the trusted certificates to the path in the variables and over the system's
-    certificates.
+    """Yield the options that mount the trusted certificates at the path given in the variables and over the system's
+    own certificates.
     """
     for fd, path in zip(sandbox.certificates, (CERTIFICATES, SYSTEM_CERTIFICATES), strict=False):
         yield from ("--perms", "0644", "--ro-bind-data", str(fd), path)
@@ -249,7 +249,7 @@ def _python(sources: Sources) -> Iterator[str]:
 
 
 def _installed() -> list[Path]:
-    """Return the directories of the interpreter, its packages and a checkout's packages, except directories in /usr."""
+    """Return the directories of the interpreter, its packages and the checkout's packages, except those in /usr."""
     places = [Path(sys.prefix), Path(sys.base_prefix), *_packages()]
     places += [place.resolve() for place in places]
     kept: list[Path] = []
@@ -267,7 +267,7 @@ def _packages() -> Iterator[Path]:
 
 
 def _environment(network: Network) -> Iterator[str]:
-    shell = next(path for path in SHELLS if path == SHELLS[-1] or os.path.exists(path))  # the first path that exists
+    shell = next(path for path in SHELLS if path == SHELLS[-1] or os.path.exists(path))  # first path that exists
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     values = {"PATH": path, "HOME": WORKSPACE, "LANG": "C.UTF-8", "SHELL": shell, "USER": USER, "LOGNAME": USER}
     if network == "filtered":

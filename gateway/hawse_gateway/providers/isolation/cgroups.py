@@ -1,8 +1,8 @@
-"""Limits the total resources of a sandbox's programs with a cgroup (cgroups(7)).
+"""Limits the total resources that a sandbox's programs use, with a cgroup (cgroups(7)).
 
-The runtime is not in the cgroup, because it must survive when programs exhaust a resource. Version 1 has one hierarchy
-per controller, and the runtime's thread that starts programs joins the cgroup. With version 2, each program joins it
-after its start. Only root, or a user with a delegated part of the tree, can create cgroups.
+The runtime itself is not in the cgroup, because it must survive if programs exhaust a resource. Version 1 has one
+hierarchy per controller, and the runtime thread that starts programs joins the cgroup. With version 2, each program
+joins the cgroup after it has started. Only root, or a user with a delegated part of the tree, can create cgroups.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from hawse.api.sandboxes import SandboxLimits
 
 ROOT: Final = Path("/sys/fs/cgroup")
 OWN: Final = Path("/proc/self/cgroup")
-FOLDER: Final = "hawse"  # the parent cgroup of the sandboxes' cgroups
+FOLDER: Final = "hawse"  # the parent of all sandbox cgroups
 PERIOD: Final = 100_000  # period of CPU limits, in µs
-POLL: Final = 0.01  # s between attempts to remove a cgroup
-PROCESSES: Final = 4096  # default limit: sufficient for builds and test suites, and harmless for the machine
+POLL: Final = 0.01  # seconds between attempts to remove a cgroup
+PROCESSES: Final = 4096  # default limit: enough for builds and test suites, and harmless to the machine
 
 Limited = Literal["memory", "processes", "cpus"]
 CONTROLLERS: Final[Mapping[Limited, str]] = {"memory": "memory", "processes": "pids", "cpus": "cpu"}
@@ -33,8 +33,8 @@ class Tree:
     """The part of the cgroup tree where this process can create cgroups.
 
     Attributes:
-        version: The version of cgroups.
-        parents: The parent directory of new cgroups, by limited resource.
+        version: The cgroups version.
+        parents: The parent directories for new cgroups, keyed by the resource they limit.
     """
 
     version: Literal[1, 2]
@@ -43,14 +43,15 @@ class Tree:
 
 @dataclass(frozen=True)
 class Group:
-    """The cgroup of one sandbox.
+    """A sandbox's cgroup.
 
     Attributes:
-        directories: The directories to remove.
-        tasks: Descriptors of files where the thread that starts programs writes "0" (version 1).
-        processes: Descriptors of the files for the pid of each program (version 2).
+        directories: The directories to remove afterwards.
+        tasks: Descriptors of the files that the thread that starts programs writes "0" to (version 1).
+        processes: Descriptors of the files that each program's pid is written to (version 2).
         limited: The limited resources.
-        kills: A descriptor of the file that counts programs killed for lack of memory. None if memory is not limited.
+        kills: The descriptor of a file that counts programs killed because memory ran out. None if memory is not
+            limited.
     """
 
     directories: tuple[Path, ...]
@@ -61,11 +62,11 @@ class Group:
 
 
 def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
-    """Return the tree where cgroups can be created, or None if they cannot.
+    """Return the tree where cgroups can be created, or None if there is no such tree.
 
     Args:
         root: The directory where the hierarchies are mounted.
-        own: The file that lists this process's cgroups.
+        own: The file listing this process's cgroups.
     """
     try:
         lines = [line.split(":", 2) for line in own.read_text().splitlines()]
@@ -88,7 +89,7 @@ def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
 
 
 def _find_unified(root: Path, own: str) -> Tree | None:
-    """Return the top of the tree for root, or the highest delegated cgroup for another user."""
+    """Return the top of the tree for root, or the highest cgroup delegated to another user."""
     place = root / own.lstrip("/")
     candidates = [root] if os.getuid() == 0 else [*reversed(place.parents), place]
     for candidate in candidates:
@@ -104,13 +105,13 @@ def _find_unified(root: Path, own: str) -> Tree | None:
 
 @contextmanager
 def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) -> Iterator[Group]:
-    """Create a sandbox's cgroup. Its descriptors are closed at the end of the `with` block. The cgroup is kept.
+    """Create a sandbox's cgroup. Leaving the `with` block closes its descriptors but keeps the cgroup.
 
     Args:
         tree: Where to create the cgroup. If None, nothing is limited.
-        key: The unique name of the cgroup.
-        limits: The sandbox's limits. `processes` has a default.
-        record: A file that lists the directories for `remove`.
+        key: A unique name for the cgroup.
+        limits: The sandbox's limits. If `processes` is not set, a default applies.
+        record: The file where the directories are recorded for `remove`.
 
     Raises:
         OSError: The kernel refused a limit, for example because it is too small.
@@ -126,7 +127,7 @@ def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) ->
     limited = tuple(name for name in wanted if name in tree.parents)
     places = {name: tree.parents[name] / FOLDER / key for name in limited}
     directories = tuple(dict.fromkeys(places.values()))
-    record.write_text(json.dumps([str(place) for place in directories]))  # first, so that `remove` finds them
+    record.write_text(json.dumps([str(place) for place in directories]))  # recorded first, so that `remove` finds them
     for place in directories:
         if tree.version == 2:
             _enable(place, [CONTROLLERS[name] for name in limited])
@@ -153,10 +154,10 @@ def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) ->
 
 
 def remove(record: Path) -> None:
-    """Remove the cgroups created by `created`. They must not contain processes.
+    """Remove the cgroups created by `created`. They must not contain any processes.
 
     Raises:
-        OSError: A cgroup contains a process.
+        OSError: A cgroup still contains a process.
     """
     try:
         places = json.loads(record.read_text())
@@ -173,7 +174,7 @@ async def remove_when_empty(record: Path, timeout: float) -> None:
 
     Args:
         record: The file passed to `created`.
-        timeout: Seconds before `OSError` is raised because a cgroup contains a process.
+        timeout: Seconds to wait before raising `OSError` if a cgroup still contains a process.
     """
     deadline = time.monotonic() + timeout
     while True:
@@ -186,7 +187,7 @@ async def remove_when_empty(record: Path, timeout: float) -> None:
 
 
 def _enable(place: Path, controllers: list[str]) -> None:
-    """Enable controllers for the cgroups of sandboxes (version 2). The two parent cgroups contain no processes."""
+    """Enable controllers for the sandboxes' cgroups (version 2). The two parent cgroups contain no processes."""
     parent = place.parent
     parent.mkdir(exist_ok=True)
     for folder in (parent.parent, parent):
@@ -204,17 +205,17 @@ def _limit(version: int, name: Limited, place: Path, value: float) -> None:
             (place / "cpu.cfs_quota_us").write_text(str(round(value * PERIOD)))
         case _, "memory":
             (place / "memory.max").write_text(str(int(value)))
-            with suppress(FileNotFoundError):  # the kernel does not account for swap
+            with suppress(FileNotFoundError):  # missing if the kernel does not account for swap
                 (place / "memory.swap.max").write_text("0")
         case _:
             (place / "cpu.max").write_text(f"{round(value * PERIOD)} {PERIOD}")
 
 
 def _limit_memory(place: Path, value: str) -> None:
-    """Set both limits of version 1. The limit of memory plus swap must never be lower than the limit of memory."""
+    """Set both limits for version 1. The limit for memory plus swap must never be lower than the limit for memory."""
     memory, both = place / "memory.limit_in_bytes", place / "memory.memsw.limit_in_bytes"
     (place / "memory.swappiness").write_text("0")
-    if not both.exists():  # the kernel does not account for swap
+    if not both.exists():  # missing if the kernel does not account for swap
         memory.write_text(value)
         return
     both.write_text("-1")

@@ -1,4 +1,4 @@
-"""Checks the isolation on this machine by running a program in a sandbox."""
+"""Checks whether isolation works on this machine, by running a program in a sandbox."""
 
 import json
 import os
@@ -19,11 +19,11 @@ CHECK: Final = (sys.executable, "-I", "-m", "hawse_runtime.posix.isolation_check
 
 @dataclass(frozen=True, kw_only=True)
 class IsolationCheck:
-    """The result of the check.
+    """The check's result.
 
     Attributes:
-        reason: The reason why sandboxes cannot be isolated. None if they can.
-        seccomp: Whether system calls are filtered, which some architectures do not support.
+        reason: Why sandboxes can't be isolated. None if they can.
+        seccomp: Whether system calls are filtered. Some architectures don't support this.
     """
 
     reason: str | None = None
@@ -31,11 +31,11 @@ class IsolationCheck:
 
 
 def check(bwrap: str, network: Network) -> IsolationCheck:
-    """Start a sandbox as for a runtime, and a program in its inner sandbox.
+    """Start a sandbox just as for a runtime, and run a program in its inner sandbox.
 
     Args:
-        bwrap: The path of bwrap.
-        network: The intended network of sandboxes.
+        bwrap: The path to bwrap.
+        network: The network that sandboxes will use.
     """
     user = HostUser(uid=host_user.FIRST) if os.getuid() == 0 else None
     try:
@@ -71,7 +71,7 @@ def check(bwrap: str, network: Network) -> IsolationCheck:
 
 
 def judge(output: str) -> IsolationCheck:
-    """Compare a program's results with the expected results in an isolated sandbox."""
+    """Compare a program's results with the results expected in an isolated sandbox."""
     try:
         found = json.loads(output)
         wrong = [

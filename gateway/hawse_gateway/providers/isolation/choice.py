@@ -1,4 +1,4 @@
-"""Chooses the isolation of sandboxes on this machine."""
+"""Chooses how sandboxes are isolated on this machine."""
 
 from typing import NamedTuple
 
@@ -13,8 +13,8 @@ class ChosenIsolation(NamedTuple):
 
     Attributes:
         isolation: The isolation.
-        reason: The reason why it is not stronger. None for the strongest isolation.
-        system_calls: Whether system calls of programs are filtered.
+        reason: Why the isolation is not stronger. None for the strongest isolation.
+        system_calls: Whether programs' system calls are filtered.
     """
 
     isolation: Isolation
@@ -23,11 +23,11 @@ class ChosenIsolation(NamedTuple):
 
 
 def choose_isolation(requested: RequestedIsolation, network: Network = "private") -> ChosenIsolation:
-    """Choose the isolation from the request and the capabilities of this machine.
+    """Choose the isolation based on the request and this machine's capabilities.
 
     Args:
         requested: The requested isolation.
-        network: The intended network of sandboxes.
+        network: The network that sandboxes will use.
 
     Raises:
         StateError: `requested` is not available.

@@ -1,7 +1,7 @@
-"""A workspace of limited size: a file with an ext4 file system.
+"""A workspace with a size limit: a file with an ext4 file system.
 
-`launch.py`, running as root, mounts the file in a mount namespace for one start of the sandbox. The kernel therefore
-unmounts it when the sandbox's last process ends, and no other program can see it.
+Each time the sandbox is started, `launch.py`, running as root, mounts the file in a new mount namespace. No other
+program can see it, and the kernel unmounts it once the sandbox's last process has ended.
 """
 
 import os
@@ -16,14 +16,14 @@ from hawse_gateway.providers.state_directory import StateError
 
 SMALLEST: Final = 4 << 20  # minimum size in bytes, because ext4's metadata needs space
 MKFS_TIMEOUT: Final = 60.0  # s
-POLL: Final = 0.01  # s between checks of the loop devices, because the kernel sends no event when it releases one
-SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # the PATH of a service can lack the first directory
+POLL: Final = 0.01  # seconds between checks of the loop devices, because the kernel sends no event when it releases one
+SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH can lack the first directory
 LOOP_CONTROL: Final = Path("/dev/loop-control")  # loop(4)
 FILE_SYSTEMS: Final = Path("/proc/filesystems")
 
 
 def find_mount() -> str | None:
-    """Return the path of mount(8), or None if this machine cannot limit the size of workspaces."""
+    """Return the path to mount(8), or None if this machine can't limit workspace sizes."""
     if os.getuid() != 0 or not os.access(LOOP_CONTROL, os.R_OK | os.W_OK) or _find_mkfs() is None:
         return None
     if "ext4" not in FILE_SYSTEMS.read_text().split():
@@ -32,11 +32,11 @@ def find_mount() -> str | None:
 
 
 def make(image: Path, size: int) -> None:
-    """Create the file unless it exists. The file is sparse. Blocks.
+    """Create the file, which is sparse, unless it already exists. Blocks.
 
     Raises:
         HawseError: `invalid_params` if the size is too small.
-        StateError: The file cannot be created.
+        StateError: The file can't be created.
     """
     if image.exists():
         return

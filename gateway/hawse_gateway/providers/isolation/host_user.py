@@ -1,4 +1,4 @@
-"""The host user of a sandbox: a separate user if the gateway runs as root, otherwise the gateway's user."""
+"""A sandbox's user on the host: a separate user if the gateway runs as root, otherwise the gateway's own user."""
 
 import os
 import secrets
@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-FIRST: Final = 1_879_048_192  # no system uses the 31-bit ids from here on (systemd's documentation)
+FIRST: Final = 1_879_048_192  # no system uses 31-bit ids above this one (see systemd's documentation)
 COUNT: Final = 1 << 27
-ATTEMPTS: Final = 100  # random choices; the probability that a choice is taken is (sandboxes / COUNT)
+ATTEMPTS: Final = 100  # maximum number of random choices; the probability that a choice is taken is (sandboxes / COUNT)
 
 
 def assigned(file: Path) -> int | None:
@@ -23,14 +23,14 @@ def assigned(file: Path) -> int | None:
 
 
 def choose(file: Path, others: Iterable[Path]) -> int:
-    """Return a sandbox's uid. The first call chooses the uid and stores it in `file`.
+    """Return a sandbox's uid. The first call chooses a uid and stores it in `file`.
 
     Args:
-        file: The file that stores the uid.
-        others: The corresponding files of other sandboxes.
+        file: The file where the uid is stored.
+        others: The corresponding files for other sandboxes.
 
     Raises:
-        OSError: The file cannot be written, or no uid is free.
+        OSError: The file can't be written, or no uid is free.
     """
     uid = assigned(file)
     if uid is not None:
@@ -47,10 +47,10 @@ def choose(file: Path, others: Iterable[Path]) -> int:
 
 
 def of_process(name: str) -> int:
-    """Return the uid for a process outside sandboxes that processes their data. No sandbox has this uid.
+    """Return the uid for a process that handles sandbox data outside of sandboxes. No sandbox has this uid.
 
     Args:
-        name: The purpose of the process. Different purposes get different users if enough are available.
+        name: The purpose of the process. Different purposes get different users, if there are enough.
     """
     return FIRST + COUNT + zlib.crc32(name.encode()) % COUNT
 
@@ -58,10 +58,10 @@ def of_process(name: str) -> int:
 def give(directory: Path, uid: int) -> None:
     """Change the owner of a directory and its contents to `uid`, unless `uid` owns the directory.
 
-    Symbolic links are not followed. Programs in the sandbox cannot create hard links to files of other users.
+    Symbolic links are not followed. Programs in the sandbox can't create hard links to other users' files.
 
     Raises:
-        OSError: An owner cannot be changed.
+        OSError: An owner can't be changed.
     """
     if directory.lstat().st_uid == uid:
         return
@@ -72,4 +72,4 @@ def give(directory: Path, uid: int) -> None:
                 os.chown(name, uid, uid, dir_fd=fd, follow_symlinks=False)
                 if stat.S_ISREG(found.st_mode) and found.st_mode & (stat.S_ISUID | stat.S_ISGID):
                     os.chmod(name, stat.S_IMODE(found.st_mode) & 0o1777, dir_fd=fd)
-    os.chown(directory, uid, uid, follow_symlinks=False)  # last, because the directory's owner marks completion
+    os.chown(directory, uid, uid, follow_symlinks=False)  # changed last, because the directory's owner marks completion

@@ -1,11 +1,11 @@
-"""Switches from root to another user, and then executes bubblewrap. The gateway uses it when it runs as root.
+"""Switches from root to another user, and then executes bubblewrap. Used if the gateway runs as root.
 
-User code must never have the host's uid 0, but the sandbox's files can be below directories that only root can enter,
-such as /root. They are therefore bind-mounted to an accessible path, in a separate mount namespace, before switching
-the user (docs/decisions/0086).
+User code must never run with the host's uid 0, but the sandbox's files can be in directories that only root can enter,
+such as /root. They are therefore bind-mounted at an accessible path, in a separate mount namespace, before the user is
+switched (docs/decisions/0086).
 
-The file runs without site-packages and without importing this package (`python -I -S launch.py PLAN`), which saves most
-of Python's startup time.
+The file is run without site-packages and without importing this package (`python -I -S launch.py PLAN`), which saves
+most of Python's startup time.
 """
 
 import ctypes
@@ -17,9 +17,9 @@ import sys
 
 STAGE = "/mnt"  # mount point in the new mount namespace; the directory exists on every Linux (FHS 3.0)
 CLONE_NEWNS, CLONE_NEWIPC = 0x20000, 0x8000000
-# Limits of System V IPC (proc_sys_kernel(5)), which uses kernel memory that outlives programs. The default is
-# unlimited: semaphores alone can fill the machine's memory. These limits are sufficient for databases. `sem`:
-# semaphores per array, semaphores in total, operations per call, and arrays. The others are pages and queues.
+# Limits for System V IPC (proc_sys_kernel(5)), which uses kernel memory that is kept when programs exit. By default, it
+# is unlimited, and semaphores alone can fill the machine's memory. These limits are high enough for databases. `sem`
+# limits semaphores per array, semaphores in total, operations per call, and arrays. The others limit pages and queues.
 IPC = {"sem": "32000 64000 500 4096", "shmall": "262144", "msgmni": "256"}
 MS_BIND, MS_REC, MS_PRIVATE, MS_NOSUID, MS_NODEV = 0x1000, 0x4000, 0x40000, 0x2, 0x4
 FAILED = 125  # exit code, as in env(1)
@@ -40,13 +40,13 @@ def main() -> None:
 
 
 def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
-    """Bind-mount the directories to STAGE/0, STAGE/1 and so on, visible only to this process and its children.
+    """Bind-mount the directories at STAGE/0, STAGE/1 and so on, visible only to this process and its children.
 
     Args:
         sources: The directories.
-        disk: The path of mount(8), a file with a file system, and the directory in `sources` where it is mounted first.
-            None without such a file.
-        uid: The owner of the root of this file system.
+        disk: The path to mount(8), a file containing a file system, and the directory in `sources` where it is mounted
+            first. None if there is no such file.
+        uid: The owner of that file system's root directory.
     """
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -62,7 +62,7 @@ def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
     if disk is not None:
         program, image, target = disk
         mount_disk(program, image, target, uid)
-    fds = [os.open(source, os.O_PATH) for source in sources]  # before STAGE covers a source
+    fds = [os.open(source, os.O_PATH) for source in sources]  # must happen before STAGE covers a source
     mount("tmpfs", STAGE, b"tmpfs", MS_NOSUID | MS_NODEV, b"size=64k,mode=0755")
     for number, fd in enumerate(fds):
         target = f"{STAGE}/{number}"
@@ -72,7 +72,7 @@ def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
 
 
 def bound_ipc() -> None:
-    """Enter a new IPC namespace with limits, which only root can set. Raises `OSError`."""
+    """Enter a new IPC namespace with limits that only root can set. Raises `OSError`."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWIPC) != 0:
         raise OSError(ctypes.get_errno(), f"unshare: {os.strerror(ctypes.get_errno())}")
@@ -89,10 +89,10 @@ def mount_disk(program: str, image: str, target: str, uid: int) -> None:
     """Mount a file with an ext4 file system. The loop device is released when the file system is unmounted.
 
     Args:
-        program: The path of mount(8).
-        image: The file.
-        target: The directory.
-        uid: The owner of the file system's root.
+        program: The path to mount(8).
+        image: The file containing the file system.
+        target: The directory to mount it on.
+        uid: The owner of the file system's root directory.
     """
     options = "loop,nosuid,nodev,noatime,errors=remount-ro"
     if os.spawnv(os.P_WAIT, program, [program, "-t", "ext4", "-o", options, image, target]) != 0:

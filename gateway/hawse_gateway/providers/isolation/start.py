@@ -1,7 +1,7 @@
-"""Prepares the start of a runtime in bubblewrap: user, files, socket and secret.
+"""Prepares everything to start a runtime in bubblewrap: user, files, socket and secret.
 
-The socket is bound outside the sandbox, and the runtime inherits it and listens on it. The path therefore need not
-exist inside, and programs in the sandbox cannot replace the socket.
+The socket is bound outside of the sandbox. The runtime inherits it and listens on it. Its path therefore doesn't have
+to exist inside the sandbox, and programs there can't replace the socket.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateError
 
 TOKEN_BYTES: Final = 32
 CGROUP_NAME: Final = 32  # hexadecimal digits
-RUNTIME_THREADS: Final = 256  # upper bound for the threads of a runtime and its helper processes
+RUNTIME_THREADS: Final = 256  # upper bound for the number of threads in a runtime and its helper processes
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class PreparedStart:
 
     Attributes:
         argv: The command.
-        fds: The descriptors to inherit.
+        fds: The descriptors that the runtime inherits.
     """
 
     argv: list[str]
@@ -41,13 +41,13 @@ class PreparedStart:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The required properties of a sandbox.
+    """The properties that a sandbox must have.
 
     Attributes:
-        network: The network of its programs.
-        limits: The programs' limits.
-        tree: Where to create cgroups. None if they cannot be created.
-        authority: The certificate of the proxy's authority, in PEM. None without a proxy.
+        network: The network for its programs.
+        limits: The limits for its programs.
+        tree: Where to create cgroups. None if they can't be created.
+        authority: The proxy's CA certificate, in PEM. None if there is no proxy.
     """
 
     network: Network
@@ -60,17 +60,17 @@ class Wanted:
 def prepared(
     paths: SandboxPaths, wanted: Wanted, runtime: Sequence[str], others: Sequence[SandboxPaths] = ()
 ) -> Iterator[PreparedStart]:
-    """Yield the command that starts a runtime. Its descriptors are closed at the end of the `with` block.
+    """Yield the command that starts a runtime. Leaving the `with` block closes its descriptors.
 
     Args:
-        paths: The sandbox.
-        wanted: The required properties of the sandbox.
-        runtime: The runtime's program and arguments, without the arguments about its environment.
-        others: All other sandboxes, whose users must not be reused.
+        paths: The sandbox's paths.
+        wanted: The properties that the sandbox must have.
+        runtime: The runtime's program and arguments, without those that describe its environment.
+        others: All other sandboxes. Their users must not be reused.
 
     Raises:
         StateError: bwrap is not installed.
-        OSError: The user, a file or the socket could not be prepared.
+        OSError: The user, a file, or the socket could not be prepared.
     """
     bwrap = bubblewrap.find()
     if bwrap is None:
@@ -78,7 +78,7 @@ def prepared(
     user = None
     if os.getuid() == 0:
         uid = host_user.choose(paths.uid, [other.uid for other in others])
-        # The limit per user without a cgroup. It includes the runtime's threads and helper processes.
+        # The limit per user if there is no cgroup. It includes the runtime's threads and helper processes.
         count = wanted.limits.processes or cgroups.PROCESSES
         user = HostUser(uid=uid, processes=count + RUNTIME_THREADS, disk=_disk(paths))
     _leave_token(paths)
@@ -112,12 +112,12 @@ def prepared(
 
 
 def cgroup_name(paths: SandboxPaths) -> str:
-    """Return the name of a sandbox's cgroup. It is unique on this machine, like the sandbox's directory."""
+    """Return the name for a sandbox's cgroup. Like the sandbox's directory, it is unique on this machine."""
     return hashlib.sha256(os.fsencode(paths.home)).hexdigest()[:CGROUP_NAME]
 
 
 def endpoint(paths: SandboxPaths) -> Endpoint:
-    """Return the address of the last started runtime. Without isolation, it has no secret and no required user."""
+    """Return the address of the last runtime started. Without isolation, it requires neither a secret nor a user."""
     try:
         secret = paths.token.read_text()
     except OSError:
@@ -128,8 +128,8 @@ def endpoint(paths: SandboxPaths) -> Endpoint:
 
 @contextmanager
 def bound_socket(path: Path) -> Iterator[int]:
-    """Yield the descriptor of a Unix socket bound at `path`. Only this user can connect to it."""
-    path.unlink(missing_ok=True)  # an earlier start may have left a socket
+    """Yield the descriptor of a Unix socket bound to `path`. Only this user can connect to it."""
+    path.unlink(missing_ok=True)  # an earlier start may have left a socket behind
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         os.fchmod(listener.fileno(), 0o600)  # sets the mode of the file that `bind` creates (unix(7))
         with socket_address(path) as address:
@@ -138,7 +138,7 @@ def bound_socket(path: Path) -> Iterator[int]:
 
 
 def _disk(paths: SandboxPaths) -> tuple[str, str, str] | None:
-    """Return the arguments to mount a workspace of limited size, or None for a plain directory. Raises `StateError`."""
+    """Return the arguments to mount a size-limited workspace, or None for a plain directory. Raises `StateError`."""
     if not paths.disk.exists():
         return None
     mount = disk_image.find_mount()
@@ -148,7 +148,7 @@ def _disk(paths: SandboxPaths) -> tuple[str, str, str] | None:
 
 
 def _leave_token(paths: SandboxPaths) -> None:
-    """Write a new secret for the runtime and later gateways."""
+    """Write a new secret for the runtime and for later gateways."""
     secret = secrets.token_urlsafe(TOKEN_BYTES)
     for path in (paths.token, paths.run / "token"):
         path.unlink(missing_ok=True)

@@ -1,1 +1,1 @@
-"""The provider `joined`: users' machines that connect to the gateway with `hawse join`."""
+"""The `joined` provider: users' machines that connect to the gateway with `hawse join`."""

@@ -1,7 +1,7 @@
-"""The machines that are connected to this gateway, each through one WebSocket, and their links.
+"""The machines connected to this gateway, each through one WebSocket, and their links.
 
-A WebSocket carries at most one link. When the link has ended, the WebSocket is closed and the machine reconnects, so
-that bytes of one link are never read as part of the next link.
+A WebSocket carries at most one link. Once the link has ended, the WebSocket is closed and the machine reconnects, so
+bytes from one link are never read as part of the next.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ log = logging.getLogger(__name__)
 
 L = TypeVar("L", bound=asyncio.Protocol)
 
-QUIT_TIMEOUT: Final = 20.0  # s for a machine to end all processes of the sandbox before it is disconnected
+QUIT_TIMEOUT: Final = 20.0  # seconds for a machine to end all of the sandbox's processes before it is disconnected
 
 
 class MachineSocket(BinarySocket, Protocol):
-    """The WebSocket of a machine."""
+    """A machine's WebSocket."""
 
     def attach(self, receiver: "Machine | None") -> None: ...
 
@@ -29,17 +29,17 @@ class MachineSocket(BinarySocket, Protocol):
 
 
 class Machine:
-    """One connection of a machine. Receives the messages of its WebSocket.
+    """A machine's connection. Receives the messages from its WebSocket.
 
     Attributes:
-        sandbox: The id of the sandbox.
-        unit: The name of the unit.
-        runtime: The id of the runtime on the machine.
-        why: Returns the reason why the sandbox ends, for the user of the machine.
+        sandbox: The sandbox's id.
+        unit: The unit's name.
+        runtime: The id of the runtime running on the machine.
+        why: Returns the reason why the sandbox is ending, to be shown to the machine's user.
         running: Whether the store records this runtime as the sandbox's runtime.
         ended: Set when the WebSocket is closed or should be closed.
-        left: The reason why the machine will not reconnect. None if it can reconnect.
-        problem: A protocol error of the machine, or None.
+        left: Why the machine will not reconnect. None if it may reconnect.
+        problem: A protocol error made by the machine, or None.
     """
 
     def __init__(
@@ -62,16 +62,16 @@ class Machine:
         return self.running and self._transport is None and not self.ended.is_set()
 
     def begin(self, link: L) -> L:
-        """Start carrying a link, and return the link."""
+        """Start carrying a link, and return it."""
         transport = self._transport = MachineTransport(self._socket, link, self.ended.set)
         link.connection_made(transport)
         return link
 
     def quit(self, reason: str) -> None:
-        """Ask the machine to end all processes of the sandbox, and not to reconnect."""
+        """Ask the machine to end all of the sandbox's processes and not to reconnect."""
         if not self.ended.is_set():
             self._socket.write(encode_join(Quit(reason=reason)))
-            self._socket.resume_reading()  # the link may have paused reading, but the response must be read
+            self._socket.resume_reading()  # the link may have paused reading, but the response has to be read
 
     # ---- for the WebSocket
 
@@ -104,22 +104,22 @@ class Machine:
 
 
 class Machines:
-    """The machines of one gateway, by unit.
+    """A gateway's machines, keyed by unit.
 
     Attributes:
         connections: The number of connections since the gateway started.
-        reconnections: The number of these connections that came from a runtime that had connected before.
+        reconnections: The number of these connections that came from runtimes that had connected before.
     """
 
     def __init__(self) -> None:
         self.connections = 0
         self.reconnections = 0
-        self._runtimes: dict[str, str] = {}  # id of the last connected runtime, by unit
+        self._runtimes: dict[str, str] = {}  # id of the last runtime connected, keyed by unit
         self._machines: dict[str, Machine] = {}
         self._changed = asyncio.Event()
 
     def get(self, unit: str) -> Machine | None:
-        """Return the machine of a unit, or None if none is connected."""
+        """Return a unit's machine, or None if it isn't connected."""
         return self._machines.get(unit)
 
     def all(self) -> list[Machine]:
@@ -127,10 +127,10 @@ class Machines:
         return list(self._machines.values())
 
     def add(self, machine: Machine) -> None:
-        """Add a machine. Ends an earlier connection of the same runtime, whose loss was not noticed.
+        """Add a machine. Ends an earlier connection from the same runtime if its loss went unnoticed.
 
         Raises:
-            HawseError: `conflict` if another machine has joined the sandbox.
+            HawseError: `conflict` if a different machine has joined the sandbox.
         """
         before = self._machines.get(machine.unit)
         if before is not None and before.runtime != machine.runtime:
@@ -144,7 +144,7 @@ class Machines:
         self.notify()
 
     def remove(self, machine: Machine) -> bool:
-        """Remove a machine. Return False if a newer connection has replaced it."""
+        """Remove a machine. Return False if a newer connection has already replaced it."""
         if self._machines.get(machine.unit) is not machine:
             return False
         del self._machines[machine.unit]
@@ -152,7 +152,7 @@ class Machines:
         return True
 
     def forget(self, unit: str) -> None:
-        """Drop the state of a deleted unit."""
+        """Drop the state kept for a deleted unit."""
         self._runtimes.pop(unit, None)
 
     def notify(self) -> None:
@@ -161,15 +161,15 @@ class Machines:
         self._changed = asyncio.Event()
 
     async def connect(self, unit: str, make: Callable[[], L]) -> L:
-        """Wait until the machine of a unit can carry a link, and create the link. The caller sets a timeout."""
+        """Wait until a unit's machine can carry a link, and create the link. The caller sets a timeout."""
         while (machine := self._machines.get(unit)) is None or not machine.free:
             await self._changed.wait()
         return machine.begin(make())
 
     async def quit(self, unit: str, reason: str) -> None:
-        """End the sandbox on its machine, if the machine is connected, and wait for the confirmation.
+        """If the machine is connected, end the sandbox on it and wait for confirmation.
 
-        If the machine does not respond within `QUIT_TIMEOUT`, it is disconnected, and refused when it reconnects.
+        If the machine does not respond within `QUIT_TIMEOUT`, it is disconnected, and refused if it reconnects.
         """
         machine = self._machines.get(unit)
         if machine is None:

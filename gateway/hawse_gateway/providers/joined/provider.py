@@ -1,7 +1,7 @@
-"""The provider of machines that connect to the gateway. It starts nothing: a unit runs while its machine is connected.
+"""The provider for machines that connect to the gateway. It starts nothing; a unit runs while its machine is connected.
 
-A disconnected machine counts as running for `GRACE` seconds, and calls wait for it. A short network interruption or a
-restart of the gateway therefore ends nothing.
+For `GRACE` seconds after it disconnects, a machine counts as running, and calls wait for it. A short network outage or
+a gateway restart therefore doesn't end anything.
 """
 
 import time
@@ -20,13 +20,13 @@ from hawse_gateway.providers.base import (
 )
 from hawse_gateway.providers.joined.machines import Machines
 
-JOINED: Final = "joined"  # the name of the provider
+JOINED: Final = "joined"  # the provider's name
 GRACE: Final = 30.0  # s
 OFFLINE: Final = "the machine is not connected"
 
 
 class JoinedProvider:
-    """The machines of one gateway.
+    """A gateway's machines.
 
     Args:
         clock: A monotonic clock, in seconds.
@@ -39,7 +39,7 @@ class JoinedProvider:
         self.machines = Machines()
         self._clock = clock
         self._started = clock()
-        self._seen: dict[str, float] = {}  # time of the disconnection, by unit
+        self._seen: dict[str, float] = {}  # time of disconnection, keyed by unit
 
     async def run(self) -> None:
         """Do nothing, since there are no background tasks."""

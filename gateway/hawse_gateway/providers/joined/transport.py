@@ -1,4 +1,4 @@
-"""Carries a link's byte stream in binary WebSocket messages, with the interface of an asyncio transport."""
+"""Carries a link's byte stream in binary WebSocket messages, using the asyncio transport interface."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ class BinarySocket(Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether it can send a message now. If not, it later calls its receiver's `resume_writing`."""
+        """Whether a message can be sent now. If not, the receiver's `resume_writing` is called later."""
         ...
 
     def write(self, message: bytes) -> None: ...
@@ -21,7 +21,7 @@ class BinarySocket(Protocol):
 
 
 class MachineTransport(asyncio.Transport):
-    """Carries one link. `on_close` closes the WebSocket, which is not reused."""
+    """Carries a single link. `on_close` closes the WebSocket, which is not reused."""
 
     def __init__(self, socket: BinarySocket, protocol: asyncio.Protocol, on_close: Callable[[], None]) -> None:
         """Create the transport. The caller must call the protocol's `connection_made`.
@@ -29,7 +29,7 @@ class MachineTransport(asyncio.Transport):
         Args:
             socket: The WebSocket.
             protocol: The link.
-            on_close: Called once, when the link has closed the transport.
+            on_close: Called once the link has closed the transport.
         """
         super().__init__()
         self._socket = socket
@@ -37,7 +37,7 @@ class MachineTransport(asyncio.Transport):
         self._on_close = on_close
         self._closing = False
         self._lost = False
-        self._paused = False  # whether the link was told to pause writing
+        self._paused = False  # whether the link has been told to pause writing
 
     # ---- for the link
 

@@ -1,4 +1,4 @@
-"""Sandboxes in pods of a Kubernetes cluster.
+"""Sandboxes in Kubernetes pods.
 
 The cluster schedules the pods and stores their files.
 """

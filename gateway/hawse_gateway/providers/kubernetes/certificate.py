@@ -1,4 +1,4 @@
-"""The certificate for one start of a runtime. The gateway trusts only this certificate at the pod's address."""
+"""The certificate for one start of a runtime. The gateway trusts no other certificate at the pod's address."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class RuntimeCertificate(NamedTuple):
 
 
 def make_certificate(name: str) -> RuntimeCertificate:
-    """Create a certificate, which takes about 0.2 ms.
+    """Create a certificate. Takes about 0.2 ms.
 
     Args:
         name: The display name, 1 to 64 characters.

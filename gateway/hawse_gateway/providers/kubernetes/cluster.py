@@ -1,4 +1,4 @@
-"""A client of a cluster's API, for the objects of one instance and with translated errors."""
+"""A client for a cluster's API that handles one instance's objects and translates errors."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,10 +19,10 @@ from hawse_gateway.providers.kubernetes.informer import ExpiredError
 from hawse_gateway.providers.kubernetes.manifests import Manifest, labels
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 
-REQUEST_TIMEOUT: Final = 20.0  # s for a response
-WATCH_TIMEOUT: Final = 240  # s before the cluster ends a watch, which is then reopened
-PAGE: Final = 500  # objects per response
-RETRY_AFTER: Final = 10.0  # s before a retry, if a quota is exhausted
+REQUEST_TIMEOUT: Final = 20.0  # seconds to wait for a response
+WATCH_TIMEOUT: Final = 240  # seconds before the cluster ends a watch, which is then reopened
+PAGE: Final = 500  # maximum number of objects per response
+RETRY_AFTER: Final = 10.0  # seconds before retrying if a quota is exhausted
 FIELD_MANAGER: Final = "hawse"
 BAD_REQUEST, FORBIDDEN, NOT_FOUND, CONFLICT, GONE, INVALID = 400, 403, 404, 409, 410, 422
 
@@ -36,14 +36,14 @@ KINDS: Final[Mapping[str, Any]] = {
 
 
 class AlreadyExistsError(Exception):
-    """An object of this kind and name already exists."""
+    """An object with this kind and name already exists."""
 
 
 class ExactClient(AsyncClient):
-    """A client whose deletions check the identity of an object in addition to its name."""
+    """A client that checks an object's identity, not just its name, before deleting it."""
 
     async def delete_exactly(self, found: Any) -> None:
-        """Start deleting an object. Raises `ApiError` (409) if another object has its name now."""
+        """Start deleting an object. Raises `ApiError` (409) if a different object now has its name."""
         request = self._client.prepare_request("delete", type(found), name=name_of(found))
         request.data = DeleteOptions(preconditions=Preconditions(uid=found.metadata.uid))
         answer = await self._client.send(self._client.build_adapter_request(request))  # type: ignore[no-untyped-call]
@@ -51,9 +51,9 @@ class ExactClient(AsyncClient):
 
 
 class Cluster:
-    """One namespace of a cluster. Methods raise `HawseError`.
+    """A namespace in a cluster. Methods raise `HawseError`.
 
-    The error is `capacity_exceeded` if a quota is exhausted, otherwise `unavailable`.
+    The error code is `capacity_exceeded` if a quota is exhausted, otherwise `unavailable`.
     """
 
     def __init__(self, settings: KubernetesSettings) -> None:
@@ -61,7 +61,7 @@ class Cluster:
         cluster.
 
         Raises:
-            ProviderError: Neither of them exists, or it is invalid.
+            ProviderError: Neither exists, or the one found is invalid.
         """
         try:
             config = KubeConfig.from_env().get(settings.context)
@@ -85,7 +85,7 @@ class Cluster:
                 raise
 
     async def replace(self, manifest: Manifest) -> Any:
-        """Create an object, or update the existing object with its kind and name."""
+        """Create an object, or update the existing object that has the same kind and name."""
         with _errors():
             return await self._client.apply(_object(manifest), field_manager=FIELD_MANAGER, force=True)
 
@@ -101,7 +101,7 @@ class Cluster:
             return found
 
     async def delete(self, found: Any) -> None:
-        """Start deleting an object, unless it is gone. A later object with the same name is kept."""
+        """Start deleting an object, unless it is already gone. A later object with the same name is kept."""
         with _errors():
             try:
                 await self._client.delete_exactly(found)
@@ -110,7 +110,7 @@ class Cluster:
                     raise
 
     async def delete_named(self, kind: type[NamespacedResourceG], name: str) -> None:
-        """Start deleting an object by name. Ignore that it is gone, or that the role of an older version forbids it."""
+        """Start deleting an object by name, unless it is already gone or the role from an older version forbids it."""
         with _errors():
             try:
                 await self._client.delete(kind, name)
@@ -119,9 +119,10 @@ class Cluster:
                     raise
 
     async def warning(self, about: Any) -> str | None:
-        """Return the cluster's newest warning about an object, for example that its volume cannot be mounted.
+        """Return the cluster's latest warning about an object, for example that its volume can't be mounted.
 
-        None without a warning, or if warnings cannot be read, for example with the role of an older version.
+        None if there is no warning, or if warnings can't be read, for example because the role is from an older
+        version.
         """
         fields: Any = {"involvedObject.uid": about.metadata.uid, "type": "Warning"}
         try:
@@ -133,7 +134,7 @@ class Cluster:
         return None if newest is None else newest.message or newest.reason
 
     def objects(self, kind: type[R]) -> "Objects[R]":
-        """Return the source of the instance's objects of a kind."""
+        """Return an object source for the instance's objects of one kind."""
         return Objects(self._client, kind, self.labels)
 
     async def close(self) -> None:
@@ -141,7 +142,7 @@ class Cluster:
 
 
 class Objects(Generic[R]):
-    """The objects of one kind with certain labels: an `ObjectSource`."""
+    """An `ObjectSource` for objects of one kind with certain labels."""
 
     def __init__(self, client: AsyncClient, kind: type[R], selector: Mapping[str, str]) -> None:
         self.kind = f"kubernetes: objects of kind {kind.__name__}"
@@ -172,12 +173,12 @@ class Objects(Generic[R]):
 
 
 def name_of(each: Any) -> str:
-    """Return the name of an object in the cluster."""
+    """Return an object's name in the cluster."""
     return str(each.metadata.name)
 
 
 def _last_seen(event: Event) -> float:
-    """Return when an event was last seen. Events that were seen only once can lack the first of these fields."""
+    """Return when an event was last seen. The first of these fields can be missing if the event was seen only once."""
     time = event.lastTimestamp or event.eventTime or event.firstTimestamp
     return 0.0 if time is None else time.timestamp()
 
@@ -200,13 +201,13 @@ def _errors() -> Iterator[None]:
             BAD_REQUEST,
             FORBIDDEN,
             INVALID,
-        )  # a retry would be refused as well
+        )  # retrying would also be refused
         raise HawseError("unavailable", f"the cluster refused a request: {message}", retryable=again) from error
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__
         raise HawseError("unavailable", f"the cluster cannot be reached: {reason}") from error
-    except ConfigError as error:  # loading a token from a file or a command failed
+    except ConfigError as error:  # a token could not be loaded from a file or a command
         raise HawseError("unavailable", f"the cluster cannot be reached: {error}") from error
-    except (ValueError, LookupError, TypeError, AttributeError) as error:  # the response can come from a proxy
+    except (ValueError, LookupError, TypeError, AttributeError) as error:  # the response may come from a proxy
         message = f"unexpected response from the cluster: {type(error).__name__}: {error}"
         raise HawseError("unavailable", message) from error

@@ -1,4 +1,4 @@
-"""Keeps a list of the objects of one kind up to date with a watch.
+"""Keeps a list of objects of one kind up to date, using a watch.
 
 https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 """
@@ -14,18 +14,18 @@ from hawse_gateway.core.cancellation import cancellation_kept
 
 log = logging.getLogger(__name__)
 
-RESYNC: Final = 120.0  # s before all objects are listed again, because the loss of a connection can go unnoticed
-RETRY_MIN: Final = 0.1  # s from an error to the next list, doubled after each error
+RESYNC: Final = 120.0  # seconds between full lists, because a lost connection can go unnoticed
+RETRY_MIN: Final = 0.1  # seconds from an error to the next list; doubled after each error
 RETRY_MAX: Final = 10.0
-STEADY: Final = 10.0  # s that a watch must last to reset the delay after errors
-REMOVED: Final = 1000  # maximum number of remembered removed objects
+STEADY: Final = 10.0  # number of seconds that a watch must last to reset the delay after errors
+REMOVED: Final = 1000  # maximum number of removed objects to remember
 
 O = TypeVar("O")  # noqa: E741
 V = TypeVar("V")
 
 
 class ExpiredError(Exception):
-    """The cluster no longer has the changes since a version (410 Gone)."""
+    """The cluster no longer has the changes made since a version (410 Gone)."""
 
 
 class ObjectSource(Protocol[O]):
@@ -34,15 +34,15 @@ class ObjectSource(Protocol[O]):
     kind: str  # a display name
 
     def name(self, each: O) -> str:
-        """Return the name of an object."""
+        """Return an object's name."""
         ...
 
     async def list(self) -> tuple[list[O], str]:
-        """Return all objects and the version of the list."""
+        """Return all objects, along with the version of the list."""
         ...
 
     def watch(self, version: str) -> AsyncIterator[tuple[str, O]]:
-        """Yield `ADDED`, `MODIFIED` or `DELETED` with an object, for each change after a version.
+        """Yield `ADDED`, `MODIFIED` or `DELETED` along with the object, for each change made after a version.
 
         Raises:
             ExpiredError: The version is too old.
@@ -51,13 +51,13 @@ class ObjectSource(Protocol[O]):
 
 
 class Informer(Generic[O]):
-    """The objects of one kind, by name. `run` keeps them up to date.
+    """The objects of one kind, keyed by name. `run` keeps them up to date.
 
     Attributes:
-        objects: The last known objects, which are kept while the cluster is unreachable.
-        removed: The last states of recently removed objects.
+        objects: The objects as last known. They are kept while the cluster is unreachable.
+        removed: The last known states of recently removed objects.
         listed: Whether the objects have been listed at least once.
-        current: Whether the watch is open. If not, changes can be missing.
+        current: Whether the watch is open. If not, recent changes can be missing.
     """
 
     def __init__(self, source: ObjectSource[O], resync: float = RESYNC) -> None:
@@ -65,7 +65,7 @@ class Informer(Generic[O]):
 
         Args:
             source: Lists and watches the objects.
-            resync: Seconds between two lists.
+            resync: Seconds between full lists.
         """
         self.objects: dict[str, O] = {}
         self.removed: dict[str, O] = {}
@@ -107,9 +107,7 @@ class Informer(Generic[O]):
             delay = min(2 * delay, RETRY_MAX)
 
     async def until(self, found: Callable[[], V | None]) -> V:
-        """Wait until a function returns a value, and return the value. The function is called now and after each
-        change.
-        """
+        """Call a function now and after each change, until it returns a value. Return that value."""
         while True:
             changed = self._changed
             if (value := found()) is not None:
@@ -121,7 +119,7 @@ class Informer(Generic[O]):
         await self._changed.wait()
 
     def _replace(self, objects: dict[str, O]) -> None:
-        """Apply a list. It can lack known objects whose removal was not reported."""
+        """Apply a list. Known objects that it lacks have been removed without a report."""
         for name, each in self.objects.items():
             if name not in objects:
                 self._remember(name, each)

@@ -1,4 +1,4 @@
-"""Builds the objects of a unit (pod, secret and claim) and the NetworkPolicies of all units. No I/O.
+"""Builds a unit's objects (pod, secret and claim) and the NetworkPolicies for all units. No I/O.
 
 The pods comply with the Pod Security Standard `restricted`
 (https://kubernetes.io/docs/concepts/security/pod-security-standards/).
@@ -22,32 +22,32 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 INSTANCE_LABEL: Final = "hawse.dev/instance"
 RUNTIME_LABEL: Final = "hawse.dev/runtime"
 NETWORK_LABEL: Final = "hawse.dev/network"
-UNIT_ANNOTATION: Final = "hawse.dev/unit"  # an annotation, because labels are limited to 63 characters
+UNIT_ANNOTATION: Final = "hawse.dev/unit"  # not a label, because labels are limited to 63 characters
 CONTAINER: Final = "sandbox"
 INSTALLER: Final = "runtime"
 
-PORT: Final = 7070  # the port of the runtime
+PORT: Final = 7070  # the runtime's port
 IMAGE_BUNDLE: Final = "/hawse/bundle"  # paths in the containers
 BUNDLE: Final = "/hawse/runtime"
 PRIVATE: Final = "/hawse/private"
 WORKSPACE: Final = "/workspace"
-TOKEN: Final = "token"  # keys of the secret
+TOKEN: Final = "token"  # keys in the secret
 CERTIFICATE: Final = "certificate"
 
 BUNDLE_SIZE: Final = "256Mi"
 TMP_SIZE: Final = "1Gi"
-GRACE: Final = 10  # s from SIGTERM to SIGKILL
-# The default resource requests of a pod. They are lowered to the sandbox's limits.
+GRACE: Final = 10  # seconds from SIGTERM to SIGKILL
+# A pod's default resource requests. If the sandbox's limits are lower, they are lowered to match.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
-# Addresses of nodes and clouds that provide credentials, which sandboxes must not reach.
+# Node and cloud addresses that hand out credentials. Sandboxes must not be able to reach them.
 OF_THE_NODE: Final = {
     # Link-local, and internal services of Alibaba Cloud, Azure and Oracle Cloud
     "0.0.0.0/0": ["169.254.0.0/16", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.0/24"],
     # Link-local, AWS and Google Cloud
     "::/0": ["fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128"],
 }
-# NodeLocal DNSCache, the resolver of pods in some clusters, has a link-local address.
+# NodeLocal DNSCache, the resolver for pods in some clusters, has a link-local address.
 NODE_DNS: Final = {
     "to": [{"ipBlock": {"cidr": "169.254.20.10/32"}}],
     "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}],
@@ -70,8 +70,8 @@ class PodStart:
 
     Attributes:
         runtime: The runtime id.
-        network: The network of its programs.
-        arguments: Additional arguments of the runtime.
+        network: The network for its programs.
+        arguments: Additional arguments for the runtime.
     """
 
     runtime: str
@@ -80,9 +80,9 @@ class PodStart:
 
 
 def object_name(instance: str, unit: str) -> str:
-    """Return the name of a unit's objects, a DNS label.
+    """Return the name for a unit's objects, which is a DNS label.
 
-    The name is unique, so that the cluster refuses a second pod of a unit.
+    The name is unique, so the cluster refuses a second pod for the same unit.
     """
     readable = re.sub(r"[^a-z0-9]+", "-", unit.lower()).strip("-")[:24].strip("-")
     digest = hashlib.sha256(f"{instance}\0{unit}".encode()).hexdigest()[:16]
@@ -90,30 +90,30 @@ def object_name(instance: str, unit: str) -> str:
 
 
 def secret_name(instance: str, unit: str, runtime: str) -> str:
-    """Return the name of the secret of one start."""
+    """Return the name of the secret for one start."""
     return f"{object_name(instance, unit)}-{runtime}"
 
 
 def labels(instance: str) -> dict[str, str]:
-    """Return the labels of all objects of an instance."""
+    """Return the labels that all of an instance's objects have."""
     return {"app.kubernetes.io/managed-by": "hawse", INSTANCE_LABEL: instance}
 
 
 def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSettings) -> Manifest:
-    """Return a pod: default fields, overridden by `settings.pod`, overridden by fields that must not be changed.
+    """Return a pod. `settings.pod` overrides the defaults, except for fields that must not be changed.
 
     Args:
         unit: The unit.
         spec: The specification.
         start: The start.
-        settings: The settings of the provider.
+        settings: The provider's settings.
     """
     defaults = {
         "metadata": {},
         "spec": {
             "terminationGracePeriodSeconds": GRACE,
             "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-            # The kubelet starts containers in this order. Each waits for the hook of the previous container.
+            # The kubelet starts containers in this order. Each one waits for the previous container's hook.
             "containers": [{"name": INSTALLER}, {"name": CONTAINER, "resources": {"requests": dict(REQUESTS)}}],
         },
     }
@@ -125,7 +125,7 @@ def pod(unit: str, spec: SandboxSpec, start: PodStart, settings: KubernetesSetti
 
 
 def _within_limits(resources: Manifest) -> Manifest:
-    """Return resources whose requests are lowered to the limits. The cluster refuses requests above the limits."""
+    """Return the resources with requests lowered to the limits, because the cluster refuses higher requests."""
     limits = resources.get("limits", {})
     requests = {
         name: limits[name] if name in limits and _is_more(value, limits[name]) else value
@@ -137,7 +137,7 @@ def _within_limits(resources: Manifest) -> Manifest:
 def _is_more(quantity: Any, other: Any) -> bool:
     try:
         one, two = parse_quantity(str(quantity)), parse_quantity(str(other))
-    except ValueError:  # an invalid value in the settings, which the cluster will report
+    except ValueError:  # the settings contain an invalid value, which the cluster will report
         return False
     return one is not None and two is not None and one > two
 
@@ -204,8 +204,8 @@ def _required(unit: str, spec: SandboxSpec, start: PodStart, settings: Kubernete
 def _installer(settings: KubernetesSettings) -> Manifest:
     """Return the container that provides the runtime.
 
-    It is not an init container, because the kubelet notices the end of an init container only after one or two seconds.
-    A hook is faster. The container runs until the pod ends (see install.py).
+    It is not an init container, because the kubelet takes a second or two to notice when an init container exits. A
+    hook is faster. The container runs until the pod ends (see install.py).
     """
     return {
         "name": INSTALLER,
@@ -221,7 +221,7 @@ def _installer(settings: KubernetesSettings) -> Manifest:
 def _arguments(unit: str, start: PodStart) -> list[str]:
     where = ["--listen", f"$(HAWSE_POD_IP):{PORT}", "--private", PRIVATE, "--workspace", WORKSPACE]
     python = json.dumps(bundle.command(BUNDLE))
-    # In the arguments of a container, `$(` starts a variable, and `$$(` is an escaped `$(`.
+    # In a container's arguments, `$(` starts a variable, and `$$(` is an escaped `$(`.
     more = [argument.replace("$(", "$$(") for argument in start.arguments]
     return ["hawse_runtime", *where, "--python", python, "--sandbox", unit, "--id", start.runtime, *more]
 
@@ -252,13 +252,13 @@ def secret(unit: str, runtime: str, token: str, made: RuntimeCertificate, settin
 
 
 def owned(manifest: Manifest, pod: str, uid: str) -> Manifest:
-    """Return the object with a pod as its owner, so that the cluster deletes both together."""
+    """Return the object with a pod set as its owner, so that the cluster deletes both together."""
     owner = {"apiVersion": "v1", "kind": "Pod", "name": pod, "uid": uid}
     return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [owner]}}
 
 
 def claim(unit: str, spec: SandboxSpec, settings: KubernetesSettings) -> Manifest:
-    """Return the claim for the volume of the sandbox's and the runtime's files."""
+    """Return the claim for the volume that holds the sandbox's and the runtime's files."""
     storage = {} if settings.storage_class is None else {"storageClassName": settings.storage_class}
     return {
         "apiVersion": "v1",
@@ -277,7 +277,7 @@ def claim(unit: str, spec: SandboxSpec, settings: KubernetesSettings) -> Manifes
 
 
 def policies(settings: KubernetesSettings) -> list[Manifest]:
-    """Return the NetworkPolicies: only gateways can connect to sandboxes, and sandboxes can only connect to their
+    """Return the NetworkPolicies, which allow only gateways to connect to sandboxes, and sandboxes only to their
     network.
     """
     everywhere = [{"to": [{"ipBlock": {"cidr": cidr, "except": near}} for cidr, near in OF_THE_NODE.items()]}]
@@ -299,7 +299,7 @@ def policies(settings: KubernetesSettings) -> list[Manifest]:
 
 
 def merge(base: Any, over: Any) -> Any:
-    """Merge `over` into `base`: objects by key, and lists of named objects by name. Other lists are concatenated."""
+    """Merge `over` into `base`: objects by key, lists of named objects by name. Other lists are concatenated."""
     if isinstance(base, Mapping) and isinstance(over, Mapping):
         return {**base, **{key: merge(base[key], value) if key in base else value for key, value in over.items()}}
     if isinstance(base, list) and isinstance(over, list):

@@ -12,7 +12,7 @@ from hawse.wire import HawseError
 from hawse_gateway.providers.base import Progress
 from hawse_gateway.providers.kubernetes.manifests import CONTAINER
 
-# Permanent reasons for waiting: the image or the container's settings are wrong.
+# Waiting reasons that won't go away: the image or the container's settings are wrong.
 BAD_IMAGE: Final = frozenset(("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"))
 BAD_CONTAINER: Final = frozenset(("CreateContainerError", "RunContainerError"))
 PULLING: Final = frozenset(("ContainerCreating", "PodInitializing"))
@@ -21,7 +21,7 @@ ENDED: Final = frozenset(("Succeeded", "Failed"))
 
 
 def is_ending(pod: Pod) -> bool:
-    """Return whether the pod is being deleted. It can still be running."""
+    """Return whether the pod is being deleted. It may still be running."""
     return pod.metadata is not None and pod.metadata.deletionTimestamp is not None
 
 
@@ -34,7 +34,7 @@ def has_ended(pod: Pod) -> bool:
 
 
 def address(pod: Pod) -> str | None:
-    """Return the IP address of a pod whose sandbox's container is running, otherwise None."""
+    """Return the pod's IP address if the sandbox's container is running, otherwise None."""
     state = _state(pod)
     if is_ending(pod) or has_ended(pod) or state is None or state.running is None or pod.status is None:
         return None
@@ -42,19 +42,19 @@ def address(pod: Pod) -> str | None:
 
 
 def scheduled(pod: Pod) -> bool:
-    """Return whether a node was chosen for the pod."""
+    """Return whether a node has been chosen for the pod."""
     return pod.spec is not None and pod.spec.nodeName is not None
 
 
 def noticed(pod: Pod) -> bool:
-    """Return whether the kubelet of the pod's node has noticed the pod."""
+    """Return whether the kubelet on the pod's node has noticed the pod."""
     return pod.status is not None and pod.status.startTime is not None
 
 
 def node_lost(pod: Pod) -> bool:
     """Return whether the node has stopped reporting, so that the pod's state is unknown.
 
-    In this case, the node lifecycle controller changes the status of `Ready` and nothing else. A kubelet always adds a
+    In this case, the node lifecycle controller only changes the status of `Ready`, whereas a kubelet always adds a
     reason when a pod is not ready.
     """
     ready, containers = _condition(pod, "Ready"), _condition(pod, "ContainersReady")
@@ -64,7 +64,7 @@ def node_lost(pod: Pod) -> bool:
 
 
 def waiting_for_node(pod: Pod) -> str | None:
-    """Return the reason why no node was chosen, or None if a node was chosen or the reason is unknown."""
+    """Return why no node has been chosen, or None if one has been chosen or the reason is unknown."""
     condition = _condition(pod, "PodScheduled")
     if scheduled(pod) or condition is None or condition.status == "True":
         return None
@@ -72,7 +72,7 @@ def waiting_for_node(pod: Pod) -> str | None:
 
 
 def progress(pod: Pod) -> Progress:
-    """Return the progress of a pod's start."""
+    """Return how far a pod's start has progressed."""
     if not scheduled(pod):
         return Progress(phase="scheduling", message=waiting_for_node(pod))
     for status in _statuses(pod):
@@ -87,7 +87,7 @@ def failure(pod: Pod, image: str) -> HawseError | None:
 
     Args:
         pod: The pod.
-        image: The image of the sandbox.
+        image: The sandbox's image.
     """
     for status in _statuses(pod):
         waiting = None if status.state is None else status.state.waiting
@@ -104,7 +104,7 @@ def failure(pod: Pod, image: str) -> HawseError | None:
 
 
 def end_reason(pod: Pod) -> str:
-    """Return a human-readable reason why a pod has ended: an eviction, lack of memory, or an exit code."""
+    """Return a human-readable reason why a pod has ended, such as an eviction, a lack of memory, or an exit code."""
     status = pod.status
     if status is not None and status.reason:  # the reason for the whole pod, such as Evicted
         return f"{status.reason}: {status.message}" if status.message else status.reason
@@ -125,7 +125,7 @@ def end_reason(pod: Pod) -> str:
 
 
 def _statuses(pod: Pod) -> list[ContainerStatus]:
-    """Return the states of all containers. The sandbox's container comes after the container that it depends on."""
+    """Return the states of all containers. The sandbox's container comes after the one it depends on."""
     if pod.status is None:
         return []
     states = [*(pod.status.initContainerStatuses or []), *(pod.status.containerStatuses or [])]

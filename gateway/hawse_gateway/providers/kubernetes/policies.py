@@ -1,4 +1,4 @@
-"""Applies the NetworkPolicies of an instance before the first pod, and restores deleted or changed policies."""
+"""Applies an instance's NetworkPolicies before creating the first pod, and restores deleted or changed policies."""
 
 import asyncio
 import logging
@@ -13,20 +13,20 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 
 log = logging.getLogger(__name__)
 
-INTERVAL: Final = 30.0  # s between two applications of the policies
-FRESH: Final = 60.0  # s after an application within which a start does not apply the policies again
+INTERVAL: Final = 30.0  # seconds between applications of the policies
+FRESH: Final = 60.0  # seconds during which a start doesn't reapply the policies
 
 
 class Policies:
-    """Applies the NetworkPolicies of an instance."""
+    """Applies an instance's NetworkPolicies."""
 
     def __init__(self, cluster: Cluster, settings: KubernetesSettings, *, interval: float = INTERVAL) -> None:
-        """Create it without applying the policies.
+        """Create an instance without applying the policies.
 
         Args:
             cluster: The API.
-            settings: The settings of the policies, and whether to apply them.
-            interval: Seconds between two applications of the policies.
+            settings: The settings for the policies, including whether to apply them.
+            interval: Seconds between applications of the policies.
         """
         self._cluster = cluster
         self._settings = settings

@@ -1,7 +1,8 @@
-"""The Kubernetes provider: a sandbox is a pod and a volume claim for its files.
+"""The Kubernetes provider: a sandbox is a pod with a volume claim for its files.
 
 A pod only exists while its sandbox runs: `start` creates it, and `stop` deletes it and waits until the cluster has
-verified that its containers have ended. Because of the names of pods, the cluster refuses a second pod of a unit.
+confirmed that its containers have ended. Pods are named after their units, so the cluster refuses a second pod for the
+same unit.
 """
 
 import asyncio
@@ -37,22 +38,22 @@ from hawse_gateway.providers.pinned import pinned_context
 
 log = logging.getLogger(__name__)
 
-SYNC_TIMEOUT: Final = 15.0  # s to wait for the first list of all objects
-NOTICE_TIMEOUT: Final = 30.0  # s for a node to notice a new pod; an idle node takes 0.1 s
-STOP_TIMEOUT: Final = 45.0  # s to wait for the end of a pod; the driver retries later
-LOOK: Final = 1.0  # s between checks of an object that is being deleted
-POLL_MIN: Final = 0.01  # s between connection attempts
+SYNC_TIMEOUT: Final = 15.0  # seconds to wait for the first list of all objects
+NOTICE_TIMEOUT: Final = 30.0  # seconds for a node to notice a new pod; an idle node takes 0.1 s
+STOP_TIMEOUT: Final = 45.0  # seconds to wait for a pod to end; the driver retries later
+LOOK: Final = 1.0  # seconds between checks of an object that is being deleted
+POLL_MIN: Final = 0.01  # seconds between connection attempts
 POLL_MAX: Final = 0.2
-RETRY_AFTER: Final = 30.0  # s before a retry, if no node has enough resources
+RETRY_AFTER: Final = 30.0  # seconds before retrying if no node has enough resources
 LIMITS: Final = ("memory", "cpus", "disk")
 
 K = TypeVar("K", Pod, PersistentVolumeClaim)
 
 
 class KubernetesProvider:
-    """The units of one instance in one namespace."""
+    """An instance's units in one namespace."""
 
-    images = None  # nodes pull them
+    images = None  # not needed, because nodes pull images
     egress: None = None
 
     def __init__(
@@ -66,10 +67,10 @@ class KubernetesProvider:
         """Create the provider without contacting the cluster.
 
         Args:
-            settings: Where pods are created, and their template.
-            network: The default network of sandboxes.
+            settings: The settings, such as where to create pods and the pod template.
+            network: The default network for sandboxes.
             arguments: Additional arguments for runtimes.
-            cluster: The API. Default: the cluster of the kubeconfig.
+            cluster: The cluster's API. Defaults to the cluster in the kubeconfig.
 
         Raises:
             ProviderError: There is no usable kubeconfig.
@@ -133,8 +134,8 @@ class KubernetesProvider:
             except AlreadyExistsError as error:
                 raise HawseError("unavailable", "another pod of this sandbox has not ended yet") from error
         log.info("= unit %s: pod %s", unit, name_of(pod), extra={"sandbox": unit})
-        # The pod owns the secret, so that the cluster deletes both together. The container needs the secret only after
-        # the installation of the runtime's bundle.
+        # The pod owns the secret, so that the cluster deletes both together. The container only needs the secret once
+        # the runtime's bundle has been installed.
         secret = manifests.secret(unit, runtime, token, made, self._settings)
         await self._cluster.create(manifests.owned(secret, name_of(pod), str(_metadata(pod).uid)))
         host = await self._wait_until_it_runs(pod, spec.image or self._settings.image, report)
@@ -150,12 +151,12 @@ class KubernetesProvider:
             await self._cluster.delete(found)
             await self._wait_until_gone(Pod, found, self._pods)
             runtime = runtime or _label(found, RUNTIME_LABEL)
-        if runtime:  # the cluster deletes the secret as well, but possibly late after a failure of its API server
+        if runtime:  # the cluster also deletes the secret, but possibly late if its API server has failed
             await self._cluster.delete_named(Secret, manifests.secret_name(self._settings.instance, unit, runtime))
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
 
     async def _claim_has_gone(self, unit: str) -> bool:
-        """Wait for the removal of a claim that is being deleted. Return whether there is no claim."""
+        """Wait until a claim that is being deleted has been removed. Return whether there is no claim."""
         found = await self._cluster.get(PersistentVolumeClaim, self._name(unit))
         if found is None or _metadata(found).deletionTimestamp is None:
             return found is None
@@ -163,7 +164,7 @@ class KubernetesProvider:
         return True
 
     async def _remove_ended(self, unit: str) -> None:
-        """Remove a pod that has ended, for example after a loss of the store. A running pod is kept."""
+        """Remove a pod that has ended, for example one left over after the store was lost. A running pod is kept."""
         found = await self._cluster.get(Pod, self._name(unit))
         if found is not None and pod_state.has_ended(found):
             await self.stop(unit, _label(found, RUNTIME_LABEL))
@@ -183,9 +184,9 @@ class KubernetesProvider:
         raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
-        """Return the last reported state, so that running sandboxes stay usable while the cluster is unreachable.
+        """Return the last state reported, so that running sandboxes stay usable while the cluster is unreachable.
 
-        The state is looked up if the unit does not run or has a different runtime id, because a start by another
+        The state is looked up if the unit isn't running or has a different runtime id, because a start by another
         gateway may not have been reported yet.
         """
         await self._synchronized()
@@ -232,7 +233,7 @@ class KubernetesProvider:
             raise HawseError("unavailable", "the cluster has not responded yet") from None
 
     def _observation(self, unit: str, pod: Pod | None, *, exists: bool, last: Pod | None = None) -> Observation:
-        """Describe a unit from its pod. Without a pod, the reason comes from the removed pod or `last`."""
+        """Describe a unit based on its pod. If it has no pod, the reason comes from the removed pod or from `last`."""
         if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
             last = pod or self._pods.removed.get(self._name(unit)) or last
             reason = None if last is None else pod_state.end_reason(last)
@@ -280,8 +281,8 @@ class KubernetesProvider:
             return pod if pod is not None and _same(pod, created) else None
 
         def after(step: Callable[[Pod], bool]) -> Pod | None:
-            """Return the pod if the step is complete or can no longer complete, for example because the pod was
-            removed.
+            """Return the pod if the step is complete, or if it can no longer be completed, for example because the pod
+            was removed.
             """
             pod = now()
             if pod is None:
@@ -328,7 +329,7 @@ class KubernetesProvider:
         return outcome
 
     async def _wait_until_it_accepts(self, created: Pod, endpoint: Endpoint) -> None:
-        """Wait until the runtime accepts connections. Its certificate excludes other programs."""
+        """Wait until the runtime accepts connections. Its certificate rules out other programs."""
         assert isinstance(endpoint.address, TcpAddress)
         assert endpoint.certificate is not None
         context, delay = pinned_context(endpoint.certificate), POLL_MIN
@@ -350,9 +351,9 @@ class KubernetesProvider:
             raise HawseError("unavailable", "the runtime does not accept connections") from None
 
     async def _wait_until_gone(self, kind: type[K], before: K, informer: Informer[K]) -> None:
-        """Wait until the cluster has removed an object, whose processes have then ended.
+        """Wait until the cluster has removed an object. By then, its processes have ended.
 
-        Afterwards, `observe` no longer returns the earlier state, because the removal was reported.
+        Afterwards, `observe` no longer returns the earlier state, because the removal has been reported.
         """
         name = name_of(before)
 
@@ -375,7 +376,7 @@ class KubernetesProvider:
 
 
 def _same(one: Pod | PersistentVolumeClaim, other: Pod | PersistentVolumeClaim) -> bool:
-    """Return whether two descriptions are of the same object, not of two objects with the same name."""
+    """Return whether two descriptions are of the same object, rather than of two objects with the same name."""
     return _metadata(one).uid == _metadata(other).uid
 
 

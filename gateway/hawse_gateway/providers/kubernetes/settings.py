@@ -1,4 +1,4 @@
-"""The settings file of `--kubernetes`: where pods are created, and their template."""
+"""The settings file for `--kubernetes`, with settings such as where to create pods and the pod template."""
 
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -13,7 +13,7 @@ from hawse_gateway.providers.base import ProviderError
 
 Workspace = Literal["claim", "ephemeral"]
 DnsLabel = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$(?!\n)")]
-Quantity = Annotated[str, Meta(pattern=r"^[0-9]{1,18}(Ki|Mi|Gi|Ti)?$(?!\n)")]  # bytes, in Kubernetes notation
+Quantity = Annotated[str, Meta(pattern=r"^[0-9]{1,18}(Ki|Mi|Gi|Ti)?$(?!\n)")]  # in bytes, in Kubernetes notation
 # The default peers that may connect to runtimes: pods with the gateways' labels in deploy/kubernetes.
 GATEWAYS: Final = {
     "podSelector": {"matchLabels": {"app.kubernetes.io/name": "hawse", "app.kubernetes.io/component": "gateway"}}
@@ -21,24 +21,26 @@ GATEWAYS: Final = {
 
 
 class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The settings of the provider.
+    """The provider's settings.
 
     Attributes:
-        runtime_image: The image of the runtime's bundle (`hawse bundle`).
-        image: The default image of sandboxes.
-        namespace: The namespace of pods. None means the namespace in the gateway's own configuration.
+        runtime_image: The image with the runtime's bundle (`hawse bundle`).
+        image: The default image for sandboxes.
+        namespace: The namespace for pods. None means the namespace in the gateway's own configuration.
         context: The context in the kubeconfig. None means the current context, or the gateway's own cluster.
-        instance: The name of the instance. Gateways with the same instance share their sandboxes, which other gateways
-            do not see.
-        workspace: `claim` keeps files in a volume that survives a stop. `ephemeral` deletes files with the pod.
-        workspace_size: The default size of a workspace.
-        storage_class: The storage class of volumes. None means the cluster's default.
-        user: The user id of all processes in a pod.
+        instance: The instance's name. Gateways with the same instance share their sandboxes, which other gateways don't
+            see.
+        workspace: `claim` keeps files in a volume that is kept when the sandbox stops. `ephemeral` deletes files along
+            with the pod.
+        workspace_size: The default workspace size.
+        storage_class: The storage class for volumes. None means the cluster's default.
+        user: The user id for all processes in a pod.
         gateways: The peers that can connect to runtimes, as in a NetworkPolicy.
         network_policies: Whether the provider creates the NetworkPolicies. If not, an administrator has to create them.
-        schedule_timeout: The maximum seconds that a pod waits for a node.
-        start_timeout: The maximum seconds from then until the runtime accepts links, including the image pull.
-        pod: Fields merged into each pod: `metadata` and `spec`.
+        schedule_timeout: The maximum time that a pod waits for a node, in seconds.
+        start_timeout: The maximum time from then until the runtime accepts links, in seconds. Includes pulling the
+            image.
+        pod: Fields to merge into each pod: `metadata` and `spec`.
     """
 
     runtime_image: ImageName
@@ -58,7 +60,7 @@ class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 
 
 def read_settings(path: Path) -> KubernetesSettings:
-    """Read the file of `--kubernetes`.
+    """Read the file given with `--kubernetes`.
 
     Raises:
         ProviderError: The file is unreadable, is not TOML, or contains an unknown name or invalid value.
@@ -76,7 +78,7 @@ def read_settings(path: Path) -> KubernetesSettings:
 
 
 def _check(name: str, kind: Any, given: Any) -> None:
-    """Refuse unknown fields, which the Kubernetes models would drop silently.
+    """Reject unknown fields, which the Kubernetes models would silently drop.
 
     Raises:
         ValueError: A field is unknown or has the wrong type.
@@ -93,7 +95,7 @@ def _check(name: str, kind: Any, given: Any) -> None:
 
 
 def _unknown(given: Any, read: Any, path: str) -> str | None:
-    """Return the path of a field that was not read, or None if there is none."""
+    """Return the path of a field that was not read, or None if all were read."""
     if isinstance(given, dict):
         pairs = [(f"{path}.{key}", value, read.get(key)) for key, value in given.items()]
         missing = next((f"{path}.{key}" for key in given if key not in read), None)

@@ -21,33 +21,33 @@ REMEMBERED: Final = 4096  # cached tokens
 
 
 class BearerTokens:
-    """Authenticates callers by the provider's tokens (`ExternalTokens`)."""
+    """Authenticates callers with the provider's tokens (`ExternalTokens`)."""
 
     def __init__(
         self, provider: OidcProvider, verifier: Verifier, users: Users, audience: str, *, clock: Clock | None = None
     ) -> None:
-        """Create an empty cache.
+        """Create an instance with an empty cache.
 
         Args:
-            provider: The issuer of the tokens.
+            provider: The provider that issues the tokens.
             verifier: Verifies the tokens.
             users: Maps claims to users.
-            audience: The required audience of a token.
-            clock: The clock that determines when tokens expire. Default: this machine's clock.
+            audience: The audience that tokens must have.
+            clock: The clock that determines when tokens expire. Defaults to this machine's clock.
         """
         self._provider = provider
         self._verifier = verifier
         self._users = users
         self._audience = audience
         self._clock = clock or Clock()
-        self._known: OrderedDict[str, Identity] = OrderedDict()  # cached tokens by id, least recently used first
-        provider.on_keys = self._known.clear  # the keys of cached tokens may have been withdrawn
+        self._known: OrderedDict[str, Identity] = OrderedDict()  # cached tokens, keyed by id, least recently used first
+        provider.on_keys = self._known.clear  # the keys that signed the cached tokens may have been revoked
 
     def find(self, secret: str) -> Identity | None:
-        """Return the identity of the caller that presents a token, or None if the token is invalid.
+        """Return the identity of the caller presenting a token, or None if the token is invalid.
 
         Raises:
-            HawseError: `forbidden` if the user has no role at this gateway; `unavailable` while a new key is being
+            HawseError: `forbidden` if the user has no role on this gateway; `unavailable` while a new key is being
                 fetched.
         """
         id = EXTERNAL + hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

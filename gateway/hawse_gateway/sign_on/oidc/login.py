@@ -1,8 +1,9 @@
-"""`/v1/login`: browsers sign in with the provider (authorization code with PKCE) and get a session.
+"""`/v1/login`: browsers sign in with the provider (authorization code flow with PKCE) and get a session.
 
-The state of a pending login is stored in a cookie. Any gateway can therefore complete the login, and abandoned logins
-use no memory. The cookie is `SameSite=Lax` because the provider is another site. Programs at other ports of the host
-can read and set the cookie. The page therefore compares its own `proof`, which is in `state` but not in the cookie.
+The state of a pending login is kept in a cookie, so any gateway can complete the login, and abandoned logins use no
+memory. The cookie is `SameSite=Lax` because the provider is on another site. Programs on other ports of the same host
+can read and set the cookie. For this reason, the page also checks its own `proof`, which is in `state` but not in the
+cookie.
 """
 
 import base64
@@ -34,10 +35,10 @@ log = logging.getLogger(__name__)
 BEGIN: Final = "/v1/login"
 CALLBACK: Final = "/v1/login/callback"
 SCOPES: Final = "openid profile email"
-COOKIE_LIFETIME: Final = 600  # s for the user to sign in with the provider
+COOKIE_LIFETIME: Final = 600  # seconds for the user to sign in with the provider
 SECRET_BYTES: Final = 32
-AT_ONCE: Final = 32  # concurrent requests to the provider; anybody can start a login, and each uses a socket
-PARAMETER_MAX: Final = 4096  # characters of the query that the provider adds
+AT_ONCE: Final = 32  # limit on concurrent requests to the provider; anyone can start a login, and each uses a socket
+PARAMETER_MAX: Final = 4096  # maximum length of the query string that the provider adds
 
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in failed</title>
 <h1>Sign-in failed</h1><p>{text}</p><p><a href="/">Try again</a></p></html>
@@ -48,9 +49,9 @@ class OidcClient(NamedTuple):
     """This gateway as a client of the provider.
 
     Attributes:
-        id: Its client id.
-        secret: Its secret. None for a public client.
-        lifetime: Seconds until a user has to sign in again.
+        id: The gateway's client id.
+        secret: The client secret. None for a public client.
+        lifetime: Session lifetime in seconds. Users must then sign in again.
     """
 
     id: str
@@ -61,7 +62,7 @@ class OidcClient(NamedTuple):
 class _Pending(NamedTuple):
     """A pending login, stored in its cookie."""
 
-    state: str  # a digest of `state`
+    state: str  # digest of `state`
     nonce: str
     verifier: str
     path: str
@@ -83,7 +84,7 @@ class _Pending(NamedTuple):
 
 
 class LoginEndpoints:
-    """The handlers of the login routes."""
+    """Handlers for the login routes."""
 
     def __init__(
         self,
@@ -104,7 +105,7 @@ class LoginEndpoints:
             users: Maps claims to users.
             client: This gateway as a client of the provider.
             access_policy: Limits failed logins per address.
-            credentials: The table that stores logins and sessions.
+            credentials: The table where logins and sessions are stored.
             audit: Notified of logins.
         """
         self._provider = provider
@@ -121,7 +122,7 @@ class LoginEndpoints:
         return [Route(BEGIN, self._begin, methods=["GET"]), Route(CALLBACK, self._complete, methods=["GET"])]
 
     async def _begin(self, request: Request) -> Response:
-        """Redirect the browser to the provider. The query contains the page to return to and its proof."""
+        """Redirect the browser to the provider. The query string contains the page to return to and its proof."""
         path, proof = request.query_params.get("return", "/"), request.query_params.get("proof", "")
         try:
             if not valid_return(path):
@@ -151,7 +152,7 @@ class LoginEndpoints:
         return response
 
     async def _complete(self, request: Request) -> Response:
-        """Complete a login, using the query parameters from the provider."""
+        """Complete a login using the query parameters from the provider."""
         address = address_of(request.scope)
         try:
             response, principal = await self._sign_in(request)
@@ -180,7 +181,7 @@ class LoginEndpoints:
         return response, row.principal
 
     def _pending(self, request: Request, given: Mapping[str, str]) -> _Pending:
-        """Return the pending login of this browser. Raises `HawseError`."""
+        """Return this browser's pending login. Raises `HawseError`."""
         state, cookie = _digest(given.get("state", "")), _cookie_name(request)
         for name, value in cookies.pairs(request.scope["headers"]):
             pending = _Pending.decode(value) if name == cookie else None
@@ -190,7 +191,7 @@ class LoginEndpoints:
         raise HawseError("unauthenticated", "this browser did not start this login, or it has expired: sign in again")
 
     async def _exchange(self, request: Request, code: str, pending: _Pending) -> Mapping[str, Any]:
-        """Return the verified claims of the user. Raises `HawseError`."""
+        """Return the user's verified claims. Raises `HawseError`."""
         if self._busy >= AT_ONCE:
             text = "too many users are signing in: try again"
             raise HawseError("limit_exceeded", text, details={"retry_after": 1.0})
@@ -217,12 +218,12 @@ class LoginEndpoints:
 
 
 def _callback(request: Request) -> str:
-    """Return the URL where the provider sends browsers after a login. The caller has checked `Host`."""
+    """Return the URL that the provider redirects browsers to after a login. The caller has checked `Host`."""
     return f"{request.url.scheme}://{request.headers['host']}{CALLBACK}"
 
 
 def _cookie_name(request: Request) -> str:
-    """Return the name of the cookie. It contains the port because browsers send a cookie to all ports of a host."""
+    """Return the cookie name. It contains the port, because browsers send cookies to all ports on a host."""
     secure = request.url.scheme == "https"
     return f"{'__Host-' if secure else ''}hawse-login-{request.url.port or (443 if secure else 80)}"
 

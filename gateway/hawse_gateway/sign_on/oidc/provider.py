@@ -1,4 +1,4 @@
-"""Requests to an OpenID provider: its metadata, its keys, and the tokens of a login.
+"""Requests to an OpenID provider for its metadata, its keys, and the tokens for a login.
 
 Responses are limited in size and time, and redirects are not followed.
 """
@@ -21,11 +21,11 @@ from hawse_gateway.core.cancellation import cancellation_kept
 
 log = logging.getLogger(__name__)
 
-ANSWER_SIZE: Final = 256 << 10  # bytes per response
-TIMEOUT: Final = 10.0  # s per request
-KEYS: Final = 64  # keys of the provider: limits the cost of verifying an unknown token
-REFRESH: Final = 300.0  # s between two fetches of the keys
-RETRY: Final = 5.0  # s before a retry after a failure, and between fetches for unknown keys
+ANSWER_SIZE: Final = 256 << 10  # maximum size of a response, in bytes
+TIMEOUT: Final = 10.0  # timeout for a request, in seconds
+KEYS: Final = 64  # maximum number of provider keys; limits the cost of verifying an unknown token
+REFRESH: Final = 300.0  # seconds between fetches of the keys
+RETRY: Final = 5.0  # seconds before retrying after a failure, and between fetches for unknown keys
 KEY_TYPES: Final = ("RSA", "EC", "OKP")  # no symmetric keys, because the gateway shares no secret with the provider
 RSA_BITS: Final = 2048  # RFC 7518, 3.3
 
@@ -33,14 +33,14 @@ Key = Any  # joserfc's
 
 
 class ProviderFailedError(Exception):
-    """The provider sent no usable response."""
+    """The provider did not send a usable response."""
 
 
 class Metadata(NamedTuple):
     """The parts of the provider's metadata that the gateway uses (OpenID Connect Discovery 1.0, 3).
 
     Attributes:
-        authorization: The URL that browsers are sent to.
+        authorization: The URL that browsers are redirected to.
         token: The URL that exchanges a code for tokens.
         keys: The URL of the key set.
         basic: Whether to send the client secret in `Authorization` instead of the form.
@@ -60,8 +60,8 @@ class OidcProvider:
     Attributes:
         issuer: The provider's identifier.
         metadata: The provider's metadata. None until the first successful request.
-        keys: The provider's public keys by id.
-        on_keys: A function that is called after the keys have changed.
+        keys: The provider's public keys, keyed by id.
+        on_keys: A function called whenever the keys have changed.
     """
 
     def __init__(
@@ -71,7 +71,8 @@ class OidcProvider:
 
         Args:
             issuer: The provider's identifier: an `https` URL, or an `http` URL on this machine.
-            tls: Verifies the provider's certificate. Default: the system's certificate authorities.
+            tls: The TLS context used to verify the provider's certificate. Defaults to the system's certificate
+                authorities.
             clock: A monotonic clock, in seconds.
         """
         self.issuer = issuer
@@ -85,7 +86,7 @@ class OidcProvider:
         self._read_at: float | None = None
 
     async def run(self) -> None:
-        """Fetch metadata and keys every `REFRESH` seconds, and soon after a token with an unknown key."""
+        """Fetch metadata and keys every `REFRESH` seconds, and soon after a token with an unknown key arrives."""
         while True:
             self._wake.clear()
             try:
@@ -93,7 +94,7 @@ class OidcProvider:
                     await self.refresh()
             except ProviderFailedError as error:
                 log.warning("! the OpenID provider %s: %s", self.issuer, error)
-                await asyncio.sleep(RETRY)  # even if a login is waiting, to limit the request rate
+                await asyncio.sleep(RETRY)  # wait even if a login is pending, to limit the request rate
                 continue
             try:
                 async with asyncio.timeout(REFRESH):
@@ -102,7 +103,7 @@ class OidcProvider:
                 pass
 
     def key_is_unknown(self) -> bool:
-        """Schedule a fetch of the keys unless they were just fetched. Return whether a fetch is scheduled."""
+        """Schedule a key fetch unless the keys were just fetched. Return whether a fetch is scheduled."""
         recently = self._read_at is not None and self._clock() - self._read_at < RETRY
         if not recently:
             self._wake.set()
@@ -130,12 +131,12 @@ class OidcProvider:
         """Exchange a code for an ID token, and return it.
 
         Args:
-            form: The parameters of the request (RFC 6749, 4.1.3).
-            client_id: This gateway's id at the provider.
-            client_secret: Its secret. None for a public client.
+            form: The request parameters (RFC 6749, 4.1.3).
+            client_id: This gateway's client id.
+            client_secret: This gateway's client secret. None for a public client.
 
         Raises:
-            ProviderFailedError: The provider refused, or returned no ID token.
+            ProviderFailedError: The provider refused the request or returned no ID token.
         """
         metadata, auth, data = self.known(), None, {**form, "client_id": client_id}
         if client_secret is not None and metadata.basic:
@@ -173,7 +174,7 @@ def _url(given: object) -> str:
 
 
 def allowed_url(url: str) -> bool:
-    """Return whether a URL of the provider is allowed: `https`, or `http` on this machine."""
+    """Return whether a provider URL is allowed: `https`, or `http` on this machine."""
     try:
         parts = urlsplit(url)
         name = parts.hostname
@@ -206,7 +207,7 @@ async def _fetch(http: httpx.AsyncClient, method: str, url: str, **options: Any)
 
 
 def _keys(found: Mapping[str, Any]) -> dict[str, Key]:
-    """Return the usable signature keys of a JWK set."""
+    """Return the usable signing keys in a JWK set."""
     given = found.get("keys")
     if not isinstance(given, list):
         raise ProviderFailedError("the key set has no list of keys")

@@ -1,4 +1,4 @@
-"""Sign-in with an OpenID provider: checks the settings, and provides the routes and the task that fetches the keys."""
+"""Sign-in with an OpenID provider: checks the settings and provides the routes and the task that fetches the keys."""
 
 import asyncio
 import ssl
@@ -21,18 +21,18 @@ from hawse_gateway.sign_on.settings import OidcSettings
 
 
 class SingleSignOn:
-    """The sign-in of one gateway with its OpenID provider.
+    """A gateway's sign-in with its OpenID provider.
 
     Attributes:
         provider: Fetches metadata and keys.
     """
 
     def __init__(self, settings: OidcSettings, credentials: Credentials) -> None:
-        """Create the sign-in without contacting the provider.
+        """Create an instance without contacting the provider.
 
         Args:
-            settings: The provider, and the users who can sign in.
-            credentials: The table that stores logins. If an audience is configured, it also accepts the provider's
+            settings: The settings for the provider and for the users who can sign in.
+            credentials: The table where logins are stored. If an audience is configured, it also accepts the provider's
                 bearer tokens.
 
         Raises:
@@ -58,11 +58,11 @@ class SingleSignOn:
 
     @property
     def name(self) -> str | None:
-        """The display name of the provider, or None if browsers cannot sign in with it."""
+        """The provider's display name, or None if browsers can't sign in with this provider."""
         return None if self._settings.client_id is None else urlsplit(self.provider.issuer).netloc
 
     def routes(self, access_policy: AccessPolicy, audit: LoginAudit) -> list[Route]:
-        """Return the login routes.
+        """Return the routes for logging in.
 
         Args:
             access_policy: Limits failed logins per address.

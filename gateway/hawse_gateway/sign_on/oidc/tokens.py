@@ -1,4 +1,4 @@
-"""Verifies the JSON Web Tokens of a provider (RFC 7519, RFC 8725; OpenID Connect Core 1.0, 3.1.3.7). No I/O."""
+"""Verifies a provider's JSON Web Tokens (RFC 7519, RFC 8725; OpenID Connect Core 1.0, 3.1.3.7). No I/O."""
 
 import hmac
 import time
@@ -11,16 +11,16 @@ from joserfc.jws import JWSRegistry
 
 from hawse_gateway.sign_on.oidc.provider import OidcProvider
 
-TOKEN_SIZE: Final = 16 << 10  # characters of a token: half of the size limit for request headers
-LEEWAY: Final = 60  # allowed difference between the clocks of the provider and the gateway, in s
-# Only asymmetric algorithms. `none` is never accepted, nor is HMAC, where a public key could be used as the secret.
+TOKEN_SIZE: Final = 16 << 10  # maximum length of a token: half the size limit for request headers
+LEEWAY: Final = 60  # allowed difference between the provider's and the gateway's clocks, in seconds
+# Only asymmetric algorithms are accepted, never `none`, and never HMAC, where a public key could be used as the secret.
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
 
 Claims = Mapping[str, Any]
 
 
 class InvalidTokenError(Exception):
-    """A token is invalid. The message is a reason for the log and contains no part of the token."""
+    """A token is invalid. The message gives the reason, for the log, and contains no part of the token."""
 
 
 class UnknownKeyError(InvalidTokenError):
@@ -28,7 +28,7 @@ class UnknownKeyError(InvalidTokenError):
 
 
 class Verifier:
-    """Verifies tokens with the keys of a provider."""
+    """Verifies tokens with a provider's keys."""
 
     def __init__(self, provider: OidcProvider, *, clock: Callable[[], float] = time.time) -> None:
         """Create a verifier.
@@ -63,11 +63,11 @@ class Verifier:
         return found.claims
 
     def verify_login(self, token: str, client_id: str, nonce: str) -> Claims:
-        """Return the claims in the ID token of a login.
+        """Return the claims in a login's ID token.
 
         Args:
             token: The ID token.
-            client_id: The gateway's id at the provider.
+            client_id: The gateway's client id.
             nonce: The nonce sent at the start of the login.
 
         Raises:
@@ -84,7 +84,7 @@ class Verifier:
         return claims
 
     def _key(self, message: Any) -> Any:
-        """Return the key named by a token. If the token names no key, the provider must have exactly one."""
+        """Return the key that a token names. If it names none, the provider must have exactly one key."""
         keys, id = self._provider.keys, message.headers().get("kid")
         if id is None and len(keys) == 1:
             return next(iter(keys.values()))

@@ -1,4 +1,4 @@
-"""Maps the claims of a token to a user and its rights. No I/O."""
+"""Maps a token's claims to a user and the user's permissions. No I/O."""
 
 import hashlib
 import re
@@ -11,10 +11,10 @@ from hawse_gateway.auth import principals
 
 ANYBODY: Final = "*"
 OWN_PREFIX: Final = "own:"
-NAME_MAX: Final = 128  # characters of a display name
-HASHED: Final = "oidc-"  # prefix of user ids that contain a hash of the claim
+NAME_MAX: Final = 128  # maximum length of a display name
+HASHED: Final = "oidc-"  # prefix for user ids that contain a hash of the claim
 _USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+|:-]{0,127}")
-_OTHERS: Final = (HASHED, "link-", "token-")  # prefixes that identify other kinds of principals
+_OTHERS: Final = (HASHED, "link-", "token-")  # prefixes reserved for other kinds of principals
 _RESERVED: Final = frozenset({principals.OWNER.id, principals.GATEWAY.id, principals.PREVIEW.id, "stranger", "nobody"})
 
 
@@ -43,15 +43,16 @@ class RoleRule(NamedTuple):
 
 
 class Users:
-    """Maps users according to the rules of one gateway."""
+    """Maps claims to users according to a gateway's rules."""
 
     def __init__(self, rules: Iterable[RoleRule], *, user_claim: str = "sub", role_claim: str = "groups") -> None:
-        """Create the mapping.
+        """Create the mapping from a set of rules.
 
         Args:
-            rules: The rules. A user gets the rights of every matching rule.
-            user_claim: The claim with the user's id. An id must never be reassigned to another user.
-            role_claim: The claim with the user's roles: a string or a list. `a.b` is the member `b` of claim `a`.
+            rules: The rules. A user gets the permissions granted by all matching rules.
+            user_claim: The claim that contains the user's id. An id must never be reassigned to another user.
+            role_claim: The claim that contains the user's roles, as a string or a list. `a.b` is the member `b` of the
+                claim `a`.
         """
         self._rules = list(rules)
         self._user_claim = user_claim
