@@ -1,7 +1,7 @@
-"""The default provider: sandboxes on this machine. Each has a runtime process that outlives the gateway.
+"""The default provider: sandboxes on this machine, each with a runtime process that outlives the gateway.
 
-A unit is a directory below the state directory and a runtime process, which runs in bubblewrap if possible. The
-directory contains the information that a later gateway needs to find the process.
+A unit is a directory in the state directory and a runtime process, which is run in bubblewrap if possible. The
+directory contains everything a later gateway needs to find the process.
 """
 
 import asyncio
@@ -33,33 +33,33 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
 
 log = logging.getLogger(__name__)
 
-START_TIMEOUT: Final = 9.0  # s for a runtime to accept connections
-PREPARATION: Final = 51.0  # s for the steps of a start before that
-POLL: Final = 0.1  # s between checks of the socket, for a runtime that does not report readiness
-REMOVERS: Final = 2  # threads that remove files; more threads would only compete for the disk
-STOP_GRACE: Final = 10.0  # s from SIGTERM to SIGKILL, since the runtime first ends all programs in the sandbox
-KILL_TIMEOUT: Final = 5.0  # s for the kernel to end a killed process
-LOG_MAX: Final = 1 << 20  # bytes of a runtime's log above which the next start truncates it
-LOG_TAIL: Final = 2000  # bytes of a failed runtime's log that are copied to the gateway's log
+START_TIMEOUT: Final = 9.0  # seconds for a runtime to accept connections
+PREPARATION: Final = 51.0  # seconds for the preceding steps of a start
+POLL: Final = 0.1  # seconds between checks of the socket if a runtime does not report that it is ready
+REMOVERS: Final = 2  # number of threads that remove files; more would only compete for the disk
+STOP_GRACE: Final = 10.0  # seconds from SIGTERM to SIGKILL; the runtime first ends all programs in the sandbox
+KILL_TIMEOUT: Final = 5.0  # seconds for the kernel to end a killed process
+LOG_MAX: Final = 1 << 20  # size in bytes; a start truncates a runtime's log that is larger
+LOG_TAIL: Final = 2000  # number of bytes copied from a failed runtime's log to the gateway's log
 RUNTIME: Final = (sys.executable, "-I", "-m", "hawse_runtime")  # -I: no imports from the workspace
 
 
 class LocalProvider:
-    """The units of one state directory.
+    """The units in a state directory.
 
     Args:
         state: The state directory.
-        isolation: The isolation of new runtimes.
-        isolation_reason: The reason why the isolation is not stronger.
-        system_calls: Whether the system calls of programs are filtered.
-        network: The default network of sandboxes. Without isolation, sandboxes use the host's network.
+        isolation: The isolation for new runtimes.
+        isolation_reason: Why the isolation is not stronger.
+        system_calls: Whether programs' system calls are filtered.
+        network: The default network for sandboxes. Without isolation, sandboxes use the host's network.
         runtime: The runtime's program and first arguments.
-        removals: The executor that removes the files of deleted sandboxes. None creates `REMOVERS` threads. In the
+        removals: The executor used to remove deleted sandboxes' files. None creates one with `REMOVERS` threads. In the
             loop's default executor, a few large removals would delay all starts.
         egress: The operator's settings for filtered networks. None means no secrets and only public addresses.
     """
 
-    images: None = None  # a sandbox uses the files of the machine
+    images: None = None  # sandboxes use the machine's own files
 
     def __init__(
         self,
@@ -83,10 +83,10 @@ class LocalProvider:
         self._fixed_size = isolation == "bubblewrap" and disk_image.find_mount() is not None
         self.egress = EgressProcesses(egress or EgressSettings(), state, self._cgroups, on_refusal=on_refusal)
         self._runtime, self._removals = list(runtime), removals or ThreadPoolExecutor(REMOVERS, "remove")
-        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes started here, which must be reaped
+        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes started here, to be reaped
 
     async def run(self) -> None:
-        """Follow the proxies of filtered networks, and restart proxies that have ended."""
+        """Follow the proxies for filtered networks, and restart proxies that have exited."""
         if self._isolation == "bubblewrap" and is_available():
             await self.egress.run()
 
@@ -185,7 +185,7 @@ class LocalProvider:
         return MountPlace(pid=process.pid, user=bubblewrap.UID, workspace=bubblewrap.WORKSPACE)
 
     async def close(self) -> None:
-        """Start no further removals of files. Runtimes keep running."""
+        """Stop removing files. Runtimes keep running."""
         self._removals.shutdown(wait=False)
 
     # ---- state
@@ -205,7 +205,7 @@ class LocalProvider:
         )
 
     def _paths(self, unit: str) -> SandboxPaths:
-        """Return the paths of a unit. Raises `HawseError` (`invalid_params`)."""
+        """Return a unit's paths. Raises `HawseError` (`invalid_params`)."""
         try:
             return self._state.sandbox(unit)
         except ValueError as error:
@@ -236,14 +236,14 @@ class LocalProvider:
     def _spawn(
         self, unit: str, paths: SandboxPaths, spec: SandboxSpec, runtime: str, ready: ReadyPipe
     ) -> subprocess.Popen[bytes]:
-        """Start a runtime in a new session, with its own log. The runtime id is stored first.
+        """Start a runtime in a new session with its own log, after storing the runtime id.
 
         Args:
-            unit: The name of the unit.
-            paths: Its files.
-            spec: The specification.
+            unit: The unit's name.
+            paths: The unit's paths.
+            spec: The unit's specification.
             runtime: The runtime id.
-            ready: The pipe where the runtime reports that it accepts links.
+            ready: The pipe that the runtime uses to report that it accepts links.
         """
         self._reap(unit)
         if paths.disk.exists() and not self._fixed_size:
@@ -275,10 +275,10 @@ class LocalProvider:
     # ---- ending
 
     async def _end(self, unit: str, paths: SandboxPaths, grace: float) -> None:
-        """End the runtime, and verify that all processes have ended. With bubblewrap, they end with the runtime.
+        """End the runtime, and verify that all processes have ended. With bubblewrap, they end along with the runtime.
 
-        Without isolation, the programs of a killed runtime keep running. A variable in their environment identifies
-        them.
+        Without isolation, a killed runtime's programs keep running. They are identified by a variable in their
+        environment.
 
         Raises:
             HawseError: `unavailable`.
@@ -291,7 +291,7 @@ class LocalProvider:
                 raise HawseError("unavailable", f"the sandbox (pid {child.pid}) did not end") from None
             self._reap(unit)
         if accepts_connections(paths.socket):
-            # If a gateway is killed during a start, it has recorded bubblewrap's process, which can end before the
+            # If a gateway was killed during a start, it had recorded bubblewrap's process, which can end before the
             # runtime.
             await _end_runtime(paths, grace)
             if not await refuses_connections(paths.socket, KILL_TIMEOUT):
@@ -317,13 +317,13 @@ class LocalProvider:
 def _popen(
     argv: list[str], paths: SandboxPaths, hidden: Container[str], fds: tuple[int, ...] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start a process whose output goes to the sandbox's log. The gateway's secrets are removed from its environment.
+    """Start a process that writes to the sandbox's log. The gateway's secrets are removed from its environment.
 
     Args:
         argv: The command.
-        paths: The sandbox.
-        hidden: Names of additional variables to remove from the environment.
-        fds: The inherited descriptors.
+        paths: The sandbox's paths.
+        hidden: The names of additional variables to remove from the environment.
+        fds: The descriptors that the process inherits.
     """
     keep = paths.log.exists() and paths.log.stat().st_size <= LOG_MAX
     with paths.log.open("ab" if keep else "wb") as output:
@@ -342,7 +342,7 @@ def _popen(
 
 
 def _running(paths: SandboxPaths) -> RuntimeProcess | None:
-    """Return the runtime's process: the process that listens on the socket, or the process recorded at the start."""
+    """Return the runtime's process: the one listening on the socket, or else the one recorded at the start."""
     recorded = RuntimeProcess.load(paths.process)
     if recorded is not None and recorded.alive:
         return recorded
@@ -361,7 +361,7 @@ async def _wait_until_it_accepts(
     while not accepts_connections(paths.socket):
         code = child.poll()
         if code is not None:
-            # The log can contain output of programs, so only the operator sees it, not the caller.
+            # The log can contain program output, so it is only shown to the operator, not to the caller.
             log.error("! the runtime of unit %s ended: %s", unit, _tail(paths.log), extra={"sandbox": unit})
             raise HawseError("unavailable", f"the runtime ended with exit code {code}: see the gateway's log")
         await ready.wait(POLL)
@@ -374,7 +374,7 @@ def _tail(path: Path) -> str:
 
 
 def _remove(home: Path) -> None:
-    """Remove a sandbox's directory. It is renamed first, so that a failure leaves no partial sandbox."""
+    """Remove a sandbox's directory. It is renamed first, so that a failure doesn't leave a partial sandbox behind."""
     doomed = home.with_name(f".deleted-{secrets.token_hex(8)}")
     try:
         home.rename(doomed)
@@ -384,7 +384,7 @@ def _remove(home: Path) -> None:
 
 
 def _read_runtime(paths: SandboxPaths) -> str | None:
-    """Return the runtime id of the last start whose end was not verified, or None."""
+    """Return the runtime id of the last start that was not confirmed to have ended, or None."""
     try:
         return paths.runtime.read_text() or None
     except OSError:
@@ -392,7 +392,7 @@ def _read_runtime(paths: SandboxPaths) -> str | None:
 
 
 def _read_isolation(paths: SandboxPaths) -> Isolation | None:
-    """Return the isolation of the running runtime, or None if the isolation was not recorded."""
+    """Return the running runtime's isolation, or None if it was not recorded."""
     try:
         text = paths.isolation.read_text()
     except OSError:

@@ -1,6 +1,6 @@
-"""Ends the processes that a runtime has started, identified by a variable in their environments.
+"""Ends the processes started by a runtime, which are identified by a variable in their environment.
 
-Without isolation, the programs of a killed runtime keep running, because there is no namespace that ends with it.
+Without isolation, a killed runtime's programs keep running, because there is no namespace that ends along with it.
 """
 
 import os
@@ -11,12 +11,12 @@ from contextlib import suppress
 from typing import Final
 
 RUNTIME_MARK: Final = "HAWSE_RUNTIME"  # the environment variable with the runtime id
-ROUNDS: Final = 10  # repeated because a process can have started others after /proc was read
-EXEC_PAUSE: Final = 0.02  # s before the last check, because a process has no environment for a moment during exec(2)
+ROUNDS: Final = 10  # number of rounds, because processes may have started others after /proc was read
+EXEC_PAUSE: Final = 0.02  # seconds before the last check, because processes briefly have no environment during exec(2)
 
 
 def find_marked(runtime: str) -> list[int]:
-    """Return the pids of all processes with a runtime's mark whose environment this user can read."""
+    """Return the pids of all processes marked by a runtime, if this user can read their environment."""
     mark = f"{RUNTIME_MARK}={runtime}".encode()
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
@@ -27,11 +27,11 @@ def find_marked(runtime: str) -> list[int]:
 
 
 def end_marked(runtime: str, timeout: float) -> list[int]:
-    """Kill all processes with a runtime's mark, and wait until they have ended. Blocks.
+    """Kill all processes marked by a runtime, and wait until they have ended. Blocks.
 
     Args:
         runtime: The runtime id.
-        timeout: Seconds to wait for killed processes in each round.
+        timeout: Seconds to wait in each round for killed processes to end.
 
     Returns:
         The pids of processes that have not ended.
@@ -40,7 +40,7 @@ def end_marked(runtime: str, timeout: float) -> list[int]:
     for _ in range(ROUNDS):
         found = find_marked(runtime)
         if not found:
-            select.select([], [], [], EXEC_PAUSE)  # time.sleep() fails with some tools that fake the time
+            select.select([], [], [], EXEC_PAUSE)  # time.sleep() fails under some tools that fake the time
             found = find_marked(runtime)
         if not found or not _kill(found, timeout):
             break
@@ -48,7 +48,7 @@ def end_marked(runtime: str, timeout: float) -> list[int]:
 
 
 def _kill(pids: list[int], timeout: float) -> bool:
-    """Send SIGKILL to processes, and wait. Return whether all have ended."""
+    """Send SIGKILL to processes, and wait for them. Return whether all have ended."""
     fds = []
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):

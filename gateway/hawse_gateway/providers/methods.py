@@ -1,4 +1,4 @@
-"""The handlers of `image.*`."""
+"""Handlers for `image.*`."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -12,16 +12,17 @@ from hawse.rpc.shared_work import SharedWork, WorkStream
 from hawse.wire import HawseError
 from hawse_gateway.providers.base import ImageStore, Provider
 
-PULLS: Final = 4  # concurrent pulls; each uses the network, the disk and a connection to the provider
+PULLS: Final = 4  # maximum number of concurrent pulls; each uses network, disk and a connection to the provider
 RETRY_AFTER: Final = 10.0  # s
 
 
 class ImageMethods:
-    """The handlers of `image.*`. A call joins a running pull of the same image, for example after a reconnect.
+    """Handlers for `image.*`. A call joins a pull of the same image that is already running, for example after a
+    reconnect.
 
     Args:
-        providers: The providers, by name. The first one is the default.
-        tasks: The parent of the pulls.
+        providers: The providers, keyed by name. The first one is the default.
+        tasks: The parent task group for pulls.
     """
 
     def __init__(self, providers: Mapping[str, Provider], tasks: asyncio.TaskGroup) -> None:

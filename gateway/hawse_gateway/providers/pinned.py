@@ -4,10 +4,11 @@ import ssl
 
 
 def pinned_context(certificate: str) -> ssl.SSLContext:
-    """Return a client context that trusts exactly one certificate.
+    """Return a TLS client context that trusts exactly one certificate.
 
     Args:
-        certificate: The certificate, in PEM. It identifies one server at any address, so host names are not checked.
+        certificate: The certificate, in PEM. It identifies the server whatever its address, so host names are not
+            checked.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3

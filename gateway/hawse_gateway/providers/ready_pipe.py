@@ -1,4 +1,4 @@
-"""A pipe where a runtime reports that it accepts links, which avoids frequent polling."""
+"""A pipe that a runtime uses to report that it accepts links, which avoids frequent polling."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from types import TracebackType
 
 
 class ReadyPipe:
-    """A context manager for the pipe. The started process inherits the write end and writes one byte."""
+    """A context manager for the pipe. The process started inherits the write end and writes one byte to it."""
 
     def __init__(self) -> None:
         """Create the pipe. Raises `OSError`."""
@@ -32,7 +32,7 @@ class ReadyPipe:
     def lent(self) -> Iterator[int]:
         """Yield the write end for a new process to inherit, and close it afterwards.
 
-        Called in the thread that starts the process, which can continue after its waiting task was cancelled.
+        Called in the thread that starts the process. It can keep running after the task waiting for it was cancelled.
 
         Raises:
             OSError: The pipe has been closed.
@@ -47,9 +47,9 @@ class ReadyPipe:
                 os.close(self._theirs)
 
     async def wait(self, seconds: float) -> None:
-        """Wait at most `seconds` until the byte arrives or all processes that inherited the pipe have ended.
+        """Wait up to `seconds` until the byte arrives or all processes that inherited the pipe have ended.
 
-        Each event is reported once. Further calls wait for the full time.
+        Each event is reported only once. After that, calls wait for the full time.
         """
         if self._written:
             await asyncio.sleep(seconds)

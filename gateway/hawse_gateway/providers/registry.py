@@ -1,4 +1,4 @@
-"""Creates providers by their name in `--provider`. To add a provider, add an entry to `FACTORIES`."""
+"""Creates the provider named in `--provider`. To add a provider, add an entry to `FACTORIES`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,19 +26,20 @@ class ProviderOptions:
 
     Attributes:
         state: The state directory, for data that must survive the gateway.
-        isolation: The isolation requested by the user.
-        network: The default network of isolated sandboxes.
-        quota: The maximum bytes in a workspace that are written through the API. None means unlimited.
-        log_format: The format of the runtimes' logs.
-        image: The default image of sandboxes. None means the provider's default.
+        isolation: The isolation that the user requested.
+        network: The default network for isolated sandboxes.
+        quota: The maximum number of bytes that can be written to a workspace through the API. None means unlimited.
+        log_format: The format for runtimes' logs.
+        image: The default image for sandboxes. None means the provider's default.
         oci_runtime: The Docker Engine's name for the OCI runtime. None means its default.
-        max_contexts: The maximum number of code contexts per language in a sandbox. None means unlimited.
-        max_terminals: The maximum number of running terminals per user in a sandbox. None means unlimited.
-        code_pool: Code executors to keep ready (`hawse.code_pool`).
-        kubernetes: The file with the settings of the Kubernetes provider, or None.
+        max_contexts: The maximum number of code contexts per sandbox and language. None means unlimited.
+        max_terminals: The maximum number of running terminals per sandbox and user. None means unlimited.
+        code_pool: The code executors to keep ready (`hawse.code_pool`).
+        kubernetes: The Kubernetes provider's settings file, or None.
         egress: The operator's settings for filtered networks.
-        start_timeout: The maximum seconds until a runtime accepts connections. None means the provider's default.
-        on_refusal: Called with the unit and a refusal for each refusal of a proxy. None ignores refusals.
+        start_timeout: The maximum time until a runtime accepts connections, in seconds. None means the provider's
+            default.
+        on_refusal: Called with the unit and the refusal whenever a proxy refuses a request. None ignores refusals.
     """
 
     state: StateDirectory
@@ -78,7 +79,7 @@ def local(options: ProviderOptions) -> Provider:
 
 
 def docker(options: ProviderOptions) -> Provider:
-    """Create the Docker provider, and build the bundle of this version if it is missing.
+    """Create the Docker provider, and build this version's bundle if it is missing.
 
     Raises:
         ProviderError: aiodocker is not installed, or the bundle cannot be built.
@@ -108,7 +109,7 @@ def docker(options: ProviderOptions) -> Provider:
 
 
 def kubernetes(options: ProviderOptions) -> Provider:
-    """Create the Kubernetes provider. Raises `ProviderError` without lightkube or with unusable settings."""
+    """Create the Kubernetes provider. Raises `ProviderError` if lightkube is missing or the settings are unusable."""
     try:
         from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
         from hawse_gateway.providers.kubernetes.settings import read_settings
@@ -147,7 +148,7 @@ def create_provider(name: str, options: ProviderOptions) -> Provider:
 
     Raises:
         ProviderError: The name is unknown.
-        StateError: The options cannot be used on this machine.
+        StateError: The options can't be used on this machine.
     """
     factory = FACTORIES.get(name)
     if factory is None:
@@ -156,13 +157,13 @@ def create_provider(name: str, options: ProviderOptions) -> Provider:
 
 
 def create_providers(name: str, options: ProviderOptions, *, alone: bool) -> dict[str, Provider]:
-    """Create the provider named in `--provider` and the provider of joined machines. Return them by name.
+    """Create the provider named in `--provider` and the provider for joined machines. Return them keyed by name.
 
     Args:
         name: The value of `--provider`.
         options: The options passed to the factories.
-        alone: Whether no other gateway uses the store. If False, there is no provider of joined machines, because other
-            gateways could not reach a machine.
+        alone: Whether no other gateway uses the store. If False, there is no provider for joined machines, because
+            other gateways couldn't reach the machines.
 
     Raises:
         ProviderError, StateError: See `create_provider`.

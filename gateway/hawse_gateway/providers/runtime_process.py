@@ -1,6 +1,6 @@
-"""The process of a local runtime: a later gateway can find it and verify that it has ended.
+"""The process of a local runtime. A later gateway can find it and verify that it has ended.
 
-The kernel reuses pids. In combination with the boot and the start time, a pid uniquely identifies a process.
+The kernel reuses pids, but together with the boot id and start time, a pid uniquely identifies a process.
 """
 
 import asyncio
@@ -16,18 +16,18 @@ from hawse.link.sockets import accepts_connections, socket_address
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 STATE_FIELD, START_FIELD = 0, 19  # fields in /proc/PID/stat, counted after the name: fields 3 and 22 in proc(5)
-DEAD: Final = "ZX"  # states of a process that has ended
-POLL: Final = 0.05  # s between checks of a socket whose process is ending
-STOPPED: Final = "Tt"  # states of a process that is stopped by SIGSTOP or a debugger
+DEAD: Final = "ZX"  # states of processes that have ended
+POLL: Final = 0.05  # seconds between checks of a socket whose process is ending
+STOPPED: Final = "Tt"  # states of processes stopped by SIGSTOP or a debugger
 
 
 class RuntimeProcess(NamedTuple):
-    """A process of this machine.
+    """A process on this machine.
 
     Attributes:
-        pid: Its pid in the gateway's pid namespace.
+        pid: The pid in the gateway's pid namespace.
         started: The start time, in clock ticks since boot.
-        boot: The id of the boot.
+        boot: The boot id.
     """
 
     pid: int
@@ -42,7 +42,7 @@ class RuntimeProcess(NamedTuple):
 
     @classmethod
     def listening_on(cls, path: Path) -> "RuntimeProcess | None":
-        """Return the process that listens on a Unix socket (SO_PEERCRED, unix(7)), or None if it does not respond."""
+        """Return the process listening on a Unix socket (SO_PEERCRED, unix(7)), or None if it does not respond."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.setblocking(False)
             try:
@@ -64,7 +64,7 @@ class RuntimeProcess(NamedTuple):
             return None
 
     def save(self, path: Path) -> None:
-        """Write the process to a file atomically, because other gateways can read it at any time. Raises `OSError`."""
+        """Write the process to a file, atomically, because other gateways can read it at any time. Raises `OSError`."""
         new = path.with_name(f"{path.name}.new")
         new.write_text(" ".join(map(str, self)))
         new.replace(path)
@@ -76,12 +76,12 @@ class RuntimeProcess(NamedTuple):
 
     @property
     def frozen(self) -> bool:
-        """Whether the process is stopped by a signal or a debugger."""
+        """Whether the process was stopped by a signal or a debugger."""
         stat = _stat(self.pid)
         return stat is not None and stat[STATE_FIELD] in STOPPED and self.alive
 
     async def end(self, *, grace: float, timeout: float) -> bool:
-        """End the process with SIGTERM, and then with SIGKILL if necessary.
+        """End the process with SIGTERM, and if necessary with SIGKILL.
 
         Args:
             grace: Seconds from SIGTERM to SIGKILL.
@@ -95,9 +95,9 @@ class RuntimeProcess(NamedTuple):
         except ProcessLookupError:
             return True
         try:
-            if not self.alive:  # the pid was reused, otherwise pidfd refers to this process
+            if not self.alive:  # the pid was reused; otherwise, pidfd refers to this process
                 return True
-            # A stopped process handles SIGTERM only after SIGCONT.
+            # A stopped process only handles SIGTERM after SIGCONT.
             return await _signal(pidfd, grace, signal.SIGTERM, signal.SIGCONT) or await _signal(
                 pidfd, timeout, signal.SIGKILL
             )
@@ -109,7 +109,7 @@ async def refuses_connections(path: Path, seconds: float) -> bool:
     """Wait until no process accepts connections on a runtime's socket.
 
     Returns:
-        Whether that was so within `seconds`. The first process of a sandbox holds the socket and ends after the
+        Whether this happened within `seconds`. A sandbox's first process also holds the socket, and ends after the
         runtime.
     """
     deadline = asyncio.get_running_loop().time() + seconds
@@ -139,7 +139,7 @@ async def _signal(pidfd: int, seconds: float, *signals: signal.Signals) -> bool:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """Return the fields of /proc/PID/stat after the name of the process, which can contain spaces."""
+    """Return the fields in /proc/PID/stat that follow the process name, which can contain spaces."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:

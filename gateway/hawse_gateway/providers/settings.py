@@ -13,7 +13,7 @@ RequestedIsolation = Literal["auto", "bubblewrap", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderSettings(FeatureSettings):
-    """The sandbox provider, and the isolation of sandboxes."""
+    """The sandbox provider, and how sandboxes are isolated."""
 
     provider: Annotated[
         str, Option("--provider", "the sandbox provider: local, docker or kubernetes (local)", metavar="NAME")

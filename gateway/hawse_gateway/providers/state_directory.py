@@ -1,24 +1,25 @@
-"""The state directory, with all data that a restarted gateway needs. It has mode 0700, because it contains the token.
+"""The state directory, with all the data that a restarted gateway needs. It has mode 0700, because it contains the
+token.
 
 token                       the owner's token; mode 0600, created on first use
 sandboxes/ID/workspace/     the sandbox's files
 sandboxes/ID/workspace.img  the file system mounted there, if the workspace is limited in size
 sandboxes/ID/run/           the runtime's own files: recordings, output, a copy of `token`
 sandboxes/ID/runtime.sock   the runtime's socket
-sandboxes/ID/token          the secret between the gateway and the running runtime
+sandboxes/ID/token          the secret shared by the gateway and the running runtime
 sandboxes/ID/cgroups        the cgroups of the sandbox
-sandboxes/ID/uid            the sandbox's host user, if the gateway is the superuser
+sandboxes/ID/uid            the sandbox's user on the host, if the gateway runs as root
 sandboxes/ID/runtime.log    the runtime's output
-sandboxes/ID/isolation      the isolation of the running runtime
-sandboxes/ID/egress/        the proxy of a filtered network: its authority, policy and process
-sandboxes/ID/process        pid, start time and boot of the running runtime
-sandboxes/ID/runtime        the runtime id of the last start not verified to have ended
-docker-gateway              the id used in labels of the Docker provider's containers and volumes
-mounts/ID/                  the files of a mount (`hawse_gateway.mounts.processes`), and its lock in mount-locks/
-images/ID                   the overlay image of a backup (`hawse_gateway.backups.images`)
+sandboxes/ID/isolation      the running runtime's isolation
+sandboxes/ID/egress/        the proxy for a filtered network: its CA, policy and process
+sandboxes/ID/process        the running runtime's pid, start time and boot id
+sandboxes/ID/runtime        the runtime id of the last start not confirmed to have ended
+docker-gateway              the id used in the labels of the Docker provider's containers and volumes
+mounts/ID/                  a mount's files (`hawse_gateway.mounts.processes`); its lock is in mount-locks/
+images/ID                   a backup's overlay image (`hawse_gateway.backups.images`)
 bundles/HASH/               the runtime, as mounted into containers by the Docker provider
 audit/                      the audit log (gateway/hawse_gateway/audit/files.py)
-store.db                    the rows of the sandboxes (gateway/hawse_gateway/store/sqlite.py)
+store.db                    the sandboxes' rows (gateway/hawse_gateway/store/sqlite.py)
 """
 
 import os
@@ -36,7 +37,7 @@ class StateError(Exception):
 
 
 class SandboxPaths:
-    """The paths of one sandbox."""
+    """A sandbox's paths."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -74,7 +75,7 @@ class StateDirectory:
             raise StateError(f"--state {self.root}: {error.strerror}") from error
 
     def token(self, name: str = "token") -> str:
-        """Return the token in the file `name`. The first call creates a random token."""
+        """Return the token in the file `name`. The first call creates it at random."""
         path = self.root / name
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -89,7 +90,9 @@ class StateDirectory:
         return token
 
     def identity(self, name: str) -> str:
-        """Return the id in the file `name`, 8 hexadecimal digits. The first call creates it. It is not secret."""
+        """Return the id in the file `name`, which is not secret and has 8 hexadecimal digits. The first call creates
+        it.
+        """
         path = self.root / name
         if not path.exists():
             new = path.with_name(f".{name}-{secrets.token_hex(4)}")
@@ -103,13 +106,13 @@ class StateDirectory:
         return path.read_text("ascii").strip()
 
     def sandbox(self, sandbox: str) -> SandboxPaths:
-        """Return the paths of a sandbox. Raises `ValueError` for an invalid id."""
+        """Return a sandbox's paths. Raises `ValueError` if the id is invalid."""
         if not _ID.fullmatch(sandbox):
             raise ValueError(f"invalid sandbox id {sandbox[:80]!r}: use 1 to 64 letters, digits, `_`, `.`, `-`")
         return SandboxPaths(self.root / "sandboxes" / sandbox)
 
     def sandboxes(self) -> list[str]:
-        """Return the sorted ids of all sandboxes that have a directory."""
+        """Return the ids of all sandboxes that have a directory, sorted."""
         try:
             return sorted(name for name in os.listdir(self.root / "sandboxes") if _ID.fullmatch(name))
         except FileNotFoundError:
