@@ -1,5 +1,5 @@
 // The custom element `<hawse-terminal gateway="https://gateway.example/" token="…" sandbox="local" terminal="main">`
-// shows a terminal in a page. It needs xterm.js and its style sheet (`import "@xterm/xterm/css/xterm.css"`).
+// shows a terminal on a page. It needs xterm.js and its style sheet (`import "@xterm/xterm/css/xterm.css"`).
 
 import { FitAddon } from "@xterm/addon-fit";
 import { Terminal } from "@xterm/xterm";
@@ -68,7 +68,7 @@ export class HawseTerminalElement extends HTMLElement {
   }
 
   #stop(): void {
-    this.#terminal?.dispose(); // with its add-ons
+    this.#terminal?.dispose(); // along with its add-ons
     this.#client?.close();
     this.#terminal = undefined;
     this.#client = undefined;

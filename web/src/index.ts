@@ -1,10 +1,10 @@
-// The public interface of the npm package `hawse`. It needs no other package and no DOM:
+// The public interface of the npm package `hawse`. It requires no other packages and no DOM:
 //
 //   const client = new HawseClient({ base: "https://gateway.example/", token });
 //   client.connect();
 //   const { text } = await client.sandbox("local").exec("uname -a");
 //
-// `xterm.ts` is the interface for terminals in xterm.js, and `element.ts` contains a custom element with a terminal.
+// `xterm.ts` is the interface for terminals in xterm.js, and `element.ts` provides a custom element with a terminal.
 
 export { type Disposable, DisposableList, Emitter } from "./base/disposables";
 export { randomId } from "./base/random-id";

@@ -1,4 +1,4 @@
-// The public interface `hawse/xterm`, which needs the package `@xterm/xterm`:
+// The public interface `hawse/xterm`, which requires the `@xterm/xterm` package:
 //
 //   terminal.loadAddon(new HawseAddon(client, { sandbox: "local", id: "main" }));
 

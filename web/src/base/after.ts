@@ -2,10 +2,10 @@
 
 import type { Disposable } from "./disposables";
 
-/** Longest delay of `setTimeout` in milliseconds; longer delays fire immediately. */
+/** Maximum delay for `setTimeout`, in milliseconds; timers with a longer delay fire immediately. */
 const LONGEST = 2 ** 31 - 1;
 
-/** Calls `action` after `milliseconds` unless disposed before; never calls it if `milliseconds` is Infinity. */
+/** Calls `action` after `milliseconds` unless disposed before then; never calls it if `milliseconds` is Infinity. */
 export function after(milliseconds: number, action: () => void): Disposable {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = (left: number) => {

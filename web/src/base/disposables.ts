@@ -1,5 +1,5 @@
 // Event subscriptions and their disposal. A subscriber keeps the returned Disposable; a DisposableList disposes of all
-// subscriptions of an object together.
+// of an object's subscriptions together.
 
 export interface Disposable {
   dispose(): void;
@@ -36,7 +36,7 @@ export class DisposableList implements Disposable {
 export class Emitter<T> {
   readonly #listeners = new Set<(value: T) => void>();
 
-  /** Subscribes. An arrow function, so that an owner can expose it as its own property. */
+  /** Subscribes a listener. This is an arrow function so that an owner can expose it as its own property. */
   readonly on = (listener: (value: T) => void): Disposable => {
     this.#listeners.add(listener);
     return { dispose: () => this.#listeners.delete(listener) };

@@ -1,16 +1,16 @@
-// Stores texts in the browser's database (IndexedDB), which survives a crash of the browser.
+// Stores texts in the browser's database (IndexedDB), which survives a browser crash.
 
 /** A draft without its text. */
 export interface DraftInfo {
   readonly key: string;
-  /** Ids of the user's principal and of the sandbox, and the object that is edited. */
+  /** Ids of the user's principal and the sandbox, and the object being edited. */
   readonly identity: string;
   readonly sandbox: string;
   readonly kind: "file" | "notebook";
   readonly name: string;
   /** Id of the browser tab that wrote the draft. */
   readonly tab: string;
-  /** Version of the edited file; undefined if the file had no version. */
+  /** Version of the file being edited; undefined if the file had no version. */
   readonly version: string | undefined;
   /** Milliseconds since 1970. */
   readonly time: number;

@@ -8,12 +8,12 @@ import type { DraftDatabase, DraftInfo } from "./draft-database";
 
 /** Milliseconds to collect changes before storing them. */
 const DELAY = 250;
-/** Limits for all pages of a gateway. Beyond them, the oldest drafts are removed. */
+/** Limits for all pages of a gateway. When a limit is exceeded, the oldest drafts are removed. */
 const DRAFTS_MAX = 64;
-/** Limits in UTF-16 code units, for one text (the largest file that the editor opens) and for all texts. */
+/** Limits in UTF-16 code units: for one text (the largest file that the editor opens), and for all texts together. */
 const TEXT_MAX = 8_388_608;
 const TOTAL_MAX = 33_554_432;
-/** Milliseconds: 30 days. */
+/** 30 days, in milliseconds. */
 const AGE_MAX = 30 * 86_400_000;
 
 export type DraftPlace = Pick<DraftInfo, "sandbox" | "kind" | "name">;
@@ -21,7 +21,7 @@ export type DraftPlace = Pick<DraftInfo, "sandbox" | "kind" | "name">;
 export interface DraftsOptions {
   readonly database: DraftDatabase;
   readonly identity: string;
-  /** Id of this browser tab; a reload keeps it. */
+  /** Id of this browser tab; it's kept across reloads. */
   readonly tab: string;
   /** Reserves a tab's id for this page; returns false if another page has reserved it. */
   readonly claim: (tab: string) => Promise<boolean>;
@@ -52,7 +52,7 @@ export class Drafts implements Disposable {
   }
 
   /**
-   * Stores pending texts when the page is closed or hidden. If a text could not be stored, the browser asks the user
+   * Stores pending texts when the page is closed or hidden. If a text couldn't be stored, the browser asks the user
    * before closing the page.
    */
   guard(page: Pick<Window, "addEventListener" | "removeEventListener">): void {
@@ -66,7 +66,7 @@ export class Drafts implements Disposable {
     });
   }
 
-  /** Whether storing a text of this page has failed. */
+  /** Whether storing any text on this page has failed. */
   get unkept(): boolean {
     return [...this.#slots].some(({ unkept }) => unkept);
   }
@@ -84,7 +84,7 @@ export class Drafts implements Disposable {
     return slot;
   }
 
-  /** Returns the files of a sandbox with drafts that no other page shows, the latest first. */
+  /** Returns the files in a sandbox that have drafts not shown on any other page, latest first. */
   async files(sandbox: string): Promise<readonly string[]> {
     const [own, live] = [await this.#own(), await this.#options.live()];
     const found = (await this.#mine()).filter(
@@ -99,7 +99,7 @@ export class Drafts implements Disposable {
     return (await this.#mine()).length;
   }
 
-  /** Removes all drafts of the user, when the user signs out. */
+  /** Removes all of the user's drafts when the user signs out. */
   async clear(): Promise<void> {
     for (const slot of this.#slots) slot.dispose();
     await this.#options.database.delete((await this.#mine()).map(({ key }) => key));
@@ -115,7 +115,7 @@ export class Drafts implements Disposable {
     return all.filter(({ identity }) => identity === this.identity);
   }
 
-  /** Returns this tab's id, or a new id if a duplicated tab uses it. */
+  /** Returns this tab's id, or a new id if the tab is a duplicate of one that already uses it. */
   #own(): Promise<string> {
     const { claim, tab } = this.#options;
     this.#tab ??= claim(tab).then(free => {
@@ -151,8 +151,8 @@ export class Drafts implements Disposable {
     time = this.#now(),
   ): Promise<void> {
     if (text.length > TEXT_MAX) throw new Error("the text is too large to store");
-    // While a page closes, only writes that start immediately are stored. Therefore, this does not wait if the tab's id
-    // is known.
+    // While a page is closing, only writes that start immediately are stored, so this doesn't wait if the tab's id is
+    // known.
     const tab = this.#known ?? (await this.#own());
     const { identity } = this;
     const key = JSON.stringify([identity, place.sandbox, place.kind, place.name, tab]);
@@ -186,7 +186,7 @@ interface SlotStore {
   remove(): Promise<void>;
 }
 
-/** The draft of one text in this page. */
+/** This page's draft of one text. */
 export class DraftSlot implements Disposable {
   readonly #store: SlotStore;
   readonly #gone: () => void;
@@ -196,7 +196,7 @@ export class DraftSlot implements Disposable {
   #unkept = false;
   /** Whether reading has failed, so that the browser stores no drafts. */
   #broken = false;
-  /** The latest write or removal. A removal waits for this promise. */
+  /** The latest write or removal; a removal waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: SlotStore, gone: () => void) {
@@ -217,7 +217,7 @@ export class DraftSlot implements Disposable {
     });
   }
 
-  /** Stores a text after a short delay, and calls `text` at that time. */
+  /** Stores a text after a short delay; `text` is called at that point. */
   keep(text: () => string, version: string | undefined): void {
     this.#text = text;
     this.#version = version;

@@ -1,10 +1,9 @@
 // A clock for measuring ages. It never goes backwards and advances while the machine sleeps. No browser clock does both
-// on every system: `performance.now()` stops during sleep on Linux and macOS, and `Date.now()` follows changes of the
+// on every system: `performance.now()` stops during sleep on Linux and macOS, and `Date.now()` follows changes to the
 // system date.
 
 /**
- * Returns two readings in milliseconds: from a clock that ignores date changes, and from a clock that advances during
- * sleep.
+ * Returns readings from two clocks, in milliseconds: one that ignores date changes, and one that advances during sleep.
  */
 export type Readings = () => readonly [monotonic: number, date: number];
 
@@ -19,9 +18,8 @@ export class SteadyClock {
   }
 
   /**
-   * Returns the milliseconds since the clock was created. Between two calls, the longer of the two measurements counts:
-   * with an age that is too large, a repetition is only refused, but with an age that is too small, a call could run
-   * twice.
+   * Returns the milliseconds since the clock was created. Between two calls, the larger of the two measurements counts:
+   * if an age is too large, a repeated call is merely refused, but if it's too small, the call could run twice.
    */
   now(): number {
     const [monotonic, date] = this.#read();

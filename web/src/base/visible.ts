@@ -1,8 +1,8 @@
-// Prepares texts chosen by other users or programs, such as file names, for display in one line.
+// Prepares texts chosen by other users or programs, such as file names, for display on one line.
 
 /**
- * Control characters, characters that change the direction of the following text (which can hide the end of a name),
- * and zero-width characters (which can make two names look alike). Joiners are excluded, because Persian, Indian
+ * Control characters, characters that change the direction of the text that follows (which can hide the end of a name),
+ * and zero-width characters (which can make two names look alike). Joiners aren't included, because Persian, Indian
  * languages and many emoji need them.
  */
 const HIDDEN =

@@ -1,5 +1,5 @@
-// Request-response calls. A call with a key runs once, even if it is sent several times, so it is sent again after each
-// lost connection. A call without a key is never repeated (docs/wire.md section 6).
+// Request-response calls. A call with a key runs once, even if it is sent several times, so it's resent whenever the
+// connection is lost. A call without a key is never repeated (docs/wire.md section 6).
 
 import { after } from "../base/after";
 import type { Disposable } from "../base/disposables";
@@ -12,40 +12,45 @@ import type { Channel, ChannelHandlers } from "./channels";
 
 export interface CallRequest {
   sandbox?: string;
-  /** Idempotency key. With a key, the call is repeated after a lost connection, and runs once. */
+  /** Idempotency key. A call with a key is repeated if the connection is lost, but runs only once. */
   key?: string;
   /** Seconds since the call was first sent, if an earlier client sent it with the same key. */
   age?: number;
-  /** Time limit in seconds, including the wait for a connection. */
+  /** Timeout in seconds, including the wait for a connection. */
   timeout?: number;
 }
 
-/** The methods of sandboxes and of the gateway, by name. */
+/** Sandbox and gateway methods, keyed by name. */
 export type AllMethods = Methods & GatewayMethods;
 export type MethodName = keyof AllMethods;
 export type MethodParams<M extends MethodName> = AllMethods[M]["params"];
 export type MethodResult<M extends MethodName> = AllMethods[M]["result"];
-/** The arguments of a call after the method's name. If all parameters are optional, `params` can be omitted. */
+/** The arguments of a call after the method name. If all parameters are optional, `params` can be omitted. */
 export type CallArguments<M extends MethodName> =
   Record<string, never> extends MethodParams<M>
     ? [params?: MethodParams<M>, request?: CallRequest]
     : [params: MethodParams<M>, request?: CallRequest];
 
-/** The methods of a client that calls use. */
+/** The client methods that calls use. */
 export interface CallSource {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
   /** Calls `fail` if an unsent call has waited for a connection for too long. */
   limitWait(fail: (error: HawseError) => void): Disposable;
-  /** Seconds to repeat a call with a key while its sandbox is unavailable. */
+  /** How long to repeat a call with a key while its sandbox is unavailable, in seconds. */
   readonly unavailableGiveUp: number;
 }
 
-/** Milliseconds after the time limit to wait for the server's `deadline_exceeded` before the call fails locally. */
+/**
+ * How long to wait for the server's `deadline_exceeded` after the timeout before failing the call locally, in
+ * milliseconds.
+ */
 const GRACE = 1_000;
-/** One clock for all calls. It is wrong only if both of its sources fail between two readings, so it is read often. */
+/**
+ * One clock for all calls. It's wrong only if both of its sources are wrong between two readings, so it is read often.
+ */
 export const clock = new SteadyClock();
 
-/** Returns the seconds since `sentAt`, for the `age` of a repetition. */
+/** Returns the seconds since `sentAt`, to be sent as the `age` of a repeated call. */
 export function ageSince(sentAt: number): number {
   return (clock.now() - sentAt) / 1000;
 }
@@ -66,9 +71,9 @@ class PendingCall {
   channel: Channel | undefined;
   /** Time on `clock` when the call was first sent. */
   sentAt: number | undefined;
-  /** Time on `clock` since when the sandbox has been unavailable. */
+  /** Time on `clock` when the sandbox became unavailable. */
   unavailableSince: number | undefined;
-  /** Ends the call when its time limit is over. */
+  /** Ends the call when its timeout expires. */
   timeout: Disposable | undefined;
   /** Ends the call if there is no connection, or repeats it. */
   timer: Disposable | undefined;
@@ -105,7 +110,7 @@ class PendingCall {
 export class Calls {
   readonly #source: CallSource;
   readonly #pending = new Set<PendingCall>();
-  /** The error for all calls while no call can succeed, for example until the user signs in. */
+  /** The error for all calls while none can succeed, for example until the user signs in. */
   #stopped: HawseError | undefined;
 
   constructor(source: CallSource) {
@@ -127,7 +132,7 @@ export class Calls {
     });
   }
 
-  /** Allows calls to wait for a connection again, after `fail`. */
+  /** Lets calls wait for a connection again after `fail`. */
   resume(): void {
     this.#stopped = undefined;
   }
@@ -162,13 +167,13 @@ export class Calls {
     call.channel = undefined;
     if (!this.#pending.has(call)) return;
     if (!this.#repeats(call, error)) this.#reject(call, error);
-    // If there is no connection when the timer fires, `connectionOpened` sends the call later.
+    // If there's no connection when the timer fires, `connectionOpened` sends the call later.
     else call.timer = after(call.backoff.next(), () => call.channel ?? this.#send(call));
   }
 
   /**
-   * Channels also reports a lost connection as `interrupted`; a repetition then waits for the next connection without a
-   * limit.
+   * Channels also reports a lost connection as `interrupted`; in that case, the repeated call waits indefinitely for
+   * the next connection.
    */
   #repeats(call: PendingCall, error: HawseError): boolean {
     if (!call.keyed || !error.retryable) return false;

@@ -12,24 +12,24 @@ export interface SandboxStarting {
   /** The current step, as one word. */
   readonly phase: string;
   readonly message?: string;
-  /** The completed part of the phase, from 0 to 1. */
+  /** How much of the phase is complete, from 0 to 1. */
   readonly progress?: number;
 }
 
 export interface ChannelHandlers {
-  /** After processing the event, return `cost` with `consume`. */
+  /** Pass `cost` to `consume` once the event has been processed. */
   event?(name: string, value: unknown, cost: number): void;
-  /** The sandbox of the call is starting. Any call can receive this event, which is not an event of its method. */
+  /** The call's sandbox is starting. Any call can receive this event, which isn't one of its method's own events. */
   starting?(progress: SandboxStarting): void;
   data?(frame: Frame, cost: number): void;
   /** The server has applied `bytes` of input. */
   credit?(bytes: number): void;
-  /** Either `result` or `error` is called, once and last. */
+  /** Either `result` or `error` is called exactly once, after all other callbacks. */
   result(value: unknown): void;
   error(error: HawseError): void;
 }
 
-/** An open channel. After the channel or its connection has ended, its methods do nothing. */
+/** An open channel. Once the channel or its connection has ended, its methods do nothing. */
 export interface Channel {
   readonly inputCredit: number;
   input(offset: number, payload: Uint8Array): void;
@@ -49,7 +49,7 @@ export class Channels {
   readonly #open = new Map<number, Entry>();
   #connection: Connection | undefined;
 
-  /** `starting` is called with the progress when a call waits for a sandbox that is starting. */
+  /** `starting` is called with the progress while a call waits for its sandbox to start. */
   constructor(flush: () => void, starting: (progress: SandboxStarting) => void = () => {}) {
     this.#flush = flush;
     this.#starting = starting;

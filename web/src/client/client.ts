@@ -1,4 +1,4 @@
-// A client's connection to one gateway: calls, and channels for terminals and other objects that outlive a connection.
+// A client's connection to a gateway: calls, and channels for terminals and other objects that outlive a connection.
 // `hawse-client.ts` adds sandboxes.
 
 import { after } from "../base/after";
@@ -15,28 +15,28 @@ import type { Welcome } from "../wire/protocol";
 import { type CallArguments, Calls, clock, type MethodName, type MethodResult } from "./calls";
 import { type Channel, type ChannelHandlers, Channels, type SandboxStarting } from "./channels";
 
-/** Initial credit of each channel in bytes: the bandwidth × round-trip time of a good network. */
+/** Initial credit for each channel in bytes: the bandwidth × round-trip time of a good network. */
 export const DEFAULT_WINDOW = 524_288;
 
-/** Seconds to repeat a call with a key while its sandbox is unavailable. */
+/** How long to repeat a call with a key while its sandbox is unavailable, in seconds. */
 const UNAVAILABLE_GIVE_UP = 30;
 
-/** Options for a page that shows the state of the connection and lets users sign in: calls wait indefinitely. */
+/** Options for a page that shows the connection state and lets users sign in: calls wait indefinitely. */
 export const PATIENT = {
   connectTimeout: Number.POSITIVE_INFINITY,
   unavailableGiveUp: Number.POSITIVE_INFINITY,
 } as const;
 
 export interface ClientOptions extends Partial<Omit<ReconnectingOptions, "base">> {
-  /** The gateway's URL; the default is the page's directory. */
+  /** The gateway's URL; defaults to the page's directory. */
   base?: URL | string | undefined;
   /**
-   * Seconds for one attempt to connect, and for a call to wait for a connection before it throws `unavailable`;
-   * default: 10. A call that was sent before the connection was lost waits longer. With Infinity, all calls wait,
-   * including for `signIn`.
+   * Timeout in seconds for each connection attempt, and for a call that is waiting for a connection before it throws
+   * `unavailable`; default: 10. A call that was sent before the connection was lost waits longer. With Infinity, all
+   * calls wait, including for `signIn`.
    */
   connectTimeout?: number | undefined;
-  /** Seconds to repeat a call with a key while its sandbox is unavailable; default: 30. */
+  /** How long to repeat a call with a key while its sandbox is unavailable, in seconds; default: 30. */
   unavailableGiveUp?: number | undefined;
 }
 
@@ -46,9 +46,9 @@ export class GatewayClient {
   readonly #calls: Calls;
   readonly #onStarting = new Emitter<SandboxStarting>();
   readonly #connectTimeout: number;
-  /** Seconds to repeat a call with a key while its sandbox is unavailable. */
+  /** How long to repeat a call with a key while its sandbox is unavailable, in seconds. */
   readonly unavailableGiveUp: number;
-  /** The reason why the latest attempt to connect failed. */
+  /** Why the latest connection attempt failed. */
   #problem = "the gateway has not answered";
   #roundTrip: number | undefined;
   #welcome: Welcome | undefined;
@@ -92,7 +92,7 @@ export class GatewayClient {
     });
   }
 
-  /** Fires when a sandbox that a call waits for is starting. */
+  /** Fires when a call has to wait for its sandbox to start. */
   readonly onStarting = (listener: (progress: SandboxStarting) => void): Disposable =>
     this.#onStarting.on(listener);
   readonly onState: (listener: (state: ConnectionState) => void) => Disposable;
@@ -108,14 +108,14 @@ export class GatewayClient {
     return this.#roundTrip;
   }
 
-  /** The last `welcome` message of the server. */
+  /** The latest `welcome` message from the server. */
   get welcome(): Welcome | undefined {
     return this.#welcome;
   }
 
   /**
-   * Connects, and reconnects whenever the connection is lost, until `close`. It does not wait for the connection; calls
-   * wait, and throw the reason if there is no connection.
+   * Connects, and reconnects whenever the connection is lost, until `close` is called. Doesn't wait for the connection:
+   * calls wait for it, and throw the reason if there is no connection.
    */
   connect(): void {
     this.#connection.connect();
@@ -134,9 +134,9 @@ export class GatewayClient {
   }
 
   /**
-   * Calls a method; its name determines the types of its parameters and its result. Waits for a connection, at most
-   * `connectTimeout`. If the connection is lost, a call with a `key` is repeated, and a call without a `key` throws
-   * `interrupted`. Throws HawseError.
+   * Calls a method; its name determines the parameter and result types. Waits up to `connectTimeout` for a connection.
+   * If the connection is lost, a call with a `key` is repeated, and a call without a `key` throws `interrupted`. Throws
+   * HawseError.
    */
   async call<M extends MethodName>(
     method: M,
@@ -146,8 +146,8 @@ export class GatewayClient {
   }
 
   /**
-   * The reason why no call can succeed now: the client is closed, the gateway refuses it, or it needs another token
-   * (`signIn`). If undefined, calls are sent or wait for a connection.
+   * Why no call can succeed now: the client is closed, the gateway refuses it, or it needs another token (`signIn`). If
+   * undefined, calls are sent or wait for a connection.
    */
   get refusal(): HawseError | undefined {
     const { state } = this;
@@ -157,7 +157,7 @@ export class GatewayClient {
     return state.reason ?? new HawseError("unauthenticated", "the client was created without a token");
   }
 
-  /** Calls `listener` with the `refusal`: immediately if there is one, otherwise when it occurs. */
+  /** Calls `listener` with the `refusal`: immediately if there is one, otherwise as soon as one occurs. */
   onRefusal(listener: (refusal: HawseError) => void): Disposable {
     const check = () => {
       const { refusal } = this;
@@ -167,7 +167,7 @@ export class GatewayClient {
     return this.onState(check);
   }
 
-  /** Calls `fail` after `connectTimeout` unless disposed before. */
+  /** Calls `fail` after `connectTimeout` unless disposed before then. */
   limitWait(fail: (error: HawseError) => void): Disposable {
     const seconds = this.#connectTimeout;
     return after(seconds * 1000, () => {
@@ -176,7 +176,10 @@ export class GatewayClient {
     });
   }
 
-  /** Opens a channel on the current connection; returns undefined if there is none (`onUp` fires when there is). */
+  /**
+   * Opens a channel on the current connection; returns undefined if there is no connection (`onUp` fires once there is
+   * one).
+   */
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined {
     return this.#channels.open(method, options, handlers);
   }

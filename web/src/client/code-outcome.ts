@@ -1,33 +1,33 @@
-// The outcome of running code as one value: printed text, values and displays, as a notebook shows them after the run.
+// The outcome of a code run as one value: printed text, values and displays, as a notebook shows them after the run.
 
 import type { CodeDisplay, CodeRun, CodeRunResult } from "../wire/methods";
 import { type CodeCalls, RunFollower, type RunListener } from "./code-run";
 
 export type CodeOptions = Omit<CodeRun, "source" | "since" | "stdin">;
 
-/** An object in several representations: the value of the last expression, or a display of the code. */
+/** An object in several representations: the value of the last expression, or something the code displayed. */
 export interface RichResult {
   readonly kind: "value" | "display";
-  /** Representations by MIME type: text, base64 text of binary types, or JSON values. */
+  /** Representations keyed by MIME type: text, base64 text for binary types, or JSON values. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** MIME types whose values were too large or are no longer kept. */
+  /** MIME types whose values were too large or are no longer available. */
   readonly omitted: readonly string[];
 }
 
-/** The outcome of a run, with its output. */
+/** The outcome of a run, including its output. */
 export interface CodeOutcome extends Omit<CodeRunResult, "end"> {
   readonly stdout: string;
   readonly stderr: string;
-  /** Results in order, after updates, and without results that the code has cleared. */
+  /** Results in order, with updates applied and without results that the code cleared. */
   readonly results: readonly RichResult[];
-  /** The value of the last expression as plain text; undefined if the code has no value. */
+  /** The last expression's value as plain text; undefined if the code has no value. */
   readonly text: string | undefined;
-  /** Whether output is missing, because it was too long or was not read in time. */
+  /** Whether any output is missing, because it was too long or wasn't read in time. */
   readonly truncated: boolean;
 }
 
-/** Maximum number of characters of stdout and stderr that are kept. For longer output, use `box.code.run`. */
+/** Maximum number of stdout and stderr characters kept. For longer output, use `box.code.run`. */
 const OUTPUT_MAX = 67_108_864;
 
 /** Runs code and collects its output. Throws HawseError. */
@@ -54,8 +54,8 @@ class Collector implements RunListener {
   requested(): void {}
   named(): void {}
   began(): void {}
-  error(): void {} // a part of the result
-  input(): void {} // not permitted without `stdin`
+  error(): void {} // one part of the result
+  input(): void {} // not allowed without `stdin`
 
   text(stream: "stdout" | "stderr", text: string): void {
     this.#clearIfDue();

@@ -1,4 +1,4 @@
-// Follows one run of a code context to its end, even if the connection is lost: either a call that runs code, or a call
+// Follows a run in a code context to its end, even if the connection is lost: either a call that runs code, or a call
 // that attaches to another client's run.
 
 import type { Disposable } from "../base/disposables";
@@ -17,18 +17,18 @@ import type { Namespace } from "./sandbox";
 import type { MethodStream, StreamItem } from "./streams";
 import { wasInterrupted } from "./streams";
 
-/** The methods of a sandbox that run code. */
+/** The sandbox methods that run code. */
 export interface CodeCalls {
   readonly code: Pick<Namespace<"code">, "run" | "attach">;
 }
 
 export interface RunListener {
   /**
-   * Called when the request to run the code is sent, and when it is sent again after a lost connection; the run can
-   * then have another id.
+   * Called when the request to run the code is sent, and when it is resent after the connection was lost; the run can
+   * then have a different id.
    */
   requested(): void;
-  /** Called when the run has an id. `source` is the code, if another client started the run. */
+  /** Called once the run has an id. `source` is the code, if another client started the run. */
   named(run: string, source: string | undefined): void;
   /** The run has started. */
   began(): void;
@@ -38,23 +38,23 @@ export interface RunListener {
   clear(wait: boolean): void;
   error(error: CodeError): void;
   input(request: CodeInputRequest): void;
-  /** Output is missing because it was not read in time. */
+  /** Some output is missing because it wasn't read in time. */
   lost?(): void;
   ended(result: CodeRunResult): void;
-  /** The run could not start, or its output is not available. */
+  /** The run couldn't start, or its output isn't available. */
   failed(error: HawseError): void;
 }
 
-/** Code to run, or the id of a run to attach to. */
+/** The code to run, or the id of a run to attach to. */
 export type Which = Omit<CodeRun, "since"> | { readonly context: string; readonly run: string };
 
-/** The key of a run and, for a repeated request, its age in seconds: both requests get the same run. */
+/** The key of a run and, for a repeated request, its age in seconds; both requests refer to the same run. */
 export interface RunRequest {
   readonly key: string;
   readonly age?: number;
 }
 
-/** Maximum number of bytes of large values that are kept until their event arrives. */
+/** Maximum number of bytes of large values kept until their event arrives. */
 const LARGE_MAX = 33_554_432;
 const KINDS = ["", "stdout", "stderr", "bundles"] as const;
 
@@ -165,7 +165,7 @@ export class RunFollower implements Disposable {
     else this.#listener.input(value);
   }
 
-  /** Everything before these offsets was sent or lost. */
+  /** Everything before these offsets has been sent or lost. */
   #reached(offsets: CodeOffsets): void {
     for (const [stream, offset] of Object.entries(offsets) as [keyof CodeOffsets, number][]) {
       if (offset <= this.#since[stream]) continue;
@@ -189,7 +189,7 @@ export class RunFollower implements Disposable {
     else this.#listener.text(stream, this.#decoders[stream].decode(bytes, { stream: true }));
   }
 
-  /** Returns the values of a bundle, including values that arrived as bytes before it. */
+  /** Returns the values in a bundle, including values whose bytes arrived before it. */
   #dataOf(display: CodeDisplay): Record<string, unknown> {
     const data = { ...display.data };
     for (const { type, offset, size, form } of display.large ?? []) {
@@ -216,7 +216,10 @@ class LargeValues {
     this.#size = this.#chunks.reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
 
-  /** Returns the bytes of a value, and drops them and all earlier bytes; returns undefined if they are not kept. */
+  /**
+   * Returns the bytes of a value, and drops them along with all earlier bytes; returns undefined if they aren't
+   * available.
+   */
   take(offset: number, size: number): Uint8Array | undefined {
     const first = this.#chunks[0];
     const joined = joinBytes(this.#chunks.map(({ bytes }) => bytes));

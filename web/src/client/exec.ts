@@ -1,5 +1,5 @@
-// The outcome of a command as one value: the command runs to its end, even if the connection is lost, and the first
-// bytes of its output are kept.
+// The outcome of a command as one value: the command runs to completion even if the connection is lost, and the
+// beginning of its output is kept.
 
 import { HawseError, restarted } from "../wire/errors";
 import { STDERR } from "../wire/frames";
@@ -9,7 +9,7 @@ import { type MethodStream, type StreamData, wasInterrupted } from "./streams";
 
 export interface ExecOptions
   extends Omit<Exec, "argv" | "command" | "since" | "input" | "stdin" | "max_output"> {
-  /** Maximum number of bytes of stdout and stderr to keep, from the start; default: 64 MiB. */
+  /** Maximum number of bytes to keep from the start of stdout and of stderr; default: 64 MiB. */
   max_output?: number;
 }
 
@@ -19,19 +19,19 @@ export interface ExecOutcome extends Omit<ExecResult, "stdout" | "stderr"> {
   readonly stderr: Uint8Array;
   /** stdout as text. */
   readonly text: string;
-  /** Whether output after the kept bytes was dropped. */
+  /** Whether any output after the bytes kept was dropped. */
   readonly truncated: boolean;
 }
 
 /**
- * Bytes of each stream that are kept by default, as in the Python client. For longer output, read the `output` of a
- * process.
+ * Number of bytes of each stream kept by default, as in the Python client. For longer output, read a process's
+ * `output`.
  */
 const OUTPUT_MAX = 67_108_864;
 
 /**
- * Runs a command and collects its output. Throws HawseError with the code `too_large` if output was lost before it was
- * received, and `outcome_unknown` if the sandbox was restarted during the command.
+ * Runs a command and collects its output. Throws HawseError with code `too_large` if output was lost before it was
+ * received, or `outcome_unknown` if the sandbox was restarted during the command.
  *
  * @param open - Opens the call with a key.
  */
@@ -74,7 +74,7 @@ function outcome(end: ExecResult, output: Record<"stdout" | "stderr", Output>, l
 
 /** Collects the first bytes of one stream. */
 class Output {
-  /** Position after the last received byte. */
+  /** Position after the last byte received. */
   offset = 0;
   readonly #stream: string;
   readonly #limit: number;
@@ -95,7 +95,7 @@ class Output {
     this.offset = offset + bytes.length;
   }
 
-  /** Throws if the server no longer has bytes before `offset` that have not been received. */
+  /** Throws if the server no longer has the bytes before `offset` that haven't been received. */
   reach(offset: number): void {
     const missing = offset - this.offset;
     if (missing <= 0) return;

@@ -1,5 +1,5 @@
-// The client of the npm package: `GatewayClient` with sandboxes and checks of its arguments. The page uses
-// `GatewayClient`, and loads the rest only when needed.
+// The npm package's client: `GatewayClient` with sandboxes and argument checks. The page uses `GatewayClient`, and
+// loads the rest only when needed.
 
 import { MisuseError } from "../wire/errors";
 import { type ClientOptions, GatewayClient } from "./client";
@@ -27,12 +27,12 @@ export class HawseClient extends GatewayClient {
     super.connect();
   }
 
-  /** Returns the sandbox `id` with its methods: `client.sandbox("local").exec("make")`. */
+  /** Returns an object with the methods of sandbox `id`: `client.sandbox("local").exec("make")`. */
   sandbox(id = "local"): SandboxHandle {
     return sandboxHandle(this, id);
   }
 
-  /** Creates and finds sandboxes of the gateway: `client.sandboxes.create({ template: "python" })`. */
+  /** Creates and finds sandboxes on the gateway: `client.sandboxes.create({ template: "python" })`. */
   get sandboxes(): Sandboxes {
     return new Sandboxes(this);
   }

@@ -1,5 +1,5 @@
-// A sandbox as an object. Each method of the protocol is a function, and further functions combine several calls:
-// commands with their output, files as bytes, and the output of a process across lost connections.
+// A sandbox as an object. Each protocol method is a function, and further functions combine several calls: commands
+// with their output, files as bytes, and process output that continues across lost connections.
 
 import { randomId } from "../base/random-id";
 import { STDERR } from "../wire/frames";
@@ -12,7 +12,7 @@ import { collectExec, type ExecOptions, type ExecOutcome } from "./exec";
 import { joinBytes } from "./join-bytes";
 import { MethodStream, wasInterrupted } from "./streams";
 
-/** The methods of the namespace `P`: `Namespace<"file">["stat"]` is `file.stat`. */
+/** The methods in the namespace `P`: `Namespace<"file">["stat"]` is `file.stat`. */
 export type Namespace<P extends string> = {
   [M in keyof Methods as M extends `${P}.${infer Name}` ? Name : never]: (
     ...args: CallArguments<M>
@@ -42,7 +42,7 @@ export interface ProcessOutput {
 }
 
 export interface WriteOptions extends Omit<FileWrite, "path" | "input"> {
-  /** Called with the number of sent bytes. */
+  /** Called with the number of bytes sent. */
   progress?: (sent: number) => void;
   signal?: AbortSignal;
 }
@@ -50,7 +50,7 @@ export interface WriteOptions extends Omit<FileWrite, "path" | "input"> {
 export type SandboxHandle = SandboxBase & Namespaces;
 
 const ALL_STREAMS: ReadonlySet<string> = new Set(STREAMS);
-/** Number of bytes that are read from a Blob at a time. */
+/** Number of bytes read from a Blob at a time. */
 const SLICE = 262_144;
 
 class SandboxBase {
@@ -68,14 +68,15 @@ class SandboxBase {
     return this.#client.call(method, ...([params, options] as unknown as CallArguments<M>));
   }
 
-  /** Opens a method that sends events or bytes. */
+  /** Calls a method that sends events or bytes. */
   stream<M extends StreamMethod>(method: M, ...[params, request]: CallArguments<M>): MethodStream<M> {
     return new MethodStream(this.#client, method, params ?? {}, { ...request, sandbox: this.id });
   }
 
   /**
-   * Runs a command line (a string) or a program with its arguments to its end, once, even if the connection is lost.
-   * The first 64 MiB of stdout and stderr are kept; if there is more, the outcome is `truncated`. Throws HawseError.
+   * Runs a command line (a string) or a program with its arguments to completion, exactly once, even if the connection
+   * is lost. The first 64 MiB of stdout and stderr are kept; if there is more, the outcome is marked as `truncated`.
+   * Throws HawseError.
    */
   exec(command: string | readonly string[], options: ExecOptions = {}): Promise<ExecOutcome> {
     const open = (params: Exec) => this.stream("exec", params, { key: randomId() });
@@ -83,15 +84,15 @@ class SandboxBase {
   }
 
   /**
-   * Runs code to its end, even if the connection is lost, and returns its output and results. An error in the code is
-   * part of the outcome. Throws HawseError if the code could not be run.
+   * Runs code to completion, even if the connection is lost, and returns its output and results. An error in the code
+   * is part of the outcome. Throws HawseError if the code couldn't be run.
    */
   async run(source: string, options: CodeOptions = {}): Promise<CodeOutcome> {
     const { runCode } = await import("./code-outcome");
     return await runCode(this as unknown as SandboxHandle, source, options);
   }
 
-  /** Yields the whole output of a process; continues at the exact byte after a lost connection. */
+  /** Yields all of a process's output; if the connection is lost, continues at the exact byte. */
   async *output(id: string): AsyncGenerator<ProcessOutput, void> {
     const since = { stdout: 0, stderr: 0 };
     let instance: string | undefined;
@@ -115,7 +116,9 @@ class SandboxBase {
     }
   }
 
-  /** Yields the bytes of a file; continues after a lost connection if the file has not changed. Throws HawseError. */
+  /**
+   * Yields the bytes of a file; if the connection is lost, continues unless the file has changed. Throws HawseError.
+   */
   async *read(path: string, options: Omit<FileRead, "path"> = {}): AsyncGenerator<Uint8Array, void> {
     const start = options.offset ?? 0;
     let offset = start;
@@ -139,14 +142,14 @@ class SandboxBase {
     }
   }
 
-  /** Returns a whole file as text. Throws HawseError. */
+  /** Returns the whole file as text. Throws HawseError. */
   async readText(path: string): Promise<string> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of this.read(path)) chunks.push(chunk);
     return new TextDecoder().decode(joinBytes(chunks));
   }
 
-  /** Replaces a file atomically; continues the upload after a lost connection. Throws HawseError. */
+  /** Replaces a file atomically; if the connection is lost, continues the upload. Throws HawseError. */
   async write(
     path: string,
     data: string | Uint8Array | Blob,
@@ -193,7 +196,7 @@ class SandboxBase {
   }
 }
 
-/** Returns an object for the sandbox `id`. It holds no resources and does not have to be closed. */
+/** Returns an object for sandbox `id`. It holds no resources and doesn't have to be closed. */
 export function sandboxHandle(client: GatewayClient, id: string): SandboxHandle {
   const sandbox = new SandboxBase(client, id);
   for (const prefix of NAMESPACES) {

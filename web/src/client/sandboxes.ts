@@ -1,5 +1,5 @@
-// The sandboxes of a gateway: creates, finds, changes and deletes them. If the outcome of a call is lost with the
-// connection, the call is repeated with the sandbox's id.
+// A gateway's sandboxes: creates, finds, changes and deletes them. If the connection is lost before the outcome of a
+// call arrives, the call is repeated with the sandbox's id.
 
 import { randomId } from "../base/random-id";
 import { HawseError } from "../wire/errors";
@@ -33,8 +33,8 @@ export class Sandboxes {
   }
 
   /**
-   * Creates a sandbox, starts it and returns it. The same `id` with the same options returns the existing sandbox.
-   * Without an `id`, the sandbox gets a random id. Throws HawseError.
+   * Creates a sandbox, starts it and returns it. Calling it again with the same `id` and options returns the existing
+   * sandbox. Without an `id`, the sandbox gets a random one. Throws HawseError.
    */
   async create(options: SandboxCreate = {}): Promise<SandboxHandle> {
     const create = async (prefix: string): Promise<SandboxHandle> => {
@@ -45,19 +45,19 @@ export class Sandboxes {
     try {
       return await create("s-");
     } catch (problem) {
-      // Users with rights only in their own sandboxes have a prefix for their ids.
+      // Users who only have access to their own sandboxes must use an id prefix.
       const prefix = problem instanceof HawseError && !options.id ? problem.details.prefix : undefined;
       if (typeof prefix !== "string") throw problem;
       return await create(prefix);
     }
   }
 
-  /** Returns the gateway's record of a sandbox without starting it. Throws HawseError. */
+  /** Returns the gateway's record of a sandbox, without starting the sandbox. Throws HawseError. */
   async get(id: string): Promise<SandboxInfo> {
     return await this.#client.call("sandbox.get", { id }, { key: randomId() });
   }
 
-  /** Returns the sandboxes that have all of the labels, without starting them. Throws HawseError. */
+  /** Returns the sandboxes that have all of the given labels, without starting them. Throws HawseError. */
   async list(labels: Record<string, string> = {}): Promise<SandboxInfo[]> {
     const found: SandboxInfo[] = [];
     let after: string | null = null;
@@ -73,27 +73,31 @@ export class Sandboxes {
     return found;
   }
 
-  /** Reports the sandboxes that have all of the labels, and then their changes. */
+  /** Reports the sandboxes that have all of the given labels, and then any changes to them. */
   watch(params: SandboxWatch = {}): MethodStream<"sandbox.watch"> {
     return new MethodStream(this.#client, "sandbox.watch", params);
   }
 
-  /** Returns the templates of the gateway, for `create`. Throws HawseError. */
+  /** Returns the gateway's templates, for use with `create`. Throws HawseError. */
   async templates(): Promise<TemplateInfo[]> {
     return (await this.#client.call("template.list", {}, { key: randomId() })).templates;
   }
 
-  /** Starts a sandbox, even if it was stopped. A sleeping sandbox is also started by any call. Throws HawseError. */
+  /**
+   * Starts a sandbox, even if it was stopped. A sleeping sandbox is also started by any call to it. Throws HawseError.
+   */
   async start(id: string): Promise<SandboxInfo> {
     return await this.#manage("sandbox.start", { id });
   }
 
-  /** Ends all processes of a sandbox, and refuses calls until `start`. Its files are kept. Throws HawseError. */
+  /**
+   * Ends all processes in a sandbox, and refuses calls until `start` is called. Its files are kept. Throws HawseError.
+   */
   async stop(id: string): Promise<SandboxInfo> {
     return await this.#manage("sandbox.stop", { id });
   }
 
-  /** Suspends all processes of a sandbox, and refuses calls until `resume`. Throws HawseError. */
+  /** Suspends all processes in a sandbox, and refuses calls until `resume` is called. Throws HawseError. */
   async pause(id: string): Promise<SandboxInfo> {
     return await this.#manage("sandbox.pause", { id });
   }
@@ -103,12 +107,14 @@ export class Sandboxes {
     return await this.#manage("sandbox.resume", { id });
   }
 
-  /** Changes the environment, labels and times of a sandbox. Omitted fields keep their values. Throws HawseError. */
+  /**
+   * Changes a sandbox's environment, labels and times. Fields that are omitted keep their values. Throws HawseError.
+   */
   async update(id: string, changes: Omit<SandboxUpdate, "id">): Promise<SandboxInfo> {
     return await this.#manage("sandbox.update", { ...changes, id });
   }
 
-  /** Ends all processes of a sandbox, and removes its files. Throws HawseError. */
+  /** Ends all processes in a sandbox and removes its files. Throws HawseError. */
   async delete(id: string): Promise<void> {
     await this.#manage("sandbox.delete", { id });
   }
@@ -122,14 +128,14 @@ export class Sandboxes {
     try {
       return await call();
     } catch (problem) {
-      // "The outcome is no longer known": the gateway was restarted, and keeps sandboxes by their ids.
+      // "The outcome is no longer known": the gateway was restarted, and identifies sandboxes by their ids.
       if (!(problem instanceof HawseError) || problem.code !== "outcome_unknown") throw problem;
     }
     try {
       return await call();
     } catch (problem) {
       const gone = problem instanceof HawseError && problem.code === "not_found";
-      // the first call has deleted it
+      // the first call has already deleted it
       if (method === "sandbox.delete" && gone) return {} as GatewayMethods[M]["result"];
       throw problem;
     }

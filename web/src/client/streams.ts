@@ -1,5 +1,6 @@
 // Calls that send events or bytes, as async iterables. A stream belongs to one connection: if the connection is lost,
-// the stream ends with `interrupted`. Callers reopen streams that can continue at an offset, as `sandbox.ts` does.
+// the stream ends with `interrupted`. If a stream can continue at an offset, the caller reopens it, as `sandbox.ts`
+// does.
 
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { CallOptions } from "../wire/connection";
@@ -18,7 +19,7 @@ import {
 import type { Channel, ChannelHandlers } from "./channels";
 
 /**
- * Bytes of a stream. `kind` is 1 for the first byte stream (output, stdout), 2 for the second (stderr), and 3 for a
+ * Bytes from a stream. `kind` is 1 for the first byte stream (output, stdout), 2 for the second (stderr), and 3 for a
  * screen.
  */
 export interface StreamData {
@@ -31,17 +32,17 @@ export interface StreamData {
 
 type Events<M extends MethodName> = AllMethods[M]["events"];
 
-/** An item of a stream: either an event of the method with its value, or bytes. */
+/** An item in a stream: either one of the method's events, with its value, or bytes. */
 export type StreamItem<M extends MethodName> =
   | { [E in keyof Events<M> & string]: { readonly event: E; readonly value: Events<M>[E] } }[keyof Events<M> &
       string]
   | StreamData;
 
-/** The methods of a client that a stream uses. */
+/** The client methods that a stream uses. */
 export interface StreamSource {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
   onUp(listener: () => void): Disposable;
-  /** The reason why no call can succeed now. */
+  /** Why no call can succeed now. */
   readonly refusal: HawseError | undefined;
   onRefusal(listener: (refusal: HawseError) => void): Disposable;
   limitWait(fail: (error: HawseError) => void): Disposable;
@@ -54,7 +55,7 @@ interface Item {
 
 /**
  * A call in progress. `for await` yields its events and bytes; leaving the loop cancels the call. `await` waits for its
- * result and drops its events and bytes. The channel's credit bounds the unread bytes.
+ * result and drops its events and bytes. The number of unread bytes is limited by the channel's credit.
  */
 export class MethodStream<M extends MethodName>
   implements AsyncIterable<StreamItem<M>>, PromiseLike<MethodResult<M>>
@@ -64,9 +65,9 @@ export class MethodStream<M extends MethodName>
   readonly #request: CallRequest;
   readonly #queue: Item[] = [];
   readonly #result: Promise<MethodResult<M>>;
-  /** Set while the call waits for a connection. */
+  /** Set while the call is waiting for a connection. */
   readonly #waiting = new DisposableList();
-  /** Resolved by an item, by credit or by the end of the call. */
+  /** Resolved when an item or credit arrives or the call ends. */
   readonly #waiters: (() => void)[] = [];
   #resolve!: (value: MethodResult<M>) => void;
   #reject!: (error: HawseError) => void;
@@ -76,7 +77,7 @@ export class MethodStream<M extends MethodName>
   #dropping = false;
   #sent = 0;
 
-  /** Time when the call was first sent; undefined before. */
+  /** Time when the call was first sent; undefined until then. */
   #sentAt: number | undefined;
 
   constructor(
@@ -94,7 +95,7 @@ export class MethodStream<M extends MethodName>
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#result.catch(() => {}); // the loop throws the error as well
+    this.#result.catch(() => {}); // the loop throws the error, too
     const options = { ...request, params };
     this.#waiting.add(source.onUp(() => this.#open(options)));
     this.#open(options);
@@ -105,8 +106,8 @@ export class MethodStream<M extends MethodName>
   }
 
   /**
-   * Calls the method again after the connection was lost, to continue with other parameters. It waits for the next
-   * connection without a limit. With a key, the repetition is the same call.
+   * Calls the method again after the connection was lost, to continue with different parameters. It waits indefinitely
+   * for the next connection. With a key, it counts as the same call.
    */
   again(params: MethodParams<M>): MethodStream<M> {
     return new MethodStream(this.#source, this.method, params, this.#request, this);
@@ -133,7 +134,7 @@ export class MethodStream<M extends MethodName>
         const next = this.#queue.shift();
         if (next) {
           yield next.item as StreamItem<M>;
-          // consumed only after the loop has processed it, so the loop paces the sender
+          // consumed only once the loop has processed it, so the loop controls the sender's pace
           this.#channel?.consume(next.cost);
         } else if (this.#ended) {
           if (this.#error) throw this.#error;
@@ -145,7 +146,7 @@ export class MethodStream<M extends MethodName>
     }
   }
 
-  /** The position of the next byte of input. To continue an earlier input, set it before the first `write`. */
+  /** The position of the next input byte. To continue earlier input, set it before the first `write`. */
   get inputOffset(): number {
     return this.#sent;
   }
@@ -155,7 +156,7 @@ export class MethodStream<M extends MethodName>
   }
 
   /**
-   * Sends input, and returns when the server has granted credit for all of it. Throws HawseError if the call has ended.
+   * Sends input, and returns once the server has granted credit for all of it. Throws HawseError if the call has ended.
    */
   async write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
@@ -176,7 +177,7 @@ export class MethodStream<M extends MethodName>
     this.#channel?.end();
   }
 
-  /** Ends the subscription, but not the command or process that it follows. */
+  /** Ends the subscription, but not the command or process being followed. */
   cancel(): void {
     if (this.#ended) return;
     this.#channel?.cancel();
@@ -243,7 +244,7 @@ export class MethodStream<M extends MethodName>
   }
 }
 
-/** Returns whether the connection was lost, so that a call that continues at an offset can be repeated. */
+/** Returns whether the connection was lost. If so, a call that can continue at an offset can be repeated. */
 export function wasInterrupted(error: unknown): boolean {
   return error instanceof HawseError && error.code === interrupted("").code;
 }

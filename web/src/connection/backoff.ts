@@ -1,20 +1,22 @@
-// Retry delays. The first retry is immediate. Then the upper bound of the delay doubles, up to 2 s for about half a
-// minute and up to 10 s later. Delays have full jitter, so that a thousand browsers do not reconnect at the same moment
-// after the gateway restarts.
+// Retry delays. The first retry is immediate. After that, the upper bound for the delay doubles each time: up to 2 s
+// for about half a minute, and up to 10 s after that. Delays have full jitter, so that a thousand browsers don't
+// reconnect at the same moment after the gateway restarts.
 
 /**
- * Milliseconds before the first retry. Most interruptions are short, so it waits only until the old socket is closed.
+ * Delay before the first retry, in milliseconds. Most interruptions are short, so it's just long enough for the old
+ * socket to close.
  */
 export const FIRST_RETRY = 50;
-/** Upper bound of the second delay in milliseconds. */
+/** Upper bound for the second delay, in milliseconds. */
 const BASE = 200;
 /**
- * Upper bound in milliseconds of the delays before the first `SHORT_ATTEMPTS` attempts, because most outages are short.
+ * Upper bound for each delay during the first `SHORT_ATTEMPTS` attempts, in milliseconds. It is short because most
+ * outages are short.
  */
 export const SHORT_WAIT = 2_000;
-/** Number of attempts with short delays. They take half a minute on average. */
+/** Number of attempts with short delays. Together, they take half a minute on average. */
 export const SHORT_ATTEMPTS = 30;
-/** Upper bound of every delay in milliseconds. */
+/** Upper bound for any delay, in milliseconds. */
 export const LONGEST_WAIT = 10_000;
 
 export class Backoff {

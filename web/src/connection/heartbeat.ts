@@ -1,21 +1,22 @@
 // Measures the round-trip time and detects dead connections. It sends a ping every few seconds. If no message arrives
-// for too long after a ping, the connection is dead, even if the operating system reports it as open.
+// within a time limit after a ping, the connection is considered dead, even if the operating system reports it as open.
 
-/** Milliseconds between pings. Common proxies close a connection that is idle for 60 s. */
+/** Milliseconds between pings. Common proxies close connections that are idle for 60 s. */
 export const PING_INTERVAL = 5_000;
 /**
- * Milliseconds between the first pings, which are more frequent: while the page loads, a round trip measures the page
- * rather than the network.
+ * Milliseconds between the first pings, which are more frequent because a round trip while the page is loading measures
+ * the page rather than the network.
  */
 const FIRST_PINGS = 4;
 const FIRST_PING_INTERVAL = 1_000;
-/** Milliseconds without any message after a ping until the connection counts as dead. */
+/** How long to wait for a message after a ping before the connection is considered dead, in milliseconds. */
 export const RESPONSE_TIMEOUT = 10_000;
 /**
- * The same after `probe`, which is called when the connection may be dead, for example after the computer has woken up.
+ * The same after `probe` is called, which happens when the connection may be dead, for example after the computer has
+ * woken up.
  */
 export const PROBE_TIMEOUT = 3_000;
-/** Number of round trips in the median, so that one slow pong does not change the displayed time. */
+/** Number of round trips used for the median, so that one slow pong doesn't change the time displayed. */
 const SAMPLES = 10;
 
 export interface HeartbeatOptions {
@@ -61,7 +62,7 @@ export class Heartbeat {
   }
 
   /**
-   * Called when a message has arrived. Every message counts, because on a slow network a pong can be queued behind a
+   * Called when a message has arrived. Any message counts, because on a slow network a pong can be queued behind a
    * whole window of output.
    */
   received(): void {
@@ -77,7 +78,7 @@ export class Heartbeat {
 
   #next(): void {
     this.#options.ping(this.#now());
-    // A second ping must not extend the deadline of an unanswered ping.
+    // A second ping must not extend the deadline for an unanswered one.
     this.#deadline ??= setTimeout(() => this.#options.dead(), RESPONSE_TIMEOUT);
     const delay = ++this.#beats < FIRST_PINGS ? FIRST_PING_INTERVAL : PING_INTERVAL;
     this.#timer = setTimeout(() => this.#next(), delay);

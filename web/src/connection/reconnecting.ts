@@ -1,4 +1,4 @@
-// A connection that reconnects: when one WebSocket ends, it decides whether and when to open the next.
+// A connection that reconnects: when a WebSocket ends, it decides whether and when to open the next one.
 //
 //   idle ──connect──▶ connecting ──welcome──▶ live
 //   connecting, live ──connection lost──▶ waiting ──timer, resume hint, retryNow──▶ connecting
@@ -17,7 +17,7 @@ import { type ConnectionEnd, type TransportOptions, WebSocketTransport } from ".
 export type ConnectionState =
   | { readonly phase: "idle" | "live" | "closed" }
   | { readonly phase: "connecting"; readonly attempt: number }
-  /** `retryAt`: the time of the next attempt, on the clock of performance.now(). */
+  /** `retryAt`: the time of the next attempt, on the performance.now() clock. */
   | {
       readonly phase: "waiting";
       readonly attempt: number;
@@ -56,7 +56,7 @@ export class ReconnectingConnection {
   }
 
   readonly onState = this.#onState.on;
-  /** Fires when a new connection has received `welcome`. Channels of earlier connections are closed. */
+  /** Fires when a new connection has received `welcome`. Channels from earlier connections are closed. */
   readonly onUp = this.#onUp.on;
   /** Fires when a connection that had received `welcome` has ended. */
   readonly onDown = this.#onDown.on;
@@ -68,7 +68,7 @@ export class ReconnectingConnection {
     return this.#state;
   }
 
-  /** The current connection; undefined if it is not live. */
+  /** The current connection; undefined if it isn't live. */
   get connection(): Connection | undefined {
     return this.#state.phase === "live" ? this.#transport?.connection : undefined;
   }
@@ -89,7 +89,7 @@ export class ReconnectingConnection {
     this.#attempt();
   }
 
-  /** Called when the environment has changed: retries immediately, or checks whether the connection still works. */
+  /** Called when the environment has changed: retries immediately, or checks that the connection still works. */
   resumeHint(): void {
     if (this.#state.phase === "waiting") this.#attempt();
     else if (this.#state.phase === "live") this.#transport?.probe();
@@ -125,7 +125,7 @@ export class ReconnectingConnection {
           this.#onUp.emit(connection);
         },
         event: event => {
-          // The backoff is not reset on `welcome`: if a gateway fails right after it, the client must not retry in a
+          // `welcome` doesn't reset the backoff: if a gateway fails right after it, the client must not retry in a
           // tight loop.
           this.#backoff.reset();
           this.#onEvent.emit(event);

@@ -2,11 +2,12 @@
 
 import { HawseError } from "../wire/errors";
 
-/** Statuses below 500 where a retry can succeed. */
+/** HTTP statuses below 500 that are worth retrying. */
 const RETRIED = new Set([408, 425, 429]);
 
 /**
- * Sends a request and returns the fields of the response. Throws HawseError; it is `retryable` if the network failed.
+ * Sends a request and returns the fields of the response. Throws HawseError, which is `retryable` if the network
+ * failed.
  */
 export async function request(url: URL, init: RequestInit): Promise<Record<string, unknown>> {
   const response = await fetchOrUnavailable(url, { cache: "no-store", credentials: "same-origin", ...init });
@@ -27,8 +28,8 @@ async function fetchOrUnavailable(url: URL, init: RequestInit): Promise<Response
 }
 
 /**
- * If the connection is lost within the response, the request can be sent again. Without TLS, browsers treat a response
- * that is cut off within its headers as complete and without a body.
+ * If the connection is lost during the response, the request can be resent. Without TLS, browsers treat a response that
+ * is cut off in the middle of its headers as complete, with no body.
  */
 async function bodyOrUnavailable(url: URL, response: Response): Promise<Record<string, unknown>> {
   const lost = () =>

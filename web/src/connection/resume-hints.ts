@@ -1,4 +1,4 @@
-// Calls a listener when a lost connection is likely to work again: when the network is available again, the tab becomes
+// Calls a listener when reconnecting is likely to succeed: when the network is available again, the tab becomes
 // visible, or the page is restored from the browser's back-forward cache.
 
 import { type Disposable, DisposableList } from "../base/disposables";

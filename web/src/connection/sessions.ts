@@ -1,5 +1,5 @@
-// Sessions: the gateway exchanges a token for a key and for a cookie that scripts cannot read. Programs at other ports
-// of the host receive the cookie as well, so a request is accepted only with both (docs/wire.md section 1).
+// Sessions: the gateway exchanges a token for a key and a cookie that scripts can't read. Programs on other ports of
+// the host receive the cookie too, so a request is accepted only with both (docs/wire.md section 1).
 
 import { HawseError } from "../wire/errors";
 import { request } from "./requests";
@@ -8,7 +8,7 @@ import { request } from "./requests";
 export const SESSION_HEADER = "Hawse-Session";
 
 export interface SessionInfo {
-  /** The id and key, as sent in the header. */
+  /** The session's id and key, as sent in the header. */
   session: string;
   /** The kind of the user: `owner`, `user`, or `guest` for a share link. */
   kind: string;
@@ -17,7 +17,7 @@ export interface SessionInfo {
 /**
  * Exchanges a token for a session. Throws HawseError.
  *
- * @param known - The sessions of the page. A session that was started with this token is continued.
+ * @param known - The page's sessions. If one was started with this token, it is continued.
  */
 export async function beginSession(
   base: URL,
@@ -34,7 +34,7 @@ export async function beginSession(
   throw new HawseError("internal", "the gateway answered without a session", { retryable: false });
 }
 
-/** Marks a session as used, so that it does not expire. Throws HawseError. */
+/** Marks a session as used so that it doesn't expire. Throws HawseError. */
 export async function keepSession(base: URL, session: string): Promise<void> {
   await request(new URL("v1/session", base), { headers: { [SESSION_HEADER]: session } });
 }

@@ -1,24 +1,24 @@
-// Requests tickets. A browser cannot set headers on a WebSocket, so it sends the token, or the id of its session, over
-// HTTP and connects with the ticket (docs/wire.md section 1).
+// Requests tickets. A browser cannot set headers on a WebSocket, so it sends the token or its session id over HTTP and
+// connects with the ticket it receives (docs/wire.md section 1).
 
 import { HawseError } from "../wire/errors";
 import { request } from "./requests";
 import { SESSION_HEADER } from "./sessions";
 
 /**
- * Milliseconds to wait for a response before sending the request again, while earlier requests continue. The browser
- * may have sent a request on an idle connection that died when the network changed; the next request uses another
- * connection.
+ * How long to wait for a response before resending the request while earlier requests continue, in milliseconds. The
+ * browser may have sent a request on an idle connection that died when the network changed; the next request uses
+ * another connection.
  */
 export const REPEAT_AFTER = 1_000;
 /**
  * Maximum number of concurrent requests. Browsers open at most six connections to a host (HTTP/1.1). If all six are
- * dead, a new one can be opened only after a request has ended, which closes its connection.
+ * dead, a new one can be opened only once a request has ended, because that closes its connection.
  */
 export const REQUESTS_MAX = 5;
 
 /**
- * Returns a single-use ticket, valid for 30 s, from the first request that is answered. Throws HawseError; it is
+ * Returns a single-use ticket, valid for 30 s, from the first request that is answered. Throws HawseError, which is
  * `retryable` if the network failed. `signal` aborts all requests, which closes their connections.
  */
 export function requestTicket(base: URL, token: string, signal: AbortSignal): Promise<string> {
@@ -48,7 +48,7 @@ async function requestFirst(
         const controller = new AbortController();
         running.push(controller);
         if (signal.aborted) end();
-        // The error of a request that was replaced by a newer request does not describe the state of the gateway.
+        // If a request has been replaced by a newer one, its error doesn't describe the state of the gateway.
         const failed = (problem: unknown) => {
           if (signal.aborted || running.includes(controller)) reject(problem);
         };

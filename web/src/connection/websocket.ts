@@ -1,4 +1,4 @@
-// One WebSocket, from the ticket to its end. It passes messages between the socket and a sans-I/O Connection, and
+// A single WebSocket, from the ticket to its end. Passes messages between the socket and a sans-I/O Connection, and
 // reports exactly once how the socket ended and whether to retry.
 
 import { after } from "../base/after";
@@ -9,9 +9,12 @@ import { Heartbeat } from "./heartbeat";
 import { requestTicket } from "./tickets";
 
 export const SUBPROTOCOL = "hawse.v1";
-/** Seconds from the start to `welcome`, so that a network that drops packets does not block for minutes. */
+/**
+ * Timeout in seconds from the start until `welcome`, so that a network that drops packets doesn't block the client for
+ * minutes.
+ */
 export const CONNECT_TIMEOUT = 10;
-/** Minimum delay in milliseconds before the retry after close code 4429 (overload). */
+/** Minimum delay before retrying after close code 4429 (overload), in milliseconds. */
 const BACKLOG_DELAY = 2_000;
 /**
  * The close code that the client sends if the server violated the protocol. Browsers can send only 1000 and 3000 to
@@ -21,7 +24,7 @@ const CLOSE_VIOLATION = 3_008;
 
 export type NextAction = "retry" | "sign-in" | "stop";
 
-/** Close codes that are not retried → action and error (docs/wire.md section 7). */
+/** Close codes that aren't retried, mapped to an action and an error (docs/wire.md section 7). */
 const FINAL: Record<number, readonly [NextAction, string]> = {
   1007: ["stop", "invalid_message"],
   1008: ["stop", "protocol_error"],
@@ -30,7 +33,7 @@ const FINAL: Record<number, readonly [NextAction, string]> = {
   4403: ["stop", "forbidden"],
 };
 
-/** An event of a `ClientSocket`, with the fields of its type. */
+/** A `ClientSocket` event, with the fields for its type. */
 export interface SocketEvent {
   readonly type: string;
   /** Set for `message`: text or an ArrayBuffer. */
@@ -42,7 +45,7 @@ export interface SocketEvent {
   readonly message?: string;
 }
 
-/** The part of a WebSocket that a client uses. Browsers, Node 22 and the package `ws` provide it. */
+/** The parts of a WebSocket that a client uses. Browsers, Node 22 and the `ws` package provide them. */
 export interface ClientSocket {
   binaryType: string;
   readonly readyState: number;
@@ -65,19 +68,19 @@ export interface TransportOptions extends ConnectionOptions {
   /** The gateway's URL: the directory that contains `v1/`. */
   base: URL;
   token: string;
-  /** Opens a WebSocket; by default, uses the global WebSocket of browsers and Node 22. */
+  /** Opens a WebSocket; defaults to the global WebSocket in browsers and Node 22. */
   openSocket?: ((url: string, protocol: string) => ClientSocket) | undefined;
-  /** Seconds for one attempt to connect; default: 10. */
+  /** Timeout in seconds for each connection attempt; default: 10. */
   connectTimeout?: number | undefined;
   ticket?: (base: URL, token: string, signal: AbortSignal) => Promise<string>;
 }
 
 export interface TransportHandlers {
-  /** `welcome` has arrived. */
+  /** Called when `welcome` has arrived. */
   up(connection: Connection): void;
   event(event: ConnectionEvent): void;
   roundTrip(milliseconds: number): void;
-  /** Called exactly once, as the last call. */
+  /** Called exactly once, after all other callbacks. */
   down(end: ConnectionEnd): void;
 }
 
@@ -93,7 +96,7 @@ export class WebSocketTransport {
   #socketError = "";
   #ended = false;
   #notBefore = 0;
-  /** The `error` without a channel that the server sent before closing. */
+  /** The `error` message without a channel that the server sent before closing. */
   #fatalError: HawseError | undefined;
 
   constructor(options: TransportOptions, handlers: TransportHandlers) {
@@ -119,13 +122,13 @@ export class WebSocketTransport {
     void this.#connect(() => timer.dispose());
   }
 
-  /** Sends all pending messages of the connection. */
+  /** Sends all of the connection's pending messages. */
   flush(): void {
     if (this.#socket?.readyState !== 1) return;
     for (const message of this.connection.dataToSend()) this.#socket.send(message);
   }
 
-  /** Checks whether the connection still works. */
+  /** Checks that the connection still works. */
   probe(): void {
     if (this.connection.welcome) this.#heartbeat.probe();
   }
@@ -151,7 +154,7 @@ export class WebSocketTransport {
     try {
       this.#open(openSocket(connectUrl(base, ticket), SUBPROTOCOL), onWelcome);
     } catch (problem) {
-      // The URL or the page's security policy forbids the connection, so a retry would fail as well.
+      // The URL or the page's security policy doesn't allow the connection, so a retry would fail as well.
       const error = new HawseError("invalid_params", `no WebSocket can be opened: ${textOf(problem)}`);
       this.#end({ action: "stop", error, notBefore: 0 });
     }
@@ -163,7 +166,7 @@ export class WebSocketTransport {
     socket.addEventListener("open", () => this.#ended || this.flush());
     socket.addEventListener("message", event => this.#ended || this.#receive(event.data, onWelcome));
     socket.addEventListener("close", event => this.#ended || this.#closed(event));
-    // `close` follows. Without a listener, an error of the package `ws` would end the process, even after the
+    // `close` follows. Without a listener, an error from the `ws` package would end the process, even after the
     // connection has ended.
     socket.addEventListener("error", event => {
       this.#socketError = event.message ?? "";

@@ -1,4 +1,4 @@
-// The table of the user's actions. The palette, the menus, the shortcuts and the list of shortcuts are derived from it.
+// The table of user actions. The palette, the menus, the shortcuts and the list of shortcuts are derived from it.
 
 import { createKeybindingsHandler } from "tinykeys";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -6,23 +6,21 @@ import { type Disposable, DisposableList } from "../base/disposables";
 export interface Action {
   /** Unique name. */
   readonly id: string;
-  /**
-   * Title in the imperative, as in a menu. It is a function if it depends on the state; the function can read signals.
-   */
+  /** Title in the imperative, as in a menu. If it depends on the state, it's a function, which can read signals. */
   readonly label: string | (() => string);
-  /** Heading of the action in the list of shortcuts and in menus. */
+  /** Heading for the action in the list of shortcuts and in menus. */
   readonly group: string;
-  /** Shortcuts in the notation of tinykeys, for Apple's systems and for other systems. */
+  /** Shortcuts in tinykeys notation, for Apple systems and for other systems. */
   readonly keys?: { readonly mac: string; readonly other: string };
-  /** Whether the action handles its `keys` now; default: always. Otherwise the focused element receives them. */
+  /** Whether the action handles its `keys` now; default: always. If it doesn't, the focused element receives them. */
   readonly keysFree?: () => boolean;
-  /** Additional keys on all systems, which the action always handles. */
+  /** Additional keys for all systems, which the action always handles. */
   readonly also?: string;
-  /** Whether the page's menu contains the action. */
+  /** Whether the page's menu includes the action. */
   readonly menu?: boolean;
   /** Whether the action is possible now; default: always. */
   readonly available?: () => boolean;
-  /** For an action that switches something on or off: whether it is on. */
+  /** For an action that turns something on or off: whether it is on. */
   readonly checked?: () => boolean;
   run(): void;
 }
@@ -41,12 +39,12 @@ export class Actions implements Disposable {
   readonly #disposables = new DisposableList();
   #handle: (event: Event) => void = () => {};
 
-  /** `mac` selects the shortcuts of Apple's systems. */
+  /** `mac` selects the shortcuts for Apple systems. */
   constructor(mac: boolean) {
     this.#mac = mac;
   }
 
-  /** Adds actions. Throws Error if an id or a shortcut is in use. */
+  /** Adds actions. Throws Error if an id or a shortcut is already in use. */
   add(...actions: Action[]): void {
     for (const action of actions) {
       const keys = this.#keysOf(action)?.toLowerCase();
@@ -74,14 +72,14 @@ export class Actions implements Disposable {
     if (action && isAvailable(action)) action.run();
   }
 
-  /** Returns the shortcut of the action as displayed, such as `Ctrl+Shift+F` or `⌘F`. */
+  /** Returns the action's shortcut as displayed, such as `Ctrl+Shift+F` or `⌘F`. */
   shortcut(id: string): string | undefined {
     const action = this.#actions.get(id);
     const keys = action && this.#keysOf(action);
     return keys && keysForPeople(keys, this.#mac);
   }
 
-  /** Handles the shortcuts of `target` before the elements in it receive the keys. */
+  /** Handles the shortcuts of `target` before the elements inside it receive the keys. */
   listen(target: EventTarget): void {
     this.#disposables.listen(target, "keydown", event => this.#handle(event), { capture: true });
   }

@@ -1,10 +1,11 @@
-// The bar between two panes. It is dragged with the pointer, moved with the arrow keys, and reset by a double click.
+// The bar between two panes. It can be dragged with the pointer, moved with the arrow keys, and reset with a double
+// click.
 
 import { type Disposable, DisposableList } from "../base/disposables";
 import { cssLength, type Divider, equalize, moveDivider, type Tree } from "./tree";
 import type { Workspace } from "./workspace";
 
-/** An arrow key moves a divider by this fraction of the page. */
+/** How far an arrow key moves a divider, as a fraction of the page. */
 const KEY_STEP = 0.02;
 const KEYS: Record<string, number> = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 
@@ -58,7 +59,7 @@ export class DividerBar implements Disposable {
     this.#reshape(tree => moveDivider(tree, this.#divider, step * KEY_STEP));
   }
 
-  /** The listeners are on the parent, because each move replaces the bar. */
+  /** The listeners are on the parent because each move replaces the bar. */
   #drag(down: PointerEvent): void {
     down.preventDefault();
     const row = this.#divider.direction === "row";
@@ -81,7 +82,7 @@ export class DividerBar implements Disposable {
   }
 }
 
-/** The focused divider before a move, which replaces it. */
+/** The divider that had the focus before a move, which replaces it. */
 let focused = "";
 
 function nameOf(key: number, { path, index }: Divider): string {

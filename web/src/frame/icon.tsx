@@ -9,7 +9,7 @@ export interface IconProps {
   size?: number;
 }
 
-/** The icon has no name for screen readers, because the element around it has a name. */
+/** The icon has no accessible name, because the element around it has one. */
 export function Icon({ icon, size = 18 }: IconProps) {
   const parts = icon.map(([tag, attributes]) => h(tag, attributes));
   return (

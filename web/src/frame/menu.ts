@@ -1,4 +1,4 @@
-// A menu at an element or at a point. Arrow keys, Home, End and letters select an item; Escape or a click outside
+// A menu shown at an element or a point. Arrow keys, Home, End and letters select an item; Escape or a click outside
 // closes it.
 
 import { DisposableList } from "../base/disposables";
@@ -12,21 +12,20 @@ export interface MenuItem {
   run(): void;
 }
 
-/** Groups of items, separated by a line. */
+/** Groups of items, separated by lines. */
 export type MenuGroups = readonly (readonly MenuItem[])[];
 
 export interface MenuPlace {
   readonly x: number;
   readonly y: number;
-  /** Whether `x` is the right edge of the menu. */
+  /** Whether `x` is the menu's right edge. */
   readonly alignRight?: boolean;
 }
 
 const GAP = 4;
 
 /**
- * Opens a menu and focuses it. `closed` is called when it has closed; `chosen` states whether the user has chosen an
- * item.
+ * Opens a menu and focuses it. `closed` is called once it has closed; `chosen` says whether the user chose an item.
  *
  * Returns a function that adds an item at the end of the last group while the menu is open.
  */
@@ -103,7 +102,7 @@ function below(element: HTMLElement): MenuPlace {
   return { x: alignRight ? right : left, y: bottom + GAP, alignRight };
 }
 
-/** Moves the menu to its position, or to the nearest position where it is completely visible. */
+/** Moves the menu to its position, or to the nearest position where it's fully visible. */
 function put(menu: HTMLElement, { x, y, alignRight }: MenuPlace): void {
   const { offsetWidth: width, offsetHeight: height } = menu;
   const left = Math.max(GAP, Math.min(alignRight ? x - width : x, innerWidth - width - GAP));

@@ -1,5 +1,5 @@
-// The command palette: finds an action by a part of its name and runs it. The module is loaded when the palette is
-// first opened.
+// The command palette: finds an action by part of its name and runs it. The module is loaded when the palette is first
+// opened.
 
 import uFuzzy from "@leeoniya/ufuzzy";
 import { type ReadonlySignal, useComputed } from "@preact/signals";
@@ -10,14 +10,14 @@ import type { Disposable } from "../base/disposables";
 import { type Action, type Actions, labelOf } from "./actions";
 import { Icon } from "./icon";
 
-/** An entry other than an action, such as a tab to switch to. */
+/** An entry that isn't an action, such as a tab to switch to. */
 export type Entry = Pick<Action, "id" | "group" | "run"> & { label: string; icon?: IconNode | undefined };
 
 export interface PaletteOptions {
   actions: Actions;
-  /** The icons of actions, by id. */
+  /** Action icons, keyed by id. */
   icons: Readonly<Record<string, IconNode>>;
-  /** Returns further entries. */
+  /** Returns additional entries. */
   more: () => Entry[];
   typed: () => string | undefined;
   /** Called when the palette has closed without running an action. */
@@ -26,7 +26,7 @@ export interface PaletteOptions {
 
 const search = new uFuzzy({ intraMode: 1 });
 
-/** Returns the entries that match, the best match first; returns all entries for an empty text. */
+/** Returns the matching entries, best match first; returns all entries if the text is empty. */
 export function matching(entries: readonly Entry[], text: string): Entry[] {
   const needle = text.trim();
   if (!needle) return [...entries];
@@ -39,7 +39,7 @@ export function matching(entries: readonly Entry[], text: string): Entry[] {
 export function openPalette({ actions, icons, more, typed, closed }: PaletteOptions): void {
   const entries: Entry[] = [
     ...actions.available
-      .filter(({ id }) => id !== "palette") // it is open
+      .filter(({ id }) => id !== "palette") // already open
       .map(action => ({
         id: action.id,
         group: action.group,
@@ -61,13 +61,13 @@ export function openPalette({ actions, icons, more, typed, closed }: PaletteOpti
 }
 
 export interface Found {
-  /** The best first. */
+  /** Best match first. */
   readonly entries: readonly Entry[];
   /** A note about the entries, shown below them. */
   readonly status: string;
 }
 
-/** Finds entries from another source for each typed text. */
+/** Finds entries from another source for the text typed. */
 export interface EntrySource extends Disposable {
   readonly found: ReadonlySignal<Found>;
   search(text: string): void;
@@ -76,22 +76,22 @@ export interface EntrySource extends Disposable {
 export interface ChooserOptions {
   /** Name of the text field. */
   label: string;
-  /** Shown if no entry matches. */
+  /** Shown if no entries match. */
   empty?: string;
   entries: readonly Entry[] | EntrySource;
-  /** Returns the shortcut of an entry as displayed. */
+  /** Returns an entry's shortcut as displayed. */
   shortcut?: (id: string) => string | undefined;
-  /** Returns the initial text; undefined if the user has closed the palette. */
+  /** Returns the initial text, or undefined if the user has closed the palette. */
   typed: () => string | undefined;
-  /** Called when the dialog has closed without a choice. */
+  /** Called when the dialog was closed without a choice. */
   closed: () => void;
 }
 
 const NONE: Found = { entries: [], status: "" };
-/** Maximum number of displayed entries. */
+/** Maximum number of entries displayed. */
 const SHOWN = 300;
 
-/** Lets the user choose one of the entries by a part of its label. */
+/** Lets the user choose an entry by typing part of its label. */
 export function openChooser({ label, empty = "", entries, shortcut, typed, closed }: ChooserOptions): void {
   const first = typed();
   if (first === undefined) return;

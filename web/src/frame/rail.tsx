@@ -1,4 +1,4 @@
-// The rail: a column of icons, with the selected view beside it. It is hidden by default.
+// The rail: a column of icons with the selected view beside it. Hidden by default.
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
@@ -10,9 +10,9 @@ import type { Registry } from "./registry";
 export interface RailState {
   /** Whether the rail is shown. */
   readonly open: Signal<boolean>;
-  /** Id of the view beside the icons; empty if no view is open. */
+  /** Id of the view next to the icons; empty if no view is open. */
   readonly view: Signal<string>;
-  /** Whether the page, not the user, has opened the view, after a reload. */
+  /** Whether the view was opened by the page after a reload, rather than by the user. */
   restored?: boolean;
 }
 

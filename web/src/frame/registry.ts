@@ -1,12 +1,9 @@
-// The kinds of panes and the rail views of this page.
+// The kinds of panes and the rail views on this page.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { PaneKind, RailView } from "./pane";
 
-/**
- * An entry of the palette from a module that is loaded after the first prompt, and which is therefore not an action of
- * the page.
- */
+/** A palette entry from a module that is loaded after the first prompt, so it isn't one of the page's actions. */
 export interface ViewCommand {
   /** Unique name. */
   readonly id: string;
@@ -22,7 +19,7 @@ export class Registry {
   readonly #more: () => Promise<void>;
   #loading: Promise<void> | undefined;
 
-  /** Entries of the palette. */
+  /** The palette entries. */
   readonly commands: ViewCommand[] = [];
 
   /** `more` registers everything that is not needed immediately. */
@@ -30,7 +27,7 @@ export class Registry {
     this.#more = more;
   }
 
-  /** Registers everything. Rejects if a module cannot be loaded; a later call tries again. */
+  /** Registers everything. Rejects if a module can't be loaded; a later call retries. */
   load(): Promise<void> {
     this.#loading ??= this.#more().catch(error => {
       this.#loading = undefined;
@@ -52,13 +49,13 @@ export class Registry {
     this.#views.value = [...this.#views.value, view];
   }
 
-  /** Returns the kind of pane with this name. Rejects if its module cannot be loaded. */
+  /** Returns the kind of pane with this name. Rejects if its module can't be loaded. */
   async pane(kind: string): Promise<PaneKind | undefined> {
     if (!this.#kinds.has(kind)) await this.load();
     return this.#kinds.get(kind);
   }
 
-  /** The views in the order of their entries. */
+  /** The views, in the order of their entries. */
   get rail(): ReadonlySignal<readonly RailView[]> {
     return this.#views;
   }

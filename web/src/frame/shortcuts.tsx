@@ -5,7 +5,7 @@ import { render } from "preact";
 import { type Action, type Actions, labelOf } from "./actions";
 import { Icon } from "./icon";
 
-/** Shortcuts that are not actions of the page. */
+/** Shortcuts that don't belong to an action of the page. */
 export interface Fixed {
   group: string;
   label: string;
@@ -17,7 +17,7 @@ interface Line {
   keys: string;
 }
 
-/** Returns the shortcuts by group, in the order of the action table. */
+/** Returns the shortcuts by group, in the same order as in the action table. */
 export function groupsOf(actions: Actions, fixed: readonly Fixed[]): Map<string, Line[]> {
   const groups = new Map<string, Line[]>();
   const add = (group: string, line: Line) => groups.set(group, [...(groups.get(group) ?? []), line]);

@@ -1,5 +1,5 @@
-// Places the panes of the workspace: loads the panes of the current tab and gives each pane its rectangle. The elements
-// of all panes are siblings, so a change of the tree never moves an element to another parent.
+// Positions the workspace's panes: loads the current tab's panes and gives each one its rectangle. The elements of all
+// panes are siblings, so changing the tree never moves an element to another parent.
 
 import { effect, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -22,7 +22,7 @@ import type { Workspace } from "./workspace";
 /** Matches devices with larger touch targets, as in shell-fold.css. */
 const LARGE = matchMedia("(pointer: coarse), (max-width: 700px)");
 
-/** Maximum number of loaded panes in hidden tabs. Each pane costs about as much as a terminal's channel. */
+/** Maximum number of panes kept loaded in hidden tabs. Each costs about as much as a terminal's channel. */
 const MAX_HIDDEN = 8;
 
 interface Hosted extends Disposable {
@@ -40,10 +40,10 @@ export class Stage implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #hosts = new Map<number, Hosted>();
   #dividers: DividerBar[] = [];
-  /** The module of the dividers, which is loaded with the first split. */
+  /** The divider module, which is loaded with the first split. */
   #bars: typeof import("./divider-bar") | undefined;
 
-  /** `close` is called when the user has clicked the close button of the pane. */
+  /** `close` is called when the user has clicked the pane's close button. */
   constructor(
     element: HTMLElement,
     workspace: Workspace,
@@ -76,7 +76,7 @@ export class Stage implements Disposable {
     for (const [id, host] of this.#hosts) if (!shown.has(id)) untracked(() => setHidden(host, true));
     for (const { leaf, box } of leaves) {
       const host = this.#hosts.get(leaf.id) ?? this.#create(leaf);
-      this.#hosts.delete(leaf.id); // the map is in order of use
+      this.#hosts.delete(leaf.id); // the map is ordered by last use
       this.#hosts.set(leaf.id, host);
       place(host.element, box);
       host.element.classList.toggle("single", leaves.length === 1);
@@ -87,7 +87,7 @@ export class Stage implements Disposable {
     this.#dropUnused(shown);
   }
 
-  /** Returns the ids of the panes that are folded to one line. */
+  /** Returns the ids of the panes folded to one line. */
   #folded(): ReadonlySet<number> {
     const panes = [...this.#workspace.panes.value];
     return new Set(panes.flatMap(([id, pane]) => (pane.folded?.value ? id : [])));
@@ -100,14 +100,14 @@ export class Stage implements Disposable {
           this.#bars = bars;
           untracked(() => this.#show());
         })
-        .catch(() => {}); // retried at the next change of the panes
+        .catch(() => {}); // retried the next time the panes change
       return;
     }
     const { DividerBar } = this.#bars;
     this.#dividers = dividers.map(divider => new DividerBar(this.#element, this.#workspace, key, divider));
   }
 
-  /** Disposes of the least recently used panes while too many panes are hidden. */
+  /** Disposes of the least recently used hidden panes until no more than the maximum are left. */
   #dropUnused(shown: ReadonlySet<number>): void {
     const hidden = [...this.#hosts.keys()].filter(id => !shown.has(id));
     for (const id of hidden.slice(0, Math.max(0, hidden.length - MAX_HIDDEN))) this.#drop(id);
@@ -175,7 +175,7 @@ export class Stage implements Disposable {
     host?.dispose();
   }
 
-  /** A pane becomes active when the focus enters it. */
+  /** A pane becomes active when it receives the focus. */
   #focused({ target }: FocusEvent): void {
     const current = this.#workspace.current.value;
     if (!current || !(target instanceof HTMLElement)) return;

@@ -1,13 +1,13 @@
 // A tree of splits as text, for the page's address: `row(60:terminal~id~main,40:editor~path~src/app.py)`.
 //
-// A pane is its kind and its state: names and values, separated by `~`. A split lists the sizes of its children in
-// percent. The text uses only characters that need no escaping in a query. Other characters of a value are written
-// as `*` and four or, after `**`, six hexadecimal digits of their code point.
+// A pane is written as its kind and its state, which consists of names and values, all separated by `~`. A split lists
+// its children with their sizes in percent. The text uses only characters that don't need escaping in a query. Other
+// characters in a value are written as `*` and four or, after `**`, six hexadecimal digits of their code point.
 
 import type { PaneState } from "./pane";
 import { type Direction, type Leaf, MAX_PANES, type Tree } from "./tree";
 
-/** Maximum length in characters of a text to parse; this page does not generate longer texts. */
+/** Maximum length of a text to parse, in characters; this page doesn't generate longer ones. */
 const MAX_LENGTH = 8_000;
 /** Maximum nesting depth of splits. */
 const MAX_DEPTH = 8;
@@ -19,7 +19,7 @@ export function treeToText(tree: Tree): string {
   return `${tree.direction}(${parts.join(",")})`;
 }
 
-/** Parses a tree; returns undefined if `text` is not a tree. `nextId` numbers the panes. */
+/** Parses a tree; returns undefined if `text` isn't a tree. `nextId` assigns ids to the panes. */
 export function treeFromText(text: string, nextId: () => number): Tree | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   return new Reader(text, nextId).read();
@@ -91,7 +91,7 @@ class Reader {
     return { type: "leaf", id: this.#nextId(), kind, state: state satisfies PaneState };
   }
 
-  /** Returns the first group of a match at the current position, and moves past the match. */
+  /** Returns the first group of a match at the current position, and advances past the match. */
   #take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);

@@ -1,4 +1,4 @@
-// The tree of splits of one tab. Its functions are pure and its values immutable: a change returns a new tree.
+// The tree of splits in one tab. The functions are pure and the values immutable: a change returns a new tree.
 
 import type { PaneState } from "./pane";
 
@@ -12,19 +12,19 @@ export interface Leaf {
 
 export interface Split {
   readonly type: "split";
-  /** In a `row`, the children are side by side; in a `column`, one below another. */
+  /** In a `row`, the children are side by side; in a `column`, one below the other. */
   readonly direction: Direction;
-  /** The fraction of each child; the sum is 1. */
+  /** The fraction that each child takes up; they add up to 1. */
   readonly sizes: readonly number[];
   readonly children: readonly Tree[];
 }
 
 export type Tree = Leaf | Split;
 export type Direction = "row" | "column";
-/** Indexes of children, starting at the root. */
+/** Child indexes, starting at the root. */
 export type Path = readonly number[];
 
-/** Fractions of the whole, from 0 to 1. `pixels` are added to each fraction, because folded panes have a fixed size. */
+/** Fractions of the whole, from 0 to 1. `pixels` are added to each fraction because folded panes have a fixed size. */
 export interface Box {
   readonly x: number;
   readonly y: number;
@@ -39,7 +39,7 @@ export interface Divider {
   readonly index: number;
   readonly direction: Direction;
   readonly box: Box;
-  /** The combined area of the two children beside the divider, where it can move. */
+  /** The combined area of the two children next to the divider, within which it can move. */
   readonly range: Box;
 }
 
@@ -50,12 +50,12 @@ export interface Arrangement {
 
 /** The smallest fraction of a split that a divider leaves to a child. */
 export const MIN_SIZE = 0.08;
-/** Maximum number of panes in a tab; more panes would be too small to read. */
+/** Maximum number of panes in a tab; with more, they'd be too small to read. */
 export const MAX_PANES = 12;
 
 /** Size of a folded pane in pixels: its header and a line below it, or a column with its buttons. */
 export const FOLDED: Readonly<Record<Direction, number>> = { column: 76, row: 160 };
-/** The same if the page is narrow or the pointer is a finger: the buttons are below the line. */
+/** The same on a narrow page or if the pointer is a finger: the buttons are below the line. */
 export const FOLDED_LARGE: Readonly<Record<Direction, number>> = { column: 144, row: 160 };
 
 /** Returns a side of a box as a CSS length. */
@@ -71,7 +71,7 @@ export function leavesOf(tree: Tree): Leaf[] {
   return tree.type === "leaf" ? [tree] : tree.children.flatMap(leavesOf);
 }
 
-/** Returns the tree with `added` beside the leaf `id`, which gives up half of its space. */
+/** Returns the tree with `added` next to the leaf `id`, which gives up half of its space. */
 export function splitLeaf(tree: Tree, id: number, direction: Direction, added: Leaf): Tree {
   if (tree.type === "leaf") {
     if (tree.id !== id) return tree;
@@ -89,7 +89,7 @@ export function splitLeaf(tree: Tree, id: number, direction: Direction, added: L
   };
 }
 
-/** Returns the tree without the leaf, whose neighbours get its space; undefined if it was the only leaf. */
+/** Returns the tree without the leaf, whose space goes to its neighbours; undefined if it was the only leaf. */
 export function removeLeaf(tree: Tree, id: number): Tree | undefined {
   if (tree.type === "leaf") return tree.id === id ? undefined : tree;
   const kept: Tree[] = [];
@@ -97,7 +97,7 @@ export function removeLeaf(tree: Tree, id: number): Tree | undefined {
   for (const [index, child] of tree.children.entries()) {
     const rest = removeLeaf(child, id);
     if (!rest) continue;
-    // A split in the same direction as its parent has become part of it.
+    // A split in the same direction as its parent has been merged into it.
     if (rest.type === "split" && rest.direction === tree.direction && rest !== child) {
       kept.push(...rest.children);
       sizes.push(...rest.sizes.map(size => size * (tree.sizes[index] ?? 0)));
@@ -111,14 +111,14 @@ export function removeLeaf(tree: Tree, id: number): Tree | undefined {
 }
 
 /**
- * Returns the tree with the leaf `id` changed to the members of `change`. A different `id` makes it a different pane.
+ * Returns the tree with the members of `change` applied to the leaf `id`. A different `id` makes it a different pane.
  */
 export function updateLeaf(tree: Tree, id: number, change: Partial<Leaf>): Tree {
   if (tree.type === "leaf") return tree.id === id ? { ...tree, ...change } : tree;
   return { ...tree, children: tree.children.map(child => updateLeaf(child, id, change)) };
 }
 
-/** Moves a divider by `delta`, a fraction of the whole tab, as far as both sides keep their minimum size. */
+/** Moves a divider by `delta`, a fraction of the whole tab, but only as far as both sides keep their minimum size. */
 export function moveDivider(tree: Tree, { path, index, direction, range }: Divider, delta: number): Tree {
   const extent = direction === "row" ? range.width : range.height;
   return updateSplit(tree, path, split => {
@@ -131,7 +131,7 @@ export function moveDivider(tree: Tree, { path, index, direction, range }: Divid
   });
 }
 
-/** Gives all children of the divider's split the same size. */
+/** Gives all children in the divider's split the same size. */
 export function equalize(tree: Tree, { path }: Divider): Tree {
   return updateSplit(tree, path, split => ({
     ...split,
@@ -139,7 +139,7 @@ export function equalize(tree: Tree, { path }: Divider): Tree {
   }));
 }
 
-/** `folded` contains the panes that are folded to one line, and `pixels` the size of each. */
+/** `folded` contains the panes folded to one line, and `pixels` the size of each. */
 export function arrange(tree: Tree, folded: ReadonlySet<number> = new Set(), pixels = FOLDED): Arrangement {
   const leaves: { leaf: Leaf; box: Box }[] = [];
   const dividers: Divider[] = [];
@@ -154,7 +154,7 @@ export function arrange(tree: Tree, folded: ReadonlySet<number> = new Set(), pix
       const own = boxes[index] as Box;
       walk(child, own, [...path, index]);
       const next = boxes[index + 1];
-      // A folded pane has no divider beside it.
+      // A folded pane has no divider next to it.
       const fix = fixed[index] !== undefined || fixed[index + 1] !== undefined;
       if (next && !fix) dividers.push(dividerBetween(own, next, { path, index, direction: node.direction }));
     }
@@ -197,7 +197,7 @@ function updateSplit(tree: Tree, path: Path, change: (split: Split) => Split): T
   };
 }
 
-/** Returns the size in pixels of a folded pane in this direction; undefined for a pane with a fractional size. */
+/** Returns the size of a folded pane in this direction, in pixels; undefined for a pane whose size is a fraction. */
 function fixedSize(
   tree: Tree,
   direction: Direction,
@@ -212,8 +212,8 @@ function fixedSize(
 }
 
 /**
- * `fixed` contains the pixels of the folded children; the others share the remaining space. If all children are folded,
- * they share the whole space.
+ * `fixed` contains the sizes of the folded children in pixels; the others share the remaining space. If all children
+ * are folded, they share all of the space.
  */
 function boxesOf({ direction, sizes }: Split, box: Box, fixed: readonly (number | undefined)[]): Box[] {
   const all = !fixed.includes(undefined);

@@ -1,5 +1,5 @@
-// The tabs of the page and their panes: the open panes, the active pane, and their state in the address. The module
-// does not use the DOM; `Stage` places the panes.
+// The page's tabs and their panes: which panes are open, which one is active, and how they're represented in the
+// address. This module doesn't use the DOM; `Stage` positions the panes.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Pane, PaneState, Place } from "./pane";
@@ -19,17 +19,17 @@ export interface Tab {
   /** Unique within the page. */
   readonly key: number;
   readonly tree: Tree;
-  /** Id of the focused pane, or of the pane that was focused last. */
+  /** Id of the pane that has the focus, or had it last. */
   readonly active: number;
 }
 
-/** The kind of terminal panes, whose state contains the `id` of the terminal. */
+/** The kind for terminal panes, whose state contains the `id` of the terminal. */
 export const TERMINAL = "terminal";
 
 export class Workspace {
   readonly #tabs = signal<readonly Tab[]>([]);
   readonly #current = signal(0);
-  /** The loaded panes by the ids of their leaves. */
+  /** The loaded panes, keyed by the ids of their leaves. */
   readonly panes: Signal<ReadonlyMap<number, Pane>> = signal(new Map());
   #lastId = 0;
 
@@ -43,7 +43,7 @@ export class Workspace {
 
   readonly nextId = (): number => ++this.#lastId;
 
-  /** Shows the pane with this state: an open pane, or otherwise a new one. Returns false if the tab is full. */
+  /** Shows the pane with this state: one that is already open, or else a new one. Returns false if the tab is full. */
   open(kind: string, state: PaneState, place: Place = "tab"): boolean {
     const found = this.find(kind, state);
     if (found) {
@@ -86,7 +86,7 @@ export class Workspace {
     });
   }
 
-  /** Selects the next (1) or the previous (-1) tab, wrapping around. */
+  /** Selects the next (1) or previous (-1) tab, wrapping around. */
   step(by: 1 | -1): void {
     const tabs = this.#tabs.value;
     const index = tabs.findIndex(({ key }) => key === this.current.value?.key);
@@ -101,7 +101,7 @@ export class Workspace {
     if (here && next) this.focus(here.key, next.id);
   }
 
-  /** Removes a pane, and its tab if it was the tab's last pane. */
+  /** Removes a pane, along with its tab if it was the last pane there. */
   remove(id: number): void {
     const tab = this.#tabs.value.find(({ tree }) => leavesOf(tree).some(leaf => leaf.id === id));
     if (!tab) return;
@@ -123,8 +123,8 @@ export class Workspace {
   }
 
   /**
-   * Adds a tab for each terminal of `running` that no pane shows. Removes the tabs that contain only a terminal that no
-   * longer runs, except the current tab.
+   * Adds a tab for each terminal in `running` that isn't shown in any pane. Removes tabs that contain nothing but a
+   * terminal that is no longer running, except the current tab.
    */
   syncTerminals(running: readonly string[]): void {
     const alive = new Set(running);
@@ -137,14 +137,17 @@ export class Workspace {
         this.#add({ type: "leaf", id: this.nextId(), kind: TERMINAL, state: { id } });
   }
 
-  /** Returns the trees of the other tabs that could not be restored from a list of terminals. */
+  /** Returns the trees of the other tabs that couldn't be restored from a list of terminals. */
   others(): string[] {
     return this.#tabs.value
       .filter(({ key, tree }) => key !== this.current.value?.key && terminalOf(tree) === undefined)
       .map(({ tree }) => treeToText(tree));
   }
 
-  /** Shows the tab that `text` describes: an open tab, or otherwise a new one. Returns false if `text` is malformed. */
+  /**
+   * Shows the tab described by `text`: one that is already open, or else a new one. Returns false if `text` is
+   * malformed.
+   */
   restore(text: string): boolean {
     const found = this.#tabs.value.find(({ tree }) => treeToText(tree) === text);
     const tree = found ? undefined : treeFromText(text, this.nextId);
@@ -179,7 +182,7 @@ export class Workspace {
   }
 }
 
-/** Returns the id of the terminal if the tree contains only this terminal; otherwise undefined. */
+/** Returns the terminal's id if the tree contains nothing but this terminal; otherwise undefined. */
 export function terminalOf(tree: Tree): string | undefined {
   return tree.type === "leaf" && tree.kind === TERMINAL ? tree.state.id : undefined;
 }

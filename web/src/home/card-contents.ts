@@ -1,16 +1,17 @@
-// Selects the contents of a sandbox's card: one terminal, some of its lines, and people.
+// Selects what a sandbox's card shows: one terminal, some of its lines, and people.
 
 import type { Participant, TerminalInfo, TerminalViewer } from "../wire/methods";
 
-/** Maximum number of lines and columns of a preview; more would not be readable. */
+/** Maximum number of lines and columns in a preview; more wouldn't be readable. */
 export const PREVIEW_ROWS = 14;
 const PREVIEW_COLUMNS = 160;
-/** Maximum number of faces on a card; further people are shown as a number. */
+/** Maximum number of faces on a card; any others are shown as a number. */
 const FACES = 5;
 
 /**
- * Returns the terminal that was used last: one that has printed since the list before, otherwise one that a viewer looks at,
- * otherwise `main`, otherwise the one that was started last. `before`: the offsets of that list, by instance.
+ * Returns the terminal that was used last: one that has printed output since the previous list, or else one that a
+ * viewer is looking at, or else `main`, or else the one started last. `before` contains the offsets from the previous
+ * list, keyed by instance.
  */
 export function lastUsed(
   terminals: readonly TerminalInfo[],
@@ -39,7 +40,9 @@ export function preview(screen: string): string {
     .join("\n");
 }
 
-/** Returns each person and agent once, even at several terminals, and the number of people who are not shown. */
+/**
+ * Returns each person and agent once, even if they are viewing several terminals, and the number of people not shown.
+ */
 export function faces(
   viewers: readonly TerminalViewer[],
   total: number,

@@ -1,5 +1,5 @@
-// The preview of a running sandbox on its card: the last lines of the latest terminal, and its people. It polls only
-// while the card is visible, and requests a screen only if the terminal has printed output.
+// The preview of a running sandbox on its card: the last lines of the most recently used terminal, and the people
+// there. It polls only while the card is visible, and requests a screen only if the terminal has printed output.
 
 import { type Disposable, DisposableList } from "../base/disposables";
 import { visibleLines } from "../base/visible";
@@ -10,9 +10,9 @@ import { HawseError } from "../wire/errors";
 import type { Participant, SandboxInfo, TerminalInfo } from "../wire/methods";
 import { faces, lastUsed, preview } from "./card-contents";
 
-/** Milliseconds between two polls. */
+/** Milliseconds between polls. */
 const INTERVAL = 3_000;
-/** Time limit of a call in seconds. */
+/** Timeout for a call, in seconds. */
 const TIMEOUT = 5;
 
 const INSTEAD: Partial<Record<SandboxInfo["state"], string>> = {
@@ -39,11 +39,11 @@ export class CardPreview implements Disposable {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #busy = false;
 
-  /** `href` is the address that a click on the preview opens. */
+  /** `href` is the address that opens when the preview is clicked. */
   constructor(box: SandboxHandle, href: string) {
     this.#box = box;
     this.screen.href = href;
-    this.screen.tabIndex = -1; // screen readers skip this link, because the sandbox's name is the same link
+    this.screen.tabIndex = -1; // screen readers skip this link, because the sandbox name is the same link
     this.screen.ariaHidden = "true";
     this.screen.append(this.#text, this.#name);
     this.people.ariaLabel = "Viewers";

@@ -1,4 +1,5 @@
-// The page of all sandboxes: their activity, their people, and actions to create, open, start, stop and delete them.
+// The page that lists all sandboxes: their activity, the people using them, and actions to create, open, start, stop
+// and delete them.
 
 import { sandboxHandle } from "../client/sandbox";
 import "../page/style/base.css";
@@ -33,7 +34,7 @@ new PageTheme(
 const client = new GatewayClient({ ...PATIENT, token: session.credential, ticket: session.ticket });
 const open = (sandbox: string) => sandboxLink(location.href, sandbox);
 
-// These objects are never disposed of, because they are needed as long as the page is open.
+// These objects are never disposed of, because they're needed as long as the page is open.
 const form = new SandboxForm(client, ({ id }) => location.assign(open(id)));
 const list = new SandboxList(client, {
   element: byId("sandboxes-list"),

@@ -3,13 +3,11 @@
 export interface PageAddress {
   sandbox: string;
   terminal: string;
-  /** The tree of splits (`frame/tree-text.ts`). If undefined, the page shows only the terminal. */
+  /** The tree of splits (`frame/tree-text.ts`). If undefined, only the terminal is shown. */
   layout: string | undefined;
-  /** The token in the fragment, which browsers do not send to servers. */
+  /** The token from the URL fragment, which browsers don't send to servers. */
   token: string | undefined;
-  /**
-   * The id and key (`ID.KEY`) of a session that a login has started, and the proof of the page that started the login.
-   */
+  /** The id and key (`ID.KEY`) of a session started by a login, and the proof from the page that started the login. */
   session: string | undefined;
   proof: string | undefined;
 }
@@ -41,7 +39,7 @@ export function withoutToken(href: string): string {
 
 /**
  * Returns a link to share. It names the sandbox and the terminal explicitly, even if `href` relies on the defaults.
- * `token` is included for recipients who have no token.
+ * `token` is included for recipients who don't have one.
  */
 export function shareLink(href: string, token?: string): string {
   const { sandbox, terminal } = readAddress(href);
@@ -52,14 +50,14 @@ export function shareLink(href: string, token?: string): string {
   return url.href;
 }
 
-/** Returns the URL of another sandbox's page, with its terminal `main`. */
+/** Returns the URL of another sandbox's page, showing its terminal `main`. */
 export function sandboxLink(href: string, sandbox: string): string {
   const url = new URL(".", href);
   url.searchParams.set("sandbox", sandbox);
   return url.href;
 }
 
-/** Returns the URL of another terminal of the same sandbox, without a token. */
+/** Returns the URL of another terminal in the same sandbox, without a token. */
 export function terminalLink(href: string, terminal: string): string {
   const url = new URL(".", href);
   url.searchParams.set("sandbox", readAddress(href).sandbox);
@@ -68,13 +66,13 @@ export function terminalLink(href: string, terminal: string): string {
 }
 
 /**
- * Returns the URL of a tree of splits in the same sandbox. `layout` contains only characters that need no escaping in a
- * query.
+ * Returns the URL for a tree of splits in the same sandbox. `layout` contains only characters that don't need escaping
+ * in a query.
  */
 export function layoutLink(href: string, layout: string): string {
   const url = new URL(".", href);
   url.searchParams.set("sandbox", readAddress(href).sandbox);
-  // `searchParams` is not used, because it encodes parentheses, colons and commas.
+  // `searchParams` isn't used because it encodes parentheses, colons and commas.
   url.search += `&layout=${layout}`;
   return url.href;
 }

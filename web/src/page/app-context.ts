@@ -5,7 +5,7 @@ import type { AppContext } from "../frame/pane";
 import type { PageCore } from "./page-core";
 import { copyText } from "./terminal/clipboard";
 
-/** Width in CSS pixels below which files and previews open in new tabs; the same as in panes.css. */
+/** Width in CSS pixels below which files and previews open in new tabs; must match panes.css. */
 const NARROW = 700;
 
 export function appContext(page: PageCore): AppContext {
@@ -20,7 +20,7 @@ export function appContext(page: PageCore): AppContext {
     terminal: lastTerminal,
     toast,
     open: (kind, state, place) => {
-      // A narrow page has no space for two panes side by side.
+      // A narrow page has no room for two panes side by side.
       const narrow = innerWidth < NARROW;
       const where = place === "right" && narrow ? "tab" : place;
       if (narrow) rail.open.value = false; // the rail covers the panes
@@ -55,7 +55,7 @@ export function appContext(page: PageCore): AppContext {
   };
 }
 
-/** Waits for the gateway's first `welcome`, because the page does not know its user before. */
+/** Waits for the gateway's first `welcome`, because until then the page doesn't know who its user is. */
 async function identityOf(client: GatewayClient): Promise<string> {
   if (!client.welcome)
     await new Promise<void>(resolve => {

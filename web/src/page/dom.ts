@@ -1,4 +1,4 @@
-// Finds the fixed elements of index.html, throwing an Error if one is missing, and creates new elements.
+// Finds the fixed elements in index.html, throwing an Error if one is missing, and creates new elements.
 
 import { visible } from "../base/visible";
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -19,7 +19,7 @@ export function setText(element: Element, text: string): void {
   if (element.textContent !== shown) element.textContent = shown;
 }
 
-/** Returns a new element with a class and children; strings become text of one line. */
+/** Returns a new element with a class and children; strings become single-line text. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   className: string,
@@ -31,7 +31,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Returns a button with an icon. `path` is drawn in a square of 16 × 16. */
+/** Returns a button with an icon. `path` is drawn in a 16 × 16 square. */
 export function iconButton(label: string, path: string): HTMLButtonElement {
   const button = make("button", "icon");
   button.type = "button";

@@ -1,12 +1,9 @@
-// Collects keys while a dialog with a text field loads, so that they do not reach the terminal.
+// Captures keys while a dialog with a text field loads, so that they don't go to the terminal.
 
-/** Milliseconds to wait for the dialog; after that, the terminal receives keys again. */
+/** How long to wait for the dialog before keys go to the terminal again, in milliseconds. */
 const LIMIT = 5_000;
 
-/**
- * Returns a function that stops collecting keys and returns the typed text, or undefined if the user has pressed
- * Escape.
- */
+/** Returns a function that stops capturing keys and returns the text typed, or undefined if the user pressed Escape. */
 export function holdKeys(
   target: Pick<Window, "addEventListener" | "removeEventListener">,
 ): () => string | undefined {

@@ -1,14 +1,17 @@
-// Runs after the first prompt: restores the rail, and loads modules that the user may need next.
+// Runs after the first prompt: restores the rail and loads modules that the user may need next.
 
 import { batch, effect } from "@preact/signals";
 import type { RailState } from "../frame/rail";
 
 const KEY = "hawse.rail";
-/** Minimum width in CSS pixels for the rail beside the panes; on narrower pages, the rail covers the panes. */
+/**
+ * Minimum page width for showing the rail next to the panes, in CSS pixels; on narrower pages, the rail covers the
+ * panes.
+ */
 const WIDE = 701;
 const remembered = new WeakSet<RailState>();
 
-/** Called on each new connection. Rejects if a module cannot be loaded. */
+/** Called on each new connection. Rejects if a module can't be loaded. */
 export async function afterPrompt(rail: RailState): Promise<void> {
   rememberRail(rail, () => sessionStorage, innerWidth);
   for (const bar of document.querySelectorAll("header.strip, #status-line"))
@@ -17,9 +20,9 @@ export async function afterPrompt(rail: RailState): Promise<void> {
 }
 
 /**
- * Restores the rail after a reload, and from then on stores its state.
+ * Restores the rail after a reload, and stores its state from then on.
  *
- * @param storage - The storage of the browser tab. Any call can throw, because the storage can be full or disabled.
+ * @param storage - The browser tab's storage. Any call to it can throw, because the storage may be full or disabled.
  */
 export function rememberRail(rail: RailState, storage: () => Storage, width: number): void {
   if (remembered.has(rail)) return;
@@ -50,8 +53,8 @@ function attempt<T>(action: () => T): T | undefined {
 }
 
 /**
- * Listens for `mousedown`: clicking an element that cannot be focused keeps the focus, so that further keys go to the
- * same pane.
+ * A `mousedown` listener: clicking an element that can't be focused leaves the focus where it is, so that keys still go
+ * to the same pane.
  */
 function keepFocus(event: Event): void {
   const { target } = event;
@@ -59,8 +62,8 @@ function keepFocus(event: Event): void {
 }
 
 /**
- * Loads one chunk after another. A request for a chunk cannot be cancelled, and browsers open at most six connections
- * to a host. If all six waited for chunks on a dead network, the page could not reconnect.
+ * Loads the chunks one after another. A request for a chunk can't be cancelled, and browsers open at most six
+ * connections to a host, so if all six were waiting for chunks on a dead network, the page couldn't reconnect.
  */
 async function loadNext(): Promise<void> {
   await import("./terminal/search-bar");

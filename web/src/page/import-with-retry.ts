@@ -1,10 +1,10 @@
-// Loads a module that the page needs. It retries, because browsers abort all requests when the network changes.
+// Loads a module that the page needs. It retries because browsers abort all requests when the network changes.
 
-/** Milliseconds between two attempts. */
+/** Milliseconds between attempts. */
 const PAUSE = 1_000;
 const ATTEMPTS = 30;
 
-/** Resolves with the module; rejects with the error of the last attempt. */
+/** Resolves to the module; rejects with the error from the last attempt. */
 export async function persistently<T>(load: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

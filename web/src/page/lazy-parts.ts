@@ -25,7 +25,7 @@ export class LazyParts {
   readonly #page: PageCore;
   readonly #parts: () => Parts;
   readonly #phone = matchMedia("(pointer: coarse), (max-width: 600px)");
-  /** Style sheets that failed to load, although the module loader considers them loaded. */
+  /** Style sheets that failed to load but that the module loader considers loaded. */
   readonly #lost = new Set<HTMLLinkElement>();
   #keyBar: KeyBar | undefined;
   #sandboxes: Promise<SandboxesDialog> | undefined;
@@ -45,19 +45,19 @@ export class LazyParts {
     page.disposables.add(page.client.onUp(() => this.#requestStyles()));
     page.disposables.defer(
       effect(() => {
-        // The parts are not needed by other panes. Their container exists before the first pane.
+        // These parts aren't needed by other panes. Their container exists before the first pane does.
         byId("keys").hidden = page.workspace.active.value !== undefined && !page.activeTerminal.value;
       }),
     );
   }
 
-  /** Applies the pressed modifier keys of the key bar to typed text. */
+  /** Applies the modifier keys pressed on the key bar to the text typed. */
   readonly translate = (text: string): string => this.#keyBar?.translate(text) ?? text;
 
-  /** Fills the key bar, on devices that show it. */
+  /** Fills the key bar on devices that show it. */
   async showKeys(): Promise<void> {
     if (!this.#phone.matches || this.#keyBar) return;
-    const loaded = await import("./touch/key-bar").catch(() => undefined); // retried at the next change of the state
+    const loaded = await import("./touch/key-bar").catch(() => undefined); // retried the next time the state changes
     if (!loaded || this.#keyBar) return;
     this.#keyBar = new loaded.KeyBar(byId("keys"), () => this.#page.opened?.terminal);
     this.#page.disposables.add(this.#keyBar);
@@ -68,7 +68,7 @@ export class LazyParts {
     return this.#collaboration;
   }
 
-  /** Shows the viewers. If loading fails, it is retried at the next change of the state. */
+  /** Shows the viewers. If loading fails, it is retried the next time the state changes. */
   async showCollaboration(): Promise<void> {
     this.#loading ??= import("./people/collaboration").then(loaded => {
       const { app, panes } = this.#parts();
@@ -80,7 +80,9 @@ export class LazyParts {
     });
   }
 
-  /** Shows the ports of listening programs. If loading fails, it is retried at the next change of the state. */
+  /**
+   * Shows the ports that programs are listening on. If loading fails, it is retried the next time the state changes.
+   */
   async showPorts(): Promise<void> {
     const { client, sandbox, workspace, ports, disposables, focus } = this.#page;
     this.#ports ??= import("./ports").then(({ PortNotice }) => {
@@ -122,11 +124,11 @@ export class LazyParts {
     }
   }
 
-  /** Shows why a module could not be loaded or an action failed. */
+  /** Shows why a module couldn't be loaded or why an action failed. */
   readonly failed = (problem: Error): void => {
     const { client, toast } = this.#page;
     if (problem instanceof HawseError) toast(problem.message || problem.code);
-    // The browser's message contains the name of a file, so it is not shown.
+    // The browser's message contains a file name, so it isn't shown.
     else if (client.state.phase !== "live") toast(`Not loaded yet. ${NOT_CONNECTED}`);
     else toast("This part of the page could not be loaded. Reload the page.");
   };
@@ -139,7 +141,7 @@ export class LazyParts {
     return new loaded.PageDialogs({ ...this.#parts(), workspace, mac: apple, guestToken });
   }
 
-  /** Loads the fonts that the first prompt does not need. */
+  /** Loads the fonts that aren't needed for the first prompt. */
   fonts(): void {
     void import("./terminal/fonts").then(fonts => fonts.loadFonts()).catch(() => {});
   }
@@ -152,7 +154,7 @@ export class LazyParts {
     if (stage) await (await import("./drafts/unsaved-files")).announceUnsaved(this.#parts().app, stage);
   }
 
-  /** Loaded separately, because most users are signed in. */
+  /** Loaded separately because most users are already signed in. */
   async offerSingleSignOn(): Promise<void> {
     const { showSingleSignOn } = await import("./session/single-sign-on");
     await showSingleSignOn(

@@ -1,15 +1,15 @@
-// The overlays: the notice of a lost connection, sign-in, connection failures, and short messages. They do not change
-// the layout or cover the line with the cursor.
+// The overlays: the lost-connection notice, sign-in, connection failures, and short messages. They don't change the
+// layout or cover the cursor's line.
 
 import { DisposableList, Emitter } from "../base/disposables";
 import { byId, setText, within } from "./dom";
 import type { Status, StatusKind } from "./status";
 
-/** Milliseconds before the notice appears; most interruptions are shorter and need no notice. */
+/** How long to wait before the notice appears, in milliseconds; most interruptions are shorter and don't need one. */
 export const NOTICE_AFTER = 400;
-/** Duration of a toast in milliseconds. */
+/** How long a toast is shown, in milliseconds. */
 const TOAST_TIME = 2_500;
-/** The statuses that show the notice of a lost connection. */
+/** The statuses that show the lost-connection notice. */
 const DISCONNECTED: ReadonlySet<StatusKind> = new Set(["reconnecting", "offline"]);
 
 export class Overlays {
@@ -40,7 +40,7 @@ export class Overlays {
   /** Called when the kind of status has changed. */
   readonly onKind = this.#onKind.on;
 
-  /** `connectionFailed` states whether the connection has failed; a terminal shows its own failures. */
+  /** `connectionFailed` says whether the connection has failed; a terminal shows its own failures. */
   show(status: Status, connectionFailed: boolean): void {
     const { kind, text, error } = status;
     setText(within(byId("banner"), "[data-text]"), text);
@@ -60,7 +60,7 @@ export class Overlays {
     if (connectionFailed && !byId("failure").contains(document.activeElement)) byId("again").focus();
   }
 
-  /** Moves notices to the half of the screen that does not contain the cursor. */
+  /** Moves notices to the half of the screen that doesn't contain the cursor. */
   avoid(cursorInUpperHalf: boolean): void {
     byId("stage").classList.toggle("notices-below", cursorInUpperHalf);
   }

@@ -1,5 +1,5 @@
-// Keeps the address, the browser's history and the workspace in sync. The address describes the current tab, and the
-// session storage the other tabs.
+// Keeps the address, the browser history and the workspace in sync. The current tab is described by the address, and
+// the other tabs are described in the session storage.
 
 import { effect, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -9,7 +9,7 @@ import { layoutLink, readAddress, terminalLink } from "./address";
 
 const KEY = "hawse.tabs.";
 
-/** Returns the address of a tab. */
+/** Returns a tab's address. */
 export function tabLink(href: string, { tree }: Pick<Tab, "tree">): string {
   const terminal = terminalOf(tree);
   return terminal === undefined ? layoutLink(href, treeToText(tree)) : terminalLink(href, terminal);
@@ -43,7 +43,7 @@ export class PageAddress implements Disposable {
     this.#shown = this.#workspace.current.value?.key;
   }
 
-  /** Switching to another tab adds an entry to the history; a change within the tab does not. */
+  /** Switching tabs adds an entry to the history; a change within a tab doesn't. */
   #write(): void {
     const current = this.#workspace.current.value;
     const others = this.#workspace.tabs.value && untracked(() => this.#workspace.others());

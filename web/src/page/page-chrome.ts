@@ -1,4 +1,4 @@
-// The parts of the page around the panes: the tab strip with its buttons, the viewers, and the status line.
+// The parts of the page around the panes: the tab strip with its buttons, the viewers and the status line.
 
 import { effect, type ReadonlySignal } from "@preact/signals";
 import { h, render } from "preact";

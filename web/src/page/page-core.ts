@@ -1,4 +1,4 @@
-// The state shared by the parts of the page: the client, the settings, the workspace of panes, and derived signals.
+// The state shared by the parts of the page: the client, the settings, the pane workspace and derived signals.
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -19,12 +19,12 @@ import { Terminals } from "./shell/terminals";
 import { TerminalPane } from "./terminal/terminal-pane";
 
 export class PageCore implements Disposable {
-  /** Disposables that the page owns until it is disposed of. */
+  /** Disposables that belong to the page and are disposed of with it. */
   readonly disposables = new DisposableList();
   readonly address = readAddress(location.href);
-  /** Whether this is an Apple system, which has different shortcuts. */
+  /** Whether this is an Apple system, where shortcuts are different. */
   readonly apple = /Mac|iPhone|iPad/.test(navigator.platform);
-  /** Id of the sandbox that the page shows. */
+  /** Id of the sandbox shown on the page. */
   readonly sandbox = this.address.sandbox;
   readonly session = sessionOfPage(this.address);
   readonly settings = new SettingsStore(() => localStorage);
@@ -48,9 +48,9 @@ export class PageCore implements Disposable {
     const pane = this.workspace.active.value;
     return pane instanceof TerminalPane ? pane : undefined;
   });
-  /** Id of the active terminal, or of the last active terminal if another kind of pane is active. */
+  /** Id of the active terminal, or of the one that was last active if the active pane is of another kind. */
   readonly lastTerminal: ReadonlySignal<string>;
-  /** The viewers of the active terminal. */
+  /** The active terminal's viewers. */
   readonly people: ReadonlySignal<{ people: People } | undefined> = computed(
     () => this.activeTerminal.value?.people.value,
   );
@@ -58,11 +58,11 @@ export class PageCore implements Disposable {
     terminals: this.terminals.list,
     active: this.activeTerminal,
   });
-  /** Set when this part of the page has been loaded. */
+  /** Set once this part of the page has been loaded. */
   readonly peopleContext = signal<PeopleContext | undefined>(undefined);
-  /** The ports of listening programs. */
+  /** The ports that programs are listening on. */
   readonly ports = signal<readonly OpenPort[]>([]);
-  /** Counts the events of the connection. */
+  /** Counts connection events. */
   readonly connection = signal(0);
   readonly readOnly: ReadonlySignal<boolean> = computed(() => {
     this.connection.value;

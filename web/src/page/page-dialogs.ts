@@ -24,7 +24,7 @@ export interface PageDialogsOptions {
   actions: Actions;
   workspace: Workspace;
   registry: Registry;
-  /** Whether to use the shortcuts of Apple's systems. */
+  /** Whether to use the shortcuts for Apple systems. */
   mac: boolean;
   /** The token of a guest, who can pass on the link. */
   guestToken: () => string | undefined;
@@ -32,7 +32,7 @@ export interface PageDialogsOptions {
 
 export class PageDialogs {
   readonly #options: PageDialogsOptions;
-  /** Whether the sandbox has the programs of a desktop; undefined if unknown. */
+  /** Whether the programs needed for a desktop are installed in the sandbox; undefined if unknown. */
   #desktops = false;
 
   constructor(options: PageDialogsOptions) {
@@ -40,14 +40,14 @@ export class PageDialogs {
   }
 
   /**
-   * `typed` ends the wait for the text field and returns the text that was typed in the meantime, or undefined if the
-   * user has cancelled the dialog.
+   * `typed` stops the wait for the text field and returns any text typed in the meantime, or undefined if the user has
+   * cancelled the dialog.
    */
   async palette(typed: () => string | undefined): Promise<void> {
     const { actions, registry } = this.#options;
     const closed = this.#returning();
     const { ACTION_ICONS: icons, openPalette } = await import("./actions/action-lists");
-    await registry.load().catch(() => {}); // without the views, the other commands are available
+    await registry.load().catch(() => {}); // the other commands are available even without the views
     const views = registry.commands.map(command => ({ ...command, group: "Views" }));
     openPalette({ actions, icons, more: () => [...views, ...this.#tabs()], typed, closed });
   }
@@ -117,8 +117,8 @@ export class PageDialogs {
   }
 
   /**
-   * Returns a function that restores the focus when a dialog has closed: to the currently focused element if the user
-   * reached it with the keyboard, otherwise to the active pane.
+   * Returns a function that restores the focus once a dialog has closed: to the element that has the focus now if the
+   * user got there with the keyboard, otherwise to the active pane.
    */
   #returning(): () => void {
     const { focus } = this.#options.app;
@@ -155,7 +155,8 @@ export class PageDialogs {
   }
 
   /**
-   * Any program can report a command line (OSC 633), so the user sees a line that is not on the screen before it runs.
+   * Any program can report a command line (OSC 633), so a line that isn't on the screen is shown to the user before it
+   * runs.
    */
   async #runAgain(commands: Commands, command: Command): Promise<void> {
     const { run, focus, toast } = this.#options.app;
@@ -173,7 +174,7 @@ export class PageDialogs {
     if (commands.shows(command) || (await (await import("./question")).ask(question)).yes) run(line);
   }
 
-  /** Shows the actions `ids`; by default, the page's menu. */
+  /** Shows the actions `ids`; defaults to the page's menu. */
   menu(label: string, where: MenuPlace | HTMLElement, ids?: readonly string[]): (item: MenuItem) => void {
     return openMenu(label, this.#groups(ids), where, chosen => {
       if (chosen) return;
@@ -182,7 +183,10 @@ export class PageDialogs {
     });
   }
 
-  /** Shows below an element what can be opened: the actions `ids`, and the desktop if the sandbox supports it. */
+  /**
+   * Shows a menu below an element with what can be opened: the actions `ids`, and the desktop if the sandbox supports
+   * it.
+   */
   async newMenu(where: HTMLElement, ids: readonly string[]): Promise<void> {
     const { client, sandbox, open } = this.#options.app;
     const add = this.menu("New", where, ids);
@@ -190,7 +194,7 @@ export class PageDialogs {
       const list = sandboxHandle(client, sandbox).desktop.list({});
       this.#desktops = await list.then(
         ({ desktops, problem }) => !problem || desktops.length > 0,
-        () => false, // for example, the sandbox is stopped
+        () => false, // for example, because the sandbox is stopped
       );
     }
     if (this.#desktops) add({ label: "Open the desktop", run: () => open("desktop", {}, "tab") });
@@ -214,7 +218,7 @@ export class PageDialogs {
     );
   }
 
-  /** Returns an entry of the palette for each tab. */
+  /** Returns a palette entry for each tab. */
   #tabs() {
     const { workspace } = this.#options;
     return workspace.tabs.peek().map(({ key, tree, active }) => {

@@ -1,5 +1,5 @@
-// The contents of the status line: directory, branch, recording and size of the active terminal, and isolation of the
-// sandbox.
+// What the status line shows: the active terminal's directory, branch, recording and size, and how the sandbox is
+// isolated.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -9,7 +9,7 @@ import type { GitStatusResult, TerminalInfo } from "../wire/methods";
 import type { ForeignSize } from "./terminal/terminal-options";
 import type { TerminalPane } from "./terminal/terminal-pane";
 
-/** Maximum age of the branch in milliseconds before it is requested again. */
+/** Maximum age of the branch before it is requested again, in milliseconds. */
 const GIT_AGE = 4_000;
 
 export interface FactsSource {
@@ -24,7 +24,7 @@ export class PageFacts implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #git = signal<GitStatusResult | undefined>(undefined);
   readonly #isolation = signal("");
-  /** The directory whose branch was requested last, and the time of the request. */
+  /** The directory whose branch was last requested, and when. */
   #asked = { directory: "", at: Number.NEGATIVE_INFINITY };
 
   constructor(client: GatewayClient, sandbox: string, source: FactsSource) {
@@ -34,7 +34,7 @@ export class PageFacts implements Disposable {
     this.#disposables.add(client.onUp(() => void this.#askIsolation()));
     this.#disposables.defer(
       effect(() => {
-        source.terminals.value; // requested again after each change that the page knows about
+        source.terminals.value; // requested again after each change that the page is aware of
         void this.#askGit(this.directory.value);
       }),
     );
@@ -55,7 +55,7 @@ export class PageFacts implements Disposable {
     return active.length ? { input: active.some(({ input }) => input) } : undefined;
   });
 
-  /** The size of the terminal, if it differs from the size that fits here. */
+  /** The terminal's size, if it differs from the size that would fit here. */
   readonly size = computed<ForeignSize | undefined>(() => this.#source.active.value?.foreignSize.value);
 
   dispose(): void {
@@ -82,7 +82,7 @@ export class PageFacts implements Disposable {
   }
 }
 
-/** If a fact is not available, it is not shown, for example if the directory is not in a repository. */
+/** Facts that aren't available are not shown, for example the branch if the directory isn't in a repository. */
 function ignored<T>(problem: unknown, value: T): T {
   if (!(problem instanceof HawseError)) throw problem;
   return value;

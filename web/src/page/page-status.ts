@@ -1,4 +1,4 @@
-// Shows the state of the connection and the active terminal in overlays and in the page's title.
+// Shows the state of the connection and the active terminal in overlays and in the page title.
 
 import { computed, effect, type ReadonlySignal } from "@preact/signals";
 import { visible } from "../base/visible";
@@ -8,10 +8,12 @@ import type { PageCore } from "./page-core";
 import { BY_SESSION } from "./session/session";
 import { type Status, signedOutOf, statusOf } from "./status";
 
-/** Milliseconds between two requests that keep the session alive; a session ends after days without use. */
+/** Milliseconds between requests that keep the session alive; unused sessions expire after days. */
 const SESSION_USE = 3_600_000;
 
-/** Maximum milliseconds between the first prompt and the loading of optional modules if the page is busy. */
+/**
+ * Maximum time to wait after the first prompt before loading optional modules while the page is busy, in milliseconds.
+ */
 const PRELOAD_DELAY = 500;
 
 /** Starts showing the status, and returns it. */
@@ -50,9 +52,9 @@ export function showStatus(page: PageCore, lazy: LazyParts): ReadonlySignal<Stat
         void lazy.offerSingleSignOn().catch(() => {}); // without single sign-on, the user can enter the token
       }
       if (kind !== "live") return;
-      // A text field in the rail keeps the focus after a lost connection.
+      // A text field in the rail keeps the focus after the connection is lost.
       if (!document.activeElement?.closest(".rail")) page.focus();
-      // The user will probably open these next; keys typed while they load must not reach the terminal.
+      // The user will probably open these next, and keys typed while they load must not go to the terminal.
       whenIdle(() => void lazy.preload().catch(() => {})); // retried on the next connection
     }),
   );

@@ -1,4 +1,4 @@
-// Shows a notice when a program in the sandbox opens a port, with a button that opens a preview of it.
+// Shows a notice when a program in the sandbox opens a port, with a button that opens a preview.
 
 import "./style/ports.css";
 import { effect, type Signal } from "@preact/signals";
@@ -11,13 +11,13 @@ import type { OpenPort, PortListResult } from "../wire/methods";
 import { byId, setText, within } from "./dom";
 
 /**
- * Selects the port to show: the latest open port that the user has not dismissed and whose preview is not open in the
- * page. When a port is closed, its dismissal is removed.
+ * Selects which port to show: the latest open port that the user hasn't dismissed and that has no preview open on the
+ * page. Once a port is closed, it no longer counts as dismissed.
  */
 export class PortNotices {
   #open: OpenPort[] = [];
   readonly #dismissed: Set<number>;
-  /** The ports with a preview in a pane of the page. */
+  /** The ports that have a preview in one of the page's panes. */
   previewed: ReadonlySet<number> = new Set();
 
   constructor(dismissed: Iterable<number> = []) {
@@ -32,7 +32,7 @@ export class PortNotices {
     const known = new Set(this.#open.map(({ port }) => port));
     const now = new Set(ports.map(({ port }) => port));
     for (const port of this.#dismissed) if (!now.has(port)) this.#dismissed.delete(port);
-    // Ports that are already open keep their position before new ports.
+    // Ports that are already open stay ahead of new ones.
     this.#open = [
       ...ports.filter(({ port }) => known.has(port)),
       ...ports.filter(({ port }) => !known.has(port)),
@@ -52,13 +52,13 @@ export class PortNotices {
 export interface PortsOptions {
   sandbox: string;
   workspace: Workspace;
-  /** The ports that programs currently listen on. */
+  /** The ports that programs are currently listening on. */
   ports: Signal<readonly OpenPort[]>;
-  /** Stores the dismissed ports for a reload. Throws if the browser forbids it. */
+  /** Stores the dismissed ports so that they survive a reload. Throws if the browser doesn't allow it. */
   storage: () => Storage;
-  /** Opens the preview of a port. */
+  /** Opens a preview of a port. */
   preview: (port: number) => void;
-  /** Returns the focus to the terminal. */
+  /** Moves the focus back to the terminal. */
   focus: () => void;
 }
 
@@ -113,7 +113,7 @@ export class PortNotice implements Disposable {
           channel?.consume(cost);
         },
         result: () => {},
-        error: () => {}, // the connection was lost; the next connection starts a new watch
+        error: () => {}, // the connection was lost; the next one starts a new watch
       },
     );
   }
@@ -145,7 +145,7 @@ export class PortNotice implements Disposable {
     try {
       this.#options.storage().setItem(this.#key, JSON.stringify(this.#notices.dismissed));
     } catch {
-      // The storage is full or disabled, so the notice appears again after a reload.
+      // The storage is full or disabled, so the notice reappears after a reload.
     }
   }
 }

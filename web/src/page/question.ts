@@ -1,18 +1,18 @@
-// A question in a dialog, shown before something is lost or runs.
+// A question in a dialog, asked before something is lost or run.
 
 import { make } from "./dom";
 
 export interface Question {
   readonly title: string;
   readonly text: string;
-  /** A text that the question is about, shown unchanged and in several lines. */
+  /** The text that the question is about, shown unchanged and on several lines. */
   readonly quote?: string;
   /** Labels of the two answers. `no` has the focus, and Escape chooses it. */
   readonly yes: string;
   readonly no: string;
-  /** Whether `yes` destroys something. */
+  /** Whether answering `yes` destroys something. */
   readonly danger?: boolean;
-  /** Label of a check box that applies the answer to later questions. */
+  /** Label for a check box that applies the answer to later questions. */
   readonly remember?: string;
 }
 
@@ -21,7 +21,7 @@ export interface Answer {
   readonly remember: boolean;
 }
 
-/** Shows the question and resolves with the answer. */
+/** Shows the question and resolves to the answer. */
 export function ask(question: Question): Promise<Answer> {
   const before = document.activeElement;
   const title = make("h2", "", question.title);

@@ -1,7 +1,7 @@
 // Prevents the browser from opening a file or link that is dropped on the page. Elements that accept drops handle them
-// before.
+// first.
 
-/** The browser handles drops on text fields, except for files, which it would open. */
+/** The browser itself handles drops on text fields, except for files, which it would open. */
 export function refuseDrops(page: EventTarget): void {
   const refuse = (event: Event) => {
     const { target, dataTransfer } = event as DragEvent;

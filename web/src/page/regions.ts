@@ -1,10 +1,10 @@
-// Moves the keyboard focus between the regions of the page: the tab strip, the rail, each pane and the status line.
+// Moves the keyboard focus between regions of the page: the tab strip, the rail, each pane and the status line.
 
-/** Selectors of the regions, in the order of the page. */
+/** Selectors for the regions, in page order. */
 const REGIONS = "[data-region], .pane";
 const FOCUSABLE = "textarea, button:not(:disabled), a[href], input, select, [tabindex='0']";
 
-/** Returns the region after (1) or before (-1) the current region, wrapping around. */
+/** Returns the region after (1) or before (-1) the current one, wrapping around. */
 export function nextRegion<T>(regions: readonly T[], current: T | undefined, by: 1 | -1): T | undefined {
   const at = current === undefined ? -1 : regions.indexOf(current);
   if (at < 0) return by > 0 ? regions[0] : regions.at(-1);
@@ -12,7 +12,7 @@ export function nextRegion<T>(regions: readonly T[], current: T | undefined, by:
 }
 
 export function walkRegions(by: 1 | -1): void {
-  if (document.querySelector("dialog[open]")) return; // it contains the focused element
+  if (document.querySelector("dialog[open]")) return; // it contains the element that has the focus
   const regions = [...document.querySelectorAll<HTMLElement>(REGIONS)].filter(
     region => !region.closest("[hidden], [inert]") && first(region),
   );

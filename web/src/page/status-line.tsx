@@ -1,5 +1,4 @@
-// The line at the bottom. It shows the user's location and everything that needs attention, but nothing that is in
-// order.
+// The line at the bottom. It shows where the user is and whatever needs attention, but nothing that is as expected.
 
 import type { ReadonlySignal } from "@preact/signals";
 import { Box, Circle, Folder, GitBranch, PanelLeft } from "lucide";
@@ -15,9 +14,9 @@ export interface StatusLineProps {
   directory: ReadonlySignal<string>;
   git: ReadonlySignal<GitStatusResult | undefined>;
   ports: ReadonlySignal<readonly OpenPort[]>;
-  /** Undefined if the terminal is not recorded. `input` states whether typed input is recorded. */
+  /** Undefined if the terminal isn't being recorded. `input` says whether typed input is recorded. */
   recording: ReadonlySignal<{ input: boolean } | undefined>;
-  /** The size of the active terminal, if it does not fit here, and the viewer that determines it. */
+  /** The size of the active terminal if it doesn't fit here, and the viewer that determines it. */
   size: ReadonlySignal<ForeignSize | undefined>;
   status: ReadonlySignal<Status>;
   railOpen: ReadonlySignal<boolean>;
@@ -27,7 +26,7 @@ export interface StatusLineProps {
   useMySize: () => void;
 }
 
-/** Maximum number of ports to show; further ports are shown as a number. */
+/** Maximum number of ports to show; any others are shown as a number. */
 const SHOWN_PORTS = 3;
 
 export function StatusLine(props: StatusLineProps) {

@@ -1,4 +1,4 @@
-// Derives the page's status from the state of the connection and of the terminal. The functions are pure; the page
+// Derives the page's status from the state of the connection and the terminal. These functions are pure; the page
 // displays the result.
 
 import type { SandboxStarting } from "../client/channels";
@@ -24,27 +24,27 @@ export interface Status {
   /** Sentence for the notice or dialog. */
   text: string;
   error?: HawseError;
-  /** Whether the user is a guest whose link has ended, and therefore has no token to sign in with. */
+  /** Whether the user is a guest whose link has ended, and so has no token to sign in with. */
   linkEnded?: boolean;
 }
 
 export const LINK_ENDED = "This link has ended. Ask the person who sent it for another one.";
 
-/** The toast for an action that needs the gateway while the page is disconnected. */
+/** The toast shown if an action needs the gateway while the page is disconnected. */
 export const NOT_CONNECTED = "Not connected to the gateway. Try again after it has reconnected.";
 
 export interface StatusInput {
   connection: ConnectionState;
   terminal: TerminalState;
-  /** navigator.onLine. The value false is reliable, but true is not. */
+  /** navigator.onLine. If it's false, that can be relied on, but not if it's true. */
   online: boolean;
-  /** Time on the clock of performance.now(). */
+  /** Time on the performance.now() clock. */
   now: number;
   /** Whether this page has been connected before. */
   connectedBefore: boolean;
-  /** Whether this page can only view and therefore cannot start a shell. */
+  /** Whether this page can only view, and therefore can't start a shell. */
   readOnly: boolean;
-  /** Start-up progress, while the sandbox is starting. */
+  /** Startup progress while the sandbox is starting. */
   starting?: Pick<SandboxStarting, "phase" | "progress"> | undefined;
 }
 
@@ -85,7 +85,10 @@ function signedOut(reason: HawseError | undefined): Status {
   return { kind: "signed-out", label: "Signed out", text };
 }
 
-/** Returns the status. If the user is signed out, it contains the reason for the kind of credential that has ended. */
+/**
+ * Returns the status. If the user is signed out, it includes the reason for the kind of credential that is no longer
+ * valid.
+ */
 export function signedOutOf(status: Status, signedInWith: SignedInWith): Status {
   if (status.kind !== "signed-out") return status;
   if (signedInWith === "link") return { ...status, text: LINK_ENDED, linkEnded: true };
@@ -109,7 +112,7 @@ export function exitText(exit: Exit): string {
   return `exited with code ${exit.code ?? "unknown"}`;
 }
 
-/** Descriptions of failures for users, by error code. */
+/** User-facing descriptions of failures, keyed by error code. */
 const FAILURE_TEXTS: Record<string, string> = {
   protocol_error: "The gateway and this page use different protocol versions. Reload the page.",
   invalid_message: "The gateway and this page use different protocol versions. Reload the page.",
@@ -124,7 +127,7 @@ const FAILURE_TEXTS: Record<string, string> = {
   internal: "The server failed. See its log for details.",
 };
 
-/** Returns the title of a failure. `sandbox` is the sandbox's id. */
+/** Returns the title for a failure. `sandbox` is the sandbox's id. */
 export function failureTitle(error: HawseError | undefined, sandbox: string): string {
   const { reason } = error?.code === "stopped" ? error.details : {};
   return typeof reason === "string" ? `${sandbox} was ${reason}` : "Something went wrong";

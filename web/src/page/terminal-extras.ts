@@ -1,5 +1,5 @@
-// The features of a terminal other than its screen. They are in a separate chunk, which is loaded after the server has
-// sent the terminal's initial output, so requests of programs in older output are ignored.
+// A terminal's features other than its screen. They're in a separate chunk that is loaded after the server has sent the
+// terminal's initial output, so programs' requests in older output are ignored.
 
 import "./style/extras.css";
 import { WebLinksAddon } from "@xterm/addon-web-links";
@@ -28,7 +28,7 @@ export interface ExtrasOptions {
   readonly terminal: Terminal;
   readonly channel: TerminalChannel;
   readonly commands: Commands;
-  /** Name of the terminal. */
+  /** The terminal's name. */
   readonly title: () => string;
   readonly readOnly: () => boolean;
   /** Whether the pane is visible in the current tab. */
@@ -71,7 +71,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
     predictions,
     new WaitingKeys(host, terminal, channel, {
       predicted: () => predictions.shown,
-      // Whether a command is running. A shell that does not report its commands is assumed to be at its prompt.
+      // Whether a command is running. A shell that doesn't report its commands is assumed to be at its prompt.
       secret: () => !commands.atPrompt && commands.last !== undefined,
     }),
     new ShellDivider(terminal, channel),
@@ -79,7 +79,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
     notices,
     new ProgramClipboard(stage, terminal, {
       toast,
-      // If several pages show the terminal, the page where the user types handles the request.
+      // If several pages show the terminal, the page where the user is typing handles the request.
       inUse: () => inView() && channel.people.mayType && channel.input.end > 0,
     }),
     channel.onState(state => {
@@ -87,7 +87,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
       notices.endProgress();
       commands.end(state.exit?.code ?? undefined);
     }),
-    // A killed program does not end its progress, so the next prompt ends it.
+    // A program that was killed doesn't end its progress, so the next prompt does.
     terminal.parser.registerOscHandler(133, data => {
       if (data.startsWith("A")) notices.endProgress();
       return false;

@@ -1,4 +1,4 @@
-// `window.hawse`: a stable interface for end-to-end tests and for use in the browser's console.
+// `window.hawse`: a stable interface for end-to-end tests and for use in the browser console.
 
 import type { Terminal } from "@xterm/xterm";
 import type { GatewayClient } from "../client/client";
@@ -10,11 +10,10 @@ export interface PageState {
   terminal: TerminalState["phase"];
   /** Median round-trip time in milliseconds. */
   rtt: number | undefined;
-  /** Offset after the last byte of output passed to xterm. */
+  /** Offset after the last output byte passed to xterm. */
   offset: number;
   /**
-   * Bytes of input that the server has confirmed as applied, and bytes typed. They are equal when all input has
-   * arrived.
+   * Bytes of input that the server has confirmed as applied, and bytes typed. They're equal once all input has arrived.
    */
   inputOffset: number;
   inputEnd: number;

@@ -1,4 +1,4 @@
-// The control bar of the player: shows the player's state and passes the user's input to it.
+// The player's control bar: shows the player's state and passes the user's input to it.
 
 import { DisposableList } from "../base/disposables";
 import { formatTime } from "../base/format";
@@ -6,7 +6,7 @@ import { visible } from "../base/visible";
 import { byId, setText } from "../page/dom";
 import type { Player } from "../player/player";
 
-/** An arrow key seeks by this number of seconds. */
+/** Number of seconds that an arrow key seeks by. */
 const STEP = 5;
 
 export class Controls {

@@ -1,4 +1,4 @@
-// The page of one recording: `/?recording=ID&sandbox=local`.
+// The page for one recording: `/?recording=ID&sandbox=local`.
 
 import { visible } from "../base/visible";
 import "../page/style/base.css";

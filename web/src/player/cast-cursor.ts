@@ -1,4 +1,4 @@
-// Reads the events of a cast from a given position, one block ahead.
+// Reads the events in a cast from a given position, one block ahead.
 
 import { type CastEvent, type CastHeader, LineSplitter, parseEvent, parseHeader } from "./cast";
 import type { RecordingSource } from "./source";
@@ -13,9 +13,9 @@ export class CastCursor {
   #next = 0;
   #offset: number;
   #time: number;
-  /** Whether the first line, the header, has to be skipped. */
+  /** Whether the first line, which is the header, has to be skipped. */
   #expectsHeader: boolean;
-  /** Set after the first `fill` of a cursor that started at offset 0. */
+  /** Set after the first `fill`, if the cursor started at offset 0. */
   header: CastHeader | undefined;
 
   constructor(source: RecordingSource, offset: number, time: number) {

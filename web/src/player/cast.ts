@@ -14,8 +14,8 @@ export interface CastEvent {
 }
 
 /**
- * A position where playback can start: `size` bytes of the screens file from offset `screen`, then the cast from byte
- * `at`.
+ * A position where playback can start: `size` bytes from the screens file, starting at offset `screen`, and then the
+ * cast, starting at byte `at`.
  */
 export interface Keyframe {
   t: number;
@@ -50,11 +50,12 @@ export class LineSplitter {
   }
 }
 
-/** Parses an event. `before` is the time of the previous event in seconds. Returns undefined for a comment. */
+/** Parses an event. `before` is the time of the previous event, in seconds. Returns undefined for a comment. */
 export function parseEvent(line: string, before: number): CastEvent | undefined {
   if (!line.startsWith("[")) return undefined;
   const [interval, code, data] = JSON.parse(line) as [number, string, string];
-  // Times are whole milliseconds, because a sum of fractions would drift from the times of the recorder and the index.
+  // Times are in whole milliseconds, because a sum of fractions would drift from the times in the recorder and the
+  // index.
   return { at: Math.round((before + interval) * 1000) / 1000, code, data };
 }
 
@@ -84,7 +85,7 @@ export function parseIndex(bytes: Uint8Array): { keyframes: Keyframe[]; markers:
   return { keyframes, markers };
 }
 
-/** Returns the last keyframe at or before `time` (seconds); undefined for the start of the recording. */
+/** Returns the last keyframe at or before `time` (in seconds); undefined means the start of the recording. */
 export function keyframeBefore(keyframes: readonly Keyframe[], time: number): Keyframe | undefined {
   let low = 0;
   let high = keyframes.length;

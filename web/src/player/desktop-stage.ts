@@ -1,4 +1,4 @@
-// Shows a recording of a desktop by drawing its rectangles in order on a canvas.
+// Shows a desktop recording by drawing its rectangles in order on a canvas.
 
 import type { Disposable } from "../base/disposables";
 import type { Stage } from "./player";

@@ -1,4 +1,4 @@
-// Downloads a recording as a file. A link cannot send a header, so it contains a single-use ticket (docs/wire.md,
+// Downloads a recording as a file. A link can't send a header, so it contains a single-use ticket (docs/wire.md,
 // Recordings).
 
 /** `ticket` returns a new ticket. */

@@ -1,5 +1,5 @@
-// Plays a recording into an emulator. It runs the clock, writes the events that are due, and seeks. It is independent
-// of the page. A seek starts at the nearest keyframe, so its cost does not depend on the position.
+// Plays a recording in an emulator: runs the clock, writes events when they are due, and seeks. It is independent of
+// the page. A seek starts at the nearest keyframe, so its cost doesn't depend on the position.
 
 import { Emitter } from "../base/disposables";
 import { HawseError } from "../wire/errors";
@@ -11,7 +11,7 @@ import type { RecordingSource } from "./source";
 export interface Stage {
   reset(): void;
   resize(cols: number, rows: number): void;
-  /** `done` is called when `data` has been parsed. */
+  /** `done` is called once `data` has been parsed. */
   write(data: string | Uint8Array, done: () => void): void;
 }
 
@@ -22,13 +22,13 @@ export interface Clock {
 
 export type Phase = "loading" | "paused" | "playing" | "ended" | "failed";
 
-/** Milliseconds between two updates of the time while no event is due. */
+/** Milliseconds between updates of the time while no event is due. */
 const TICK = 50;
-/** Shortest timer in milliseconds. */
+/** Minimum timer duration in milliseconds. */
 const MIN_DELAY = 1;
-/** Maximum milliseconds for writing the events that are due; after that, playback skips to a later keyframe. */
+/** Maximum time spent writing events that are due, in milliseconds; after that, playback skips to a later keyframe. */
 const MAX_CATCH_UP = 200;
-/** Maximum characters per write to the emulator. */
+/** Maximum number of characters per write to the emulator. */
 const CHUNK = 262_144;
 
 export const browserClock: Clock = {
@@ -46,7 +46,7 @@ export class Player {
   readonly #onChange = new Emitter<void>();
   #cursor: CastCursor | undefined;
   #keyframes: Keyframe[] = [];
-  /** The time of the last event that the stage shows, in seconds. */
+  /** The time of the last event shown on the stage, in seconds. */
   #reached = 0;
   /** The time to seek to, in seconds; undefined if no seek is pending. */
   #target: number | undefined;
@@ -101,7 +101,7 @@ export class Player {
     this.#interrupt();
   }
 
-  /** Shows the recording at `time` (seconds), and continues playing if it was playing. */
+  /** Shows the recording at `time` (in seconds), and continues playing if it was playing. */
   seek(time: number): void {
     if (this.phase === "loading" || this.phase === "failed") return;
     this.#target = this.time = Math.min(Math.max(time, 0), this.duration);
@@ -126,8 +126,8 @@ export class Player {
   }
 
   /**
-   * Starts the loop unless it is running. Buttons only set the target and the phase, and the loop acts on them one by
-   * one.
+   * Starts the loop if it isn't running. Buttons only set the target and the phase, and the loop acts on them one at a
+   * time.
    */
   #start(): void {
     this.#interrupt();
@@ -170,7 +170,7 @@ export class Player {
 
   async #begin(keyframe: Keyframe | undefined): Promise<void> {
     const cursor = new CastCursor(this.#source, keyframe?.at ?? 0, keyframe?.t ?? 0);
-    // If a keyframe has no size, the following events of the cast contain the whole screen, as in desktop recordings.
+    // If a keyframe has no size, the events that follow in the cast contain the whole screen, as in desktop recordings.
     const screen = keyframe?.size
       ? await this.#source.read("screens", keyframe.screen, keyframe.size)
       : undefined;
@@ -238,7 +238,7 @@ export class Player {
     this.#onChange.emit();
   }
 
-  /** Called when playback is slower than the output: skips to the last keyframe before the current time. */
+  /** Called when playback can't keep up with the output: skips to the last keyframe before the current time. */
   async #catchUp(): Promise<void> {
     const keyframe = keyframeBefore(this.#keyframes, this.time);
     if (keyframe && keyframe.t > this.#reached) await this.#begin(keyframe);

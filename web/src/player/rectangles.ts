@@ -1,18 +1,18 @@
-// Decodes the events of a desktop recording: lines of Base64 with rectangles of pixels (docs/wire.md, Recordings).
+// Decodes the events in a desktop recording: Base64 lines with rectangles of pixels (docs/wire.md, Recordings).
 
 export interface Rectangle {
   readonly x: number;
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** Pixels of three bytes, compressed with zlib. */
+  /** Three-byte pixels, compressed with zlib. */
   readonly data: Uint8Array<ArrayBuffer>;
 }
 
-/** Number of bytes before the data of a rectangle. */
+/** Number of bytes before a rectangle's data. */
 const HEAD = 12;
 
-/** Returns the rectangles of a line, up to the first damaged one. */
+/** Returns the rectangles in a line, up to the first damaged one. */
 export function parseRectangles(line: string): Rectangle[] {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
@@ -45,7 +45,7 @@ export function toRgba(rgb: Uint8Array, pixels: number): Uint8ClampedArray<Array
   return rgba;
 }
 
-/** Returns at most the first `limit` decompressed bytes. Throws TypeError if the data are damaged. */
+/** Returns at most the first `limit` bytes after decompression. Throws TypeError if the data is damaged. */
 export async function inflate(data: Uint8Array<ArrayBuffer>, limit: number): Promise<Uint8Array> {
   const reader = new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate")).getReader();
   const found = new Uint8Array(limit);

@@ -9,7 +9,7 @@ export type Part = "cast" | "screens" | "index";
 
 export interface RecordingSource {
   info(): Promise<RecordingInfo>;
-  /** Reads at most `length` bytes from `offset`; returns fewer at the end. */
+  /** Reads up to `length` bytes from `offset`; returns fewer at the end. */
   read(part: Part, offset: number, length?: number): Promise<Uint8Array>;
 }
 

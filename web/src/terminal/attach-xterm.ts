@@ -12,7 +12,7 @@ export interface AttachedTerminal extends Disposable {
   readonly channel: TerminalChannel;
   /** Called when the user has typed, pasted or used the mouse in the terminal. */
   readonly onUserInput: Emitter<void>["on"];
-  /** Called when the emulator shows the whole replay, or the final output of an ended terminal. */
+  /** Called once the emulator shows the whole replay, or the final output of a terminal that has ended. */
   readonly onReplayed: Emitter<void>["on"];
 }
 
@@ -23,15 +23,16 @@ type Xterm = Pick<
   Pastable;
 
 export interface AttachOptions extends Pick<EmulatorInputOptions, "translate"> {
-  /** Returns additional parameters of each attach. */
+  /** Returns additional parameters for each attach. */
   introduce?: () => Partial<TerminalAttach>;
   /** Asks before several lines are pasted into a program that would run each of them. */
   mayPaste?: MayPaste;
 }
 
 /**
- * Connects `terminal` to the terminal at `address`. Call `channel.attach()` to start. Disposing detaches and leaves the
- * xterm.js terminal unchanged. While it is connected, pasted text cannot contain control sequences (`paste.ts`).
+ * Connects `terminal` to the terminal at `address`. Call `channel.attach()` to start. Disposing of the result detaches
+ * it and leaves the xterm.js terminal unchanged. While it is connected, pasted text cannot contain control sequences
+ * (`paste.ts`).
  */
 export function attachXterm(
   terminal: Xterm,

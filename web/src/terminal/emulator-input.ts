@@ -1,10 +1,10 @@
-// Sends the output of xterm.js: the user's keys, pastes and mouse events, and the emulator's replies to queries in the
+// Sends what xterm.js outputs: the user's keys, pastes and mouse events, and the emulator's replies to queries in the
 // output (cursor position, device attributes, colours). Both arrive through `onData`. The queries in replayed output
-// have already been answered; a second reply would appear as typed text at the prompt. So replies pass only while the
+// have already been answered; a second reply would show up as typed text at the prompt. So replies pass only while the
 // gate is open; the user's input always passes.
 //
-// xterm.js distinguishes the two by firing the internal `onUserInput` right before an `onData` of the user. If a later
-// version lacks it, everything counts as a reply, so a key pressed during a replay is lost.
+// xterm.js distinguishes the two by firing the internal `onUserInput` right before an `onData` from the user. If a
+// later version lacks it, everything counts as a reply, so a key pressed during a replay is lost.
 // `emulator-input.test.ts` detects that.
 
 import type { Terminal } from "@xterm/xterm";
@@ -17,9 +17,9 @@ interface WithCore {
 }
 
 export interface EmulatorInputOptions {
-  /** `byUser` states whether the user typed the text; otherwise it is a reply of the emulator. */
+  /** `byUser` says whether the user typed the text; otherwise, it's a reply from the emulator. */
   send(bytes: Uint8Array, byUser: boolean): void;
-  /** Changes the user's text before it is sent, for example for the sticky Ctrl of a touch keyboard. */
+  /** Modifies the user's text before it is sent, for example for the sticky Ctrl of a touch keyboard. */
   translate?: (text: string) => string;
 }
 
@@ -55,7 +55,7 @@ export class EmulatorInput implements Disposable {
     );
   }
 
-  /** Runs `input` and sends its text untranslated, because a sticky Ctrl applies to keys, not to pasted text. */
+  /** Runs `input` and sends its text untranslated, because a sticky Ctrl applies to keys but not to pasted text. */
   verbatim(input: () => void): void {
     this.#verbatim = true;
     try {

@@ -1,12 +1,12 @@
 // Limits drawing during heavy output. xterm.js draws every frame, which is too fast to read, and draws each row twice
-// while it scrolls. The saved time is available for parsing and for programs. Internal interfaces are checked first: a
-// version of xterm.js without them is not changed.
+// while it scrolls. The time saved is available for parsing and for programs. Internal interfaces are checked first:
+// versions of xterm.js without them aren't changed.
 
 import type { Terminal } from "@xterm/xterm";
 
-/** Number of bytes since the last frame above which frames are limited; it is more than a screen of text. */
+/** Number of bytes since the last frame above which frames are limited; it's more than a screenful of text. */
 const FLOOD = 16_384;
-/** Minimum milliseconds between two frames while frames are limited. */
+/** Minimum time between frames while they are limited, in milliseconds. */
 const INTERVAL = 50;
 
 interface Debouncer {
@@ -29,7 +29,7 @@ interface Core {
   readonly _selectionService: Selection;
 }
 
-/** Installs the limits. `terminal` must be open. Full-screen programs and single screens of text are not affected. */
+/** Installs the limits. `terminal` must be open. Full-screen programs and single screenfuls of text aren't affected. */
 export function limitFrames(terminal: Pick<Terminal, "buffer">): void {
   const core = coreOf(terminal);
   if (!core) return;
@@ -58,7 +58,7 @@ function limitDrawing({ buffer }: Pick<Terminal, "buffer">, writes: WriteBuffer,
   };
 }
 
-/** Skips updates of an empty selection, because xterm.js would redraw all rows for it with each scrolled line. */
+/** Skips updates of an empty selection, because xterm.js would redraw all rows for them with each line scrolled. */
 function skipEmptySelections(selection: Selection): void {
   const refresh = selection.refresh;
   let shown = false;

@@ -11,13 +11,13 @@ import type { TerminalAddress, TerminalChannel } from "./terminal-channel";
 import { correctXterm } from "./xterm-fixes";
 
 export interface HawseAddonOptions extends Partial<TerminalAddress> {
-  /** Returns the size that fits the page, for example `() => fitAddon.proposeDimensions()`. */
+  /** Returns the size that fits on the page, for example `() => fitAddon.proposeDimensions()`. */
   fit?: () => Size | undefined;
-  /** The user's name, shown to other viewers. */
+  /** The user's name, as shown to other viewers. */
   name?: string;
   /**
-   * Asks before several lines are pasted into a program without bracketed paste, which would run each of them.
-   * By default, they are pasted.
+   * Asks before several lines are pasted into a program without bracketed paste, which would run each of them. If
+   * omitted, they're pasted.
    */
   mayPaste?: (text: string) => boolean | Promise<boolean>;
 }
@@ -42,10 +42,10 @@ export class HawseAddon implements ITerminalAddon {
     this.#address = { sandbox: options.sandbox ?? "local", id: options.id ?? "main" };
   }
 
-  /** Called when the terminal could not be started. */
+  /** Called when the terminal couldn't be started. */
   readonly onError: (listener: (error: HawseError) => void) => Disposable = this.#onError.on;
 
-  /** The stream of the terminal, with its state; undefined until xterm.js has loaded the add-on. */
+  /** The terminal's stream, with its state; undefined until xterm.js has loaded the add-on. */
   get channel(): TerminalChannel | undefined {
     return this.#attached?.channel;
   }
@@ -107,6 +107,6 @@ export class HawseAddon implements ITerminalAddon {
     const { sandbox, id } = this.#address;
     if (channel.state.phase !== "live" || channel.people.readOnly) return;
     const call = this.#client.call("terminal.resize", { id, viewer: this.#viewer, ...size }, { sandbox });
-    call.catch(() => {}); // the size does not change; the next resize of the page proposes it again
+    call.catch(() => {}); // the size doesn't change; the next resize of the page proposes it again
   }
 }

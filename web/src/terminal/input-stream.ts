@@ -1,14 +1,16 @@
-// The user's input by absolute offset. Bytes are kept until the server has applied them, so after a lost connection
-// exactly the missing bytes are sent again (docs/wire.md section 5).
+// The user's input, addressed by absolute offset. Bytes are kept until the server has applied them, so if the
+// connection is lost, exactly the missing bytes are resent (docs/wire.md section 5).
 
 import { randomId } from "../base/random-id";
 import { MisuseError } from "../wire/errors";
 
-/** Maximum number of unapplied bytes. It is larger than any reasonable paste, but too small to slow down the page. */
+/**
+ * Maximum number of bytes not yet applied. It is larger than any reasonable paste, but too small to slow down the page.
+ */
 export const MAX_WAITING = 64 * 1024 * 1024;
 
 export class InputStream {
-  /** The `input` id of this stream. The server counts applied bytes for each id. */
+  /** The `input` id of this stream. The server counts the bytes applied for each id. */
   readonly id: string;
   /** Chunks are never empty; the first byte of the first chunk has offset `#applied`. */
   readonly #chunks: Uint8Array[] = [];
@@ -20,7 +22,7 @@ export class InputStream {
     this.id = id;
   }
 
-  /** The server has applied all bytes below this offset. */
+  /** The server has applied all bytes before this offset. */
   get applied(): number {
     return this.#applied;
   }
@@ -30,13 +32,13 @@ export class InputStream {
     return this.#sent;
   }
 
-  /** Offset after the last typed byte. */
+  /** Offset after the last byte typed. */
   get end(): number {
     return this.#end;
   }
 
   /**
-   * Appends `bytes`. If they do not fit, appends nothing and returns false, because half a paste would be worse than
+   * Appends `bytes`. If they don't fit, appends nothing and returns false, because half a paste would be worse than
    * none.
    */
   append(bytes: Uint8Array): boolean {
@@ -55,13 +57,13 @@ export class InputStream {
     return { offset, bytes: this.#slice(offset, length) };
   }
 
-  /** Called when the server has applied `bytes` more bytes. */
+  /** Called when the server has applied another `bytes` bytes. */
   credit(bytes: number): void {
     this.#drop(Math.min(this.#applied + bytes, this.#sent));
   }
 
   /**
-   * Continues on a new channel from the server's offset. Returns false if the stream does not contain that offset,
+   * Continues on a new channel from the server's offset. Returns false if the stream doesn't contain that offset,
    * because the server no longer knows the id. The stream is unusable after that.
    */
   resume(serverApplied: number): boolean {

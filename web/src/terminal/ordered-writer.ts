@@ -1,20 +1,23 @@
 // Keeps writes, resizes and resets in order. xterm.js parses writes asynchronously, but resizes and resets immediately.
-// A resize applies at an exact byte of the stream, so it waits until all earlier bytes are parsed, and later writes
-// wait for it.
+// A resize applies at an exact byte in the stream, so it waits until all earlier bytes have been parsed, and later
+// writes wait for it.
 
 import type { Emulator, TerminalSink } from "./sink";
 
-/** CAN aborts any unfinished control sequence (ECMA-48, and the state diagram of DEC terminals). */
+/** CAN aborts any unfinished control sequence (ECMA-48, and the state diagram for DEC terminals). */
 const ABANDON = Uint8Array.of(0x18);
-/** Leaves the alternate screen and resets all modes, colours and the cursor, but not the scrollback (xterm's ctlseqs). */
+/**
+ * Leaves the alternate screen and resets all modes, the colours and the cursor, but not the scrollback (xterm's
+ * ctlseqs).
+ */
 const RESET_MODES =
   "\x1b[?1049l\x1b[!p\x1b[20l\x1b[?9;1000;1002;1003;1006;1016;2026l\x1b[0 q\x1b]104\x07\x1b]110\x07\x1b]111\x07\x1b]112\x07";
 /** Erases the screen and moves the cursor to its first cell. */
 const ERASE_SCREEN = "\x1b[2J\x1b[H";
 
 /**
- * Maximum bytes of one write to xterm.js, which parses for 12 ms or until the end of a write. Larger writes delay keys,
- * even in other terminals.
+ * Maximum number of bytes per write to xterm.js, which parses for 12 ms or until the end of a write. Larger writes
+ * delay keys, even in other terminals.
  */
 const PIECE = 16_384;
 
@@ -24,7 +27,7 @@ export class OrderedWriter implements TerminalSink {
   readonly #emulator: Emulator;
   readonly #gate: (open: boolean) => void;
   #queue: Operation[] = [];
-  /** Number of writes that xterm.js has not parsed yet. */
+  /** Number of writes that xterm.js hasn't parsed yet. */
   #unparsed = 0;
   #pumping = false;
 
@@ -42,7 +45,7 @@ export class OrderedWriter implements TerminalSink {
   }
 
   reset(cols: number, rows: number): void {
-    // Resetting xterm.js does not reset its parser, and an unfinished sequence would swallow the next bytes.
+    // Resetting xterm.js doesn't reset its parser, and an unfinished sequence would swallow the next bytes.
     this.#push({ bytes: ABANDON, parsed: () => {} });
     this.#push({
       run: () => {
@@ -75,7 +78,7 @@ export class OrderedWriter implements TerminalSink {
     this.#push({ run: () => this.#gate(open) });
   }
 
-  /** Calls `run` when all earlier bytes have been parsed. */
+  /** Calls `run` once all earlier bytes have been parsed. */
   afterwards(run: () => void): void {
     this.#push({ run });
   }
@@ -94,7 +97,7 @@ export class OrderedWriter implements TerminalSink {
   }
 
   #pump(): void {
-    // xterm.js may parse inside write() (the first one after a key); its callback then re-enters this method.
+    // xterm.js may parse inside write() (for the first write after a key); its callback then re-enters this method.
     if (this.#pumping) return;
     this.#pumping = true;
     for (let next = this.#queue[0]; next; next = this.#queue[0]) {

@@ -1,5 +1,5 @@
-// The emulator's position in the terminal's output. Each byte is passed on once and in order, regardless of the
-// connection that delivered it. The module depends on offsets and the sink, but not on channels.
+// The emulator's position in the terminal's output. Each byte is passed on once and in order, no matter which
+// connection delivered it. This module depends on offsets and the sink, but not on channels.
 
 import type { TerminalOpened, TerminalReseed } from "../wire/methods";
 import type { Frame } from "../wire/protocol";
@@ -8,7 +8,7 @@ import type { TerminalSink } from "./sink";
 export class OutputCursor {
   readonly #sink: TerminalSink;
   #offset = 0;
-  /** Number of snapshot bytes that have not arrived; until then, the emulator shows an incomplete screen. */
+  /** Number of snapshot bytes that haven't arrived yet; until they have, the emulator shows an incomplete screen. */
   #screenLeft = 0;
   #screenAt = 0;
   #known = false;
@@ -19,7 +19,7 @@ export class OutputCursor {
     this.#sink = sink;
   }
 
-  /** Offset after the last byte of output that was passed on. */
+  /** Offset after the last output byte passed on. */
   get offset(): number {
     return this.#offset;
   }
@@ -39,7 +39,7 @@ export class OutputCursor {
   /**
    * Returns false if the server resumes at a different offset than this cursor's.
    *
-   * `afterOther` states whether the emulator shows an earlier instance of the terminal, whose output is kept in the
+   * `afterOther` says whether the emulator shows an earlier instance of the terminal, whose output is kept in the
    * scrollback.
    */
   opened(opened: TerminalOpened, afterOther = false): boolean {
@@ -66,19 +66,19 @@ export class OutputCursor {
     this.#sink.resize(cols, rows);
   }
 
-  /** Called when the replay has ended. */
+  /** Called once the replay has ended. */
   live(): void {
     this.#live = true;
     this.#sink.gate(this.#answers);
   }
 
-  /** Called when the server has chosen this viewer (`mine`) or another viewer to answer queries. */
+  /** Called when the server has chosen this viewer (`mine`) or another one to answer queries. */
   answers(mine: boolean): void {
     this.#answers = mine;
     if (this.#live) this.#sink.gate(mine);
   }
 
-  /** Writes a snapshot frame. Returns false if it does not continue the snapshot. */
+  /** Writes a snapshot frame. Returns false if it doesn't continue the snapshot. */
   screen(frame: Frame, parsed: () => void): boolean {
     const { offset, payload } = frame;
     if (offset !== this.#screenAt || payload.length > this.#screenLeft) return false;
@@ -88,7 +88,9 @@ export class OutputCursor {
     return true;
   }
 
-  /** Writes an output frame, skipping bytes that were received before. Returns false if earlier bytes are missing. */
+  /**
+   * Writes an output frame, skipping bytes that have already been received. Returns false if earlier bytes are missing.
+   */
   output(frame: Frame, parsed: () => void): boolean {
     const { offset, payload } = frame;
     if (this.#screenLeft > 0 || offset > this.#offset) return false;

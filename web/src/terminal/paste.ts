@@ -1,7 +1,7 @@
 // Sanitizes text that is pasted into a terminal. The user may not have seen all of it, so it must not run anything by
 // itself. xterm.js sends the text unchanged, so text that contains the end marker of a bracketed paste would escape
-// from the paste. This module therefore handles every way to paste: xterm.js's method, the browser's paste (by a key,
-// the middle button, a menu or a phone), and text that is dropped on xterm.js's input field or inserted there by a
+// from the paste. This module therefore handles every way to paste: xterm.js's own method, the browser's paste (with a
+// key, the middle button, a menu or on a phone), and text dropped on xterm.js's input field or inserted there by a
 // keyboard.
 
 import type { Terminal } from "@xterm/xterm";
@@ -13,7 +13,7 @@ const END = "\x1b[201~";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 const LINE_END = /\r\n|\n/g;
-/** Input events for text that was not typed by keys (Input Events Level 2). */
+/** Input events for text that wasn't typed with keys (Input Events Level 2). */
 const INSERTED = new Set([
   "insertFromPaste",
   "insertFromPasteAsQuotation",
@@ -21,16 +21,19 @@ const INSERTED = new Set([
   "insertFromYank",
 ]);
 
-/** Input events for text that an input method composes. */
+/** Input events for text composed with an input method. */
 const COMPOSED = new Set(["insertCompositionText", "insertFromComposition"]);
 
 export type Pastable = Pick<Terminal, "input" | "modes" | "options"> &
   Partial<Pick<Terminal, "element" | "paste">>;
 
-/** Returns whether to paste text into a program that would interpret each line end as the Enter key. */
+/** Returns whether to paste text into a program that would treat each line end as the Enter key. */
 export type MayPaste = (text: string) => boolean | Promise<boolean>;
 
-/** Returns the input for pasted text. Control characters become spaces, and each line end becomes the Enter key (CR). */
+/**
+ * Returns the input to send for pasted text. Control characters become spaces, and each line end becomes the Enter key
+ * (CR).
+ */
 export function encodePaste(text: string, bracketed: boolean): string {
   const clean = text.replace(CONTROLS, " ").replace(LINE_END, "\r");
   return bracketed ? BEGIN + clean + END : clean;
@@ -38,7 +41,7 @@ export function encodePaste(text: string, bracketed: boolean): string {
 
 /**
  * Replaces `terminal.paste` and handles the browser's paste events until disposed. `send` calls its argument, which
- * sends the text as the user's input.
+ * sends the text as user input.
  */
 export function takePastes(
   terminal: Pastable,
@@ -67,7 +70,7 @@ export function takePastes(
     void paste(text ?? "");
   };
   if (typeof document === "undefined") return disposables;
-  // Runs before the listeners of xterm.js, which are on its own elements.
+  // Runs before xterm.js's listeners, which are on its own elements.
   const first = { capture: true };
   disposables.listen<ClipboardEvent>(
     document,
@@ -81,13 +84,13 @@ export function takePastes(
     event => {
       const { inputType, data, dataTransfer } = event;
       const text = data ?? dataTransfer?.getData("text/plain");
-      // A phone's keyboard inserts clipboard text like typed text.
+      // A phone's keyboard inserts text from the clipboard as if it were typed.
       const several = inputType === "insertText" && hasControls(text);
       if (INSERTED.has(inputType) || several) take(event, text);
     },
     first,
   );
-  // Composed text cannot be blocked. xterm.js reads it from its field after this event.
+  // Composed text can't be blocked: xterm.js reads it from its field after this event.
   disposables.listen<InputEvent>(
     document,
     "input",
@@ -95,7 +98,7 @@ export function takePastes(
       const { inputType, data, isComposing, target } = event;
       if (!isComposing && !COMPOSED.has(inputType)) return;
       if (target instanceof HTMLTextAreaElement && terminal.element?.contains(target) && hasControls(data))
-        // The length is kept, because xterm.js stores positions in this text.
+        // The length is kept because xterm.js stores positions in this text.
         target.value = target.value.replace(/\p{Cc}/gu, " ");
     },
     first,
@@ -103,7 +106,7 @@ export function takePastes(
   return disposables;
 }
 
-/** Whether text has several characters, including control characters. A single control character is a key. */
+/** Whether text consists of several characters including control characters. A single control character is a key. */
 function hasControls(text: string | null | undefined): boolean {
   return !!text && text.length > 1 && /\p{Cc}/u.test(text);
 }

@@ -1,5 +1,5 @@
 // The viewers of a terminal and its writer lease, as reported by the server (docs/wire.md section 9, people at a
-// terminal). The module is independent of channels and pages.
+// terminal). This module is independent of channels and pages.
 
 import { type Disposable, Emitter } from "../base/disposables";
 import type { Participant, TerminalOpened, WriterLease } from "../wire/methods";
@@ -42,7 +42,7 @@ export class People {
     return !this.#readOnly && (this.#lease.mode === "free" || this.#lease.holder === this.#me);
   }
 
-  /** Older servers send no viewers and no lease. The list is then empty, and all viewers can type. */
+  /** Older servers send no viewers and no lease. In that case, the list is empty and all viewers can type. */
   opened({ viewer, presence = [], lease, read_only = false }: TerminalOpened): void {
     this.#me = viewer ?? undefined;
     this.#viewers = new Map(presence.map(each => [each.id, each]));
@@ -51,7 +51,7 @@ export class People {
     this.#onChange.emit();
   }
 
-  /** Applies an event of the channel; ignores events that are not about viewers or the lease. */
+  /** Applies a channel event; ignores events that aren't about viewers or the lease. */
   event(name: string, value: unknown): void {
     if (name === "joined" || name === "presence") {
       const { viewer } = value as { viewer: Participant };

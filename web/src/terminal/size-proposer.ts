@@ -1,8 +1,8 @@
-// Proposes this viewer's size. A terminal has one size for all viewers: the size of the active viewer. This module
-// proposes the size that fits this viewer, debounced, and only while this viewer is active. The resulting size arrives
-// in the stream of all viewers.
+// Proposes this viewer's size. A terminal has one size for all viewers: the active viewer's. This module proposes the
+// size that fits this viewer, debounced, and only while this viewer is active. The resulting size arrives in all
+// viewers' streams.
 
-/** Debounce in milliseconds. While a window is being resized, its size changes 60 times a second. */
+/** Debounce time in milliseconds. While a window is being resized, its size changes 60 times a second. */
 export const SETTLE = 100;
 
 export interface Size {
@@ -13,7 +13,7 @@ export interface Size {
 export interface SizeProposerOptions {
   /** The size that currently fits; undefined before the first layout. */
   fitting(): Size | undefined;
-  /** The size that was last reported to the server. */
+  /** The size last reported to the server. */
   current(): Size;
   /** Whether the user is using this viewer. */
   inUse(): boolean;

@@ -1,5 +1,5 @@
 // A terminal that outlives its connections. It attaches on each new connection, continues at the exact byte where it
-// stopped, and resends exactly the input that the server has not applied (docs/wire.md sections 5 and 9).
+// stopped, and resends exactly the input that the server hasn't applied (docs/wire.md sections 5 and 9).
 //
 //   detached ──attach──▶ attaching ──opened──▶ replaying ──live──▶ live ──reseed──▶ replaying
 //   attaching, replaying, live ──connection lost, retryable error──▶ attaching
@@ -27,7 +27,7 @@ import { OutputCursor } from "./output-cursor";
 import { People } from "./people";
 import type { TerminalSink } from "./sink";
 
-/** The part of a client that a terminal uses. */
+/** The parts of a client that a terminal uses. */
 export interface ChannelSource {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
   onUp(listener: () => void): Disposable;
@@ -40,12 +40,12 @@ export interface TerminalAddress {
 
 export type TerminalState =
   | { readonly phase: "detached" | "attaching" | "replaying" | "live" }
-  /** `replaced` means that a newer instance has this id, and `gone` that there is no terminal with this id. */
+  /** `replaced` means that a newer instance has this id, and `gone` means that there is no terminal with this id. */
   | { readonly phase: "ended"; readonly why: "exited"; readonly exit: Exit }
   | { readonly phase: "ended"; readonly why: "replaced" | "gone"; readonly exit?: undefined }
   | { readonly phase: "failed"; readonly reason: HawseError };
 
-/** Errors that are not `retryable`, but where a new attach helps, because it receives the server's offsets. */
+/** Errors that aren't `retryable`, but can be solved by attaching again, because that provides the server's offsets. */
 const RECOVERABLE_BY_REATTACHING = new Set(["input_gap"]);
 
 export class TerminalChannel implements Disposable {
@@ -71,7 +71,7 @@ export class TerminalChannel implements Disposable {
   #channel: Channel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `introduce` returns additional parameters of each attach, such as the viewer and its size. */
+  /** `introduce` returns additional parameters for each attach, such as the viewer and its size. */
   constructor(
     source: ChannelSource,
     address: TerminalAddress,
@@ -89,33 +89,35 @@ export class TerminalChannel implements Disposable {
   readonly onOpened = this.#onOpened.on;
   /** Fires when the terminal has a new size. The emulator is resized automatically, at the right byte. */
   readonly onResized = this.#onResized.on;
-  /** Input was queued. */
+  /** Fires when input has been queued. */
   readonly onInput = this.#onInput.on;
   /**
    * Fires with the number of input bytes whose outcome is unknown, because the server no longer knows this input
    * stream.
    */
   readonly onInputLost = this.#onInputLost.on;
-  /** Fires with the number of input bytes that were rejected because another viewer holds the writer lease. */
+  /** Fires with the number of input bytes rejected because another viewer holds the writer lease. */
   readonly onInputRefused = this.#onInputRefused.on;
-  /** Fires when the program starts to wait for other input, or no longer waits. */
+  /** Fires when the program starts waiting for different input, or stops waiting. */
   readonly onWaiting = this.#onWaiting.on;
 
   get state(): TerminalState {
     return this.#state;
   }
 
-  /** The terminal's record at the last attach. */
+  /** The terminal's record as of the last attach. */
   get info(): TerminalOpened | undefined {
     return this.#info;
   }
 
-  /** Whether the program waits for input, as last reported; undefined before the first attach and after the end. */
+  /**
+   * Whether the program is waiting for input, as last reported; undefined before the first attach and after the end.
+   */
   get waiting(): TerminalWaiting | undefined {
     return this.#waiting;
   }
 
-  /** Offset after the last byte of output that was passed to the emulator. */
+  /** Offset after the last output byte passed to the emulator. */
   get offset(): number {
     return this.#cursor.offset;
   }
@@ -130,7 +132,7 @@ export class TerminalChannel implements Disposable {
     this.#open();
   }
 
-  /** Attaches to the current instance with this id. The output of the previous instance is kept in the scrollback. */
+  /** Attaches to the current instance with this id. The previous instance's output is kept in the scrollback. */
   follow(): void {
     this.detach();
     this.#instance = undefined;
@@ -145,7 +147,10 @@ export class TerminalChannel implements Disposable {
     this.#enter({ phase: "detached" });
   }
 
-  /** Queues input to be sent exactly once, across connections. Returns false if the terminal has ended or the queue is full. */
+  /**
+   * Queues input to be sent exactly once, across connections. Returns false if the terminal has ended or the queue is
+   * full.
+   */
   send(bytes: Uint8Array): boolean {
     const { phase } = this.#state;
     if (phase === "ended" || phase === "failed" || phase === "detached") return false;
@@ -169,7 +174,7 @@ export class TerminalChannel implements Disposable {
     channel?.cancel();
   }
 
-  /** Opens the channel if it is needed and there is a connection; otherwise the next `onUp` calls this method again. */
+  /** Opens the channel if it's needed and there is a connection; otherwise, the next `onUp` calls this method again. */
   #open(): void {
     if (this.#state.phase !== "attaching" || this.#channel) return;
     clearTimeout(this.#timer);
@@ -179,7 +184,7 @@ export class TerminalChannel implements Disposable {
     if (this.#cursor.resumable) params.since = this.#cursor.offset;
     const options = { sandbox: this.address.sandbox, params };
     const channel: { current?: Channel | undefined } = {};
-    // Events of an abandoned channel are ignored.
+    // Events on an abandoned channel are ignored.
     const isCurrent = () => this.#channel !== undefined && this.#channel === channel.current;
     channel.current = this.#source.open("terminal.attach", options, {
       event: (name, value, cost) => {
@@ -213,13 +218,13 @@ export class TerminalChannel implements Disposable {
     else if (error.code === "lease_held") this.#refused(Number(error.details.applied));
     else if (error.retryable || RECOVERABLE_BY_REATTACHING.has(error.code)) this.#reattach();
     else if (error.code === "invalid_params" && this.#cursor.resumable) {
-      // "`since` beyond the end is `invalid_params`": the journal is a different one, so attach without an offset.
+      // "`since` beyond the end is `invalid_params`": this is a different journal, so attach without an offset.
       this.#cursor.reset();
       this.#reattach();
     } else this.#end({ phase: "failed", reason: error });
   }
 
-  /** Handles rejected input: the server has applied all bytes up to `applied`; the rest is dropped. */
+  /** Handles rejected input: the server has applied all bytes before `applied`; the rest are dropped. */
   #refused(applied: number): void {
     this.#onInputRefused.emit(this.#input.end - applied);
     this.#input = new InputStream();
@@ -266,7 +271,7 @@ export class TerminalChannel implements Disposable {
       default:
         this.people.event(name, value);
     }
-    // `exit` is repeated in the result. Unknown events of newer servers are ignored.
+    // `exit` is repeated in the result. Unknown events from newer servers are ignored.
   }
 
   #opened(opened: TerminalOpened): void {
@@ -309,7 +314,7 @@ export class TerminalChannel implements Disposable {
 
   #pump(): void {
     const { phase } = this.#state;
-    // Input is not sent before `opened`, which contains the server's input offset.
+    // Input isn't sent until `opened` has arrived, because it contains the server's input offset.
     if (!this.#channel || (phase !== "replaying" && phase !== "live")) return;
     for (;;) {
       const chunk = this.#input.take(Math.min(this.#channel.inputCredit, MAX_PAYLOAD));

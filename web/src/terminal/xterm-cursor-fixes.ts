@@ -1,7 +1,7 @@
-// Corrects the cursor state of xterm.js 6, in addition to `xterm-fixes.ts`:
+// Corrects cursor state in xterm.js 6, in addition to `xterm-fixes.ts`:
 //
 //   - DECSC and DECRC save and restore all character sets and a pending wrap; an open link (OSC 8) stays open;
-//   - the two screens share tab stops and the scroll region, and a link does not continue on the other screen;
+//   - the two screens share tab stops and the scroll region, and a link doesn't continue on the other screen;
 //   - inserting blanks in the middle of a wide character erases both halves.
 
 import type { Terminal } from "@xterm/xterm";
@@ -33,7 +33,7 @@ export interface CursorCore extends PrintingCore {
   };
 }
 
-/** The underline flag among the foreground flags. */
+/** The underline flag in the foreground flags. */
 const UNDERLINE = 0x10000000;
 
 /** Returns whether this version of xterm.js has the internals used here. */
@@ -121,7 +121,7 @@ function correctSaving({ buffers, _charsetService: sets, _inputHandler: handler 
   };
 }
 
-/** Erases a wide character whose second half is in column `x`. */
+/** Erases the wide character whose second half is in column `x`. */
 function splitWide(line: Line | undefined, x: number, blank: unknown): void {
   if (line && x > 0 && x < line.length && line.getWidth(x - 1) === 2) line.replaceCells(x - 1, x + 1, blank);
 }

@@ -6,12 +6,12 @@
 //     ends the wraps of the moved rows;
 //   - erasing while a wrap is pending (a full row, then `CSI K`) also erases the last column;
 //   - `CSI S` moves rows at the top of the screen into the scrollback;
-//   - `CSI 1 J` in the last cell of the screen: xterm.js throws there and shows nothing afterwards;
+//   - `CSI 1 J` in the last cell of the screen makes xterm.js throw and show nothing afterwards;
 //   - large counts such as `CSI 2147483647 L` block xterm.js for minutes, so they are limited to the useful maximum;
 //   - a saved cursor (DECSC) is a position on the screen, independent of later scrolling.
 //
-// This module handles only these sequences, not text. Internal interfaces are checked first: an xterm.js without them
-// is left unchanged; `xterm-fixes.test.ts` detects that.
+// This module handles only these sequences, not text. Internal interfaces are checked first: a version of xterm.js
+// without them is left unchanged, which `xterm-fixes.test.ts` detects.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -27,7 +27,7 @@ import { type ResizableBuffer, resizeBuffer } from "./xterm-resize";
 import { continues, forgetSpace, keepWrap, rowAt } from "./xterm-rows";
 import { correctScrolling, shiftRows } from "./xterm-wraps";
 
-/** Control functions with a repeat count, by final byte. */
+/** Control functions with a repeat count, keyed by final byte. */
 const REPEATED = {
   L: "insertLines",
   M: "deleteLines",
@@ -70,7 +70,7 @@ interface Core extends Omit<CursorCore, "buffers" | "_inputHandler"> {
 
 type Params = (number | number[])[];
 
-/** Installs the corrections. Disposing removes them, except for saved cursors. */
+/** Installs the corrections. Disposing of the result removes them, except for saved cursors. */
 export function correctXterm(terminal: Correctable): Disposable {
   const disposables = new DisposableList();
   const core = coreOf(terminal);
@@ -118,7 +118,7 @@ export function correctXterm(terminal: Correctable): Disposable {
   return disposables;
 }
 
-/** Keeps the wrap into the row below, which xterm.js would end when the cursor moves down. */
+/** Preserves the wrap into the row below, which xterm.js would end when the cursor moves down. */
 function fixLineFeed({ buffers, _inputHandler }: Core): Disposable {
   const { lineFeed } = _inputHandler;
   _inputHandler.lineFeed = () => {
@@ -137,7 +137,7 @@ function fixLineFeed({ buffers, _inputHandler }: Core): Disposable {
   };
 }
 
-// Each handler returns true if it has handled the sequence; otherwise xterm.js also processes the sequence.
+// Each handler returns true if it has handled the sequence; otherwise, xterm.js processes the sequence as well.
 
 function eraseInLine(
   { buffers, _inputHandler }: Core,
@@ -182,7 +182,7 @@ function eraseInDisplay(
     buffer,
     () => {
       if (x >= cols - 1) {
-        // In the last column, xterm.js accesses the wrong row or a row that does not exist.
+        // In the last column, xterm.js accesses the wrong row, or one that doesn't exist.
         _inputHandler.eraseInLine({ params: [1] }, keepProtected);
         if (row) forgetSpace(row);
         buffer.x--;
@@ -214,7 +214,7 @@ function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: n
 /**
  * Calls `run`, which erases rows. A wrap from the scrollback into the first row is kept.
  *
- * `attached` states whether the first row still continues the scrollback, because only a part of it is erased.
+ * `attached` says whether the first row still continues the scrollback because only part of it is erased.
  */
 function keepFirst(buffer: Buffer, run: () => unknown, attached = false): true {
   const first = rowAt(buffer, 0);
@@ -245,11 +245,11 @@ function fixBuffers(core: Core): void {
   if (active === alt) widest.set(alt, widest.get(alt) ?? alt._cols);
 }
 
-/** The maximum number of columns of a buffer since its last reflow, or since it was first shown. */
+/** The maximum number of columns that a buffer has had since its last reflow, or since it was first shown. */
 const widest = new WeakMap<Buffer, number>();
 
 function fixBuffer(buffer: Buffer, modes: () => Modes): void {
-  // xterm.js stores the row of a saved cursor as a buffer index, which becomes wrong when the buffer scrolls.
+  // xterm.js stores a saved cursor's row as a buffer index, which becomes wrong when the buffer scrolls.
   let row = buffer.savedY - buffer.ybase;
   let saved = false;
   Object.defineProperty(buffer, "savedY", {
@@ -269,7 +269,7 @@ function fixBuffer(buffer: Buffer, modes: () => Modes): void {
     modes().synchronizedOutput = false;
   };
   const { setupTabStops } = buffer;
-  // A resize has set the tab stops; xterm.js would restore tab stops that programs have cleared.
+  // A resize has set the tab stops; xterm.js would restore tab stops that programs had cleared.
   const tabStops = (first?: number) => first === undefined && setupTabStops.call(buffer);
   Object.defineProperty(buffer, "setupTabStops", { configurable: true, value: tabStops });
   Object.defineProperty(buffer, "resize", { configurable: true, value: resize });

@@ -1,9 +1,9 @@
 // Corrects how xterm.js 6 prints characters, in addition to `xterm-fixes.ts`:
 //
-//   - a zero-width character joins the cell before the cursor, regardless of the last printed character. If that cell is empty, the
-//     character is dropped. A variation selector joins only an emoji;
-//   - overwriting half of a wide character leaves a blank with a background, but without style or link;
-//   - the last column is not part of a link if it stays empty because a wide character did not fit;
+//   - a zero-width character joins the cell before the cursor, regardless of the last character printed. If that cell
+//     is empty, the character is dropped. A variation selector joins only an emoji;
+//   - overwriting half of a wide character leaves a blank with a background, but without a style or link;
+//   - the last column isn't part of a link if it stays empty because a wide character didn't fit;
 //   - SS2 and SS3 take one character from G2 or G3; LS1R, LS2R and LS3R do not affect 7-bit characters;
 //   - REP repeats the last character, even after other sequences;
 //   - character sets with 96 characters are not supported.
@@ -37,7 +37,7 @@ export interface PrintingCore {
 const FIRST_JOINING = 0x300;
 const VARIATION_SELECTORS = [0xfe0e, 0xfe0f];
 const PICTOGRAPH = /^\p{Extended_Pictographic}/u;
-/** The maximum number of repetitions by REP, the same limit as in libghostty. */
+/** The maximum number of repetitions for REP; libghostty has the same limit. */
 const REPEATS = 65_535;
 /** The final bytes of the sequences that select a character set in xterm.js. */
 const CHARSETS = "0AB4C5RQKYE6ZH7=";
@@ -115,7 +115,7 @@ function printText(
   if (above && (over === 1 || (over === 0 && line?.getWidth(0) !== 2))) forgetSpace(above);
   const now = rowAt(active, active.y);
   const { _curAttrData: pen } = handler;
-  // Printing more text than the buffer holds may have reused this row object.
+  // If more text was printed than the buffer holds, this row object may have been reused.
   const first = line && count < (line.length >> 1) * (active.lines.length - 1) ? line : undefined;
   if (now !== first) {
     noteWraps(active, first, spaced => {
@@ -128,7 +128,7 @@ function printText(
   }
 }
 
-/** Changes the attributes of a blank if xterm.js printed it with the pen. */
+/** Changes the attributes of a blank if xterm.js printed it with the pen's attributes. */
 function restyle(row: Line, x: number, pen: Attributes, attributes: Attributes): void {
   if (row.getFg(x) === pen.fg && row.getBg(x) === pen.bg) row.setCellFromCodepoint(x, 0, 1, attributes);
 }

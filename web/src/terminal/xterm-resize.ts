@@ -1,4 +1,4 @@
-// Resizes a buffer of xterm.js in the same way as the server's emulator. The module is a port of libghostty's
+// Resizes an xterm.js buffer in the same way as the server's emulator. This module is a port of libghostty's
 // PageList.zig:
 //
 //   - all soft-wrapped lines are reflowed for the new width, including the line with the cursor;
@@ -6,8 +6,8 @@
 //   - more rows: rows come back from the scrollback only if the cursor was in the last row;
 //   - more columns: the number of rows below the cursor stays the same.
 //
-// xterm.js does not reflow the line with the cursor and drops rows below the cursor. After a resize, a viewer would
-// have lost text, and would show a different screen than a viewer that attaches later.
+// xterm.js itself doesn't reflow the line with the cursor, and drops rows below the cursor. After a resize, a viewer
+// would have lost text and would show a different screen than a viewer that attaches later.
 
 import { continues, forgetNotes, hasText, isEmpty, isSpaced, type Line, noteSpace } from "./xterm-rows";
 
@@ -38,19 +38,19 @@ export interface ResizableBuffer {
   setupTabStops(): void;
 }
 
-/** A position that moves with its text. */
+/** A position that moves along with its text. */
 interface Place {
   /** The index of its row in the whole buffer. */
   row: number;
   x: number;
-  /** Whether a character was printed in the last column, so that the next character will wrap. */
+  /** Whether a character was printed in the last column, so that the next one will wrap. */
   pending: boolean;
 }
 
-/** The rows of a buffer during a resize. */
+/** A buffer's rows during a resize. */
 interface Text {
   lines: Line[];
-  /** The number of lines at the end that form the screen. */
+  /** The number of lines at the end that make up the screen. */
   rows: number;
   readonly cursor: Place;
   /** The cursor's row on the screen before the resize. */
@@ -63,15 +63,15 @@ interface Text {
 }
 
 export interface ResizeOptions {
-  /** Whether lines are reflowed; otherwise columns are cut off or added. */
+  /** Whether lines are reflowed; otherwise, columns are cut off or added. */
   reflow: boolean;
   /** Whether a program has saved the cursor (DECSC). */
   saved: boolean;
-  /** Whether a row that becomes longer still wraps into the next row. */
+  /** Whether a row that becomes longer still wraps into the next one. */
   keepWraps?: boolean;
 }
 
-/** Replaces the method `resize` of a buffer. */
+/** Replaces a buffer's `resize` method. */
 export function resizeBuffer(
   buffer: ResizableBuffer,
   cols: number,
@@ -101,7 +101,7 @@ export function resizeBuffer(
     rows: oldRows,
     cursor,
     cursorY: buffer.y,
-    places: savedCursor ? [savedCursor, cursor] : [cursor], // each extends its row, in this order
+    places: savedCursor ? [savedCursor, cursor] : [cursor], // each one extends its row, in this order
     markers: [...buffer.markers, top],
     blank: () => buffer.getBlankLine(),
     nothing: buffer.getNullCell(),
@@ -127,16 +127,16 @@ export function resizeBuffer(
 }
 
 /**
- * Returns a place as a position on the screen that starts at row `base`; returns the first position for a place above
- * the screen.
+ * Returns a place as a position on the screen that starts at row `base`; if the place is above the screen, returns the
+ * first position.
  */
 function onScreen({ row, x, pending }: Place, base: number, cols: number): { x: number; y: number } {
   const [left, y] = row < base ? [0, 0] : [Math.min(x, cols - 1), row - base];
-  // xterm.js stores a pending wrap as column `cols`. If the row is no longer full, it becomes the next column.
+  // xterm.js stores a pending wrap as column `cols`. If the row is no longer full, this becomes the next column.
   return { x: pending ? left + 1 : left, y };
 }
 
-/** Stores the lines in the buffer. Returns the number of oldest lines that did not fit. */
+/** Stores the lines in the buffer. Returns the number of oldest lines that didn't fit. */
 function store(buffer: ResizableBuffer, { lines, markers }: Text, rows: number): number {
   const limit = buffer._getCorrectBufferLength(rows);
   const dropped = Math.max(0, lines.length - limit);
@@ -191,7 +191,7 @@ function addRows({ lines, blank }: Text, count: number): void {
 }
 
 /**
- * Reflows the lines. The number of rows below the cursor does not change, except for rows that the cursor's line needs.
+ * Reflows the lines. The number of rows below the cursor stays the same, except for rows needed by the cursor's line.
  */
 function reflowTo(text: Text, cols: number): void {
   const { cursor, rows } = text;
@@ -207,7 +207,7 @@ function reflowTo(text: Text, cols: number): void {
   addRows(text, Math.max(0, below - more) - Math.max(0, rows - (y + 1)));
 }
 
-/** Counts the rows of the screen, down to the cursor's row, that continue the row above. */
+/** Counts the screen rows, down to the cursor's row, that continue the row above. */
 function wrapsAbove({ lines, rows, cursor }: Text): number {
   let count = 0;
   for (let y = lines.length - rows; y <= cursor.row; y++) count += Number(continues(lines[y] as Line));
@@ -256,7 +256,7 @@ class Reflow {
     return this;
   }
 
-  /** Returns the number of cells up to the last text or place in a row. */
+  /** Returns the number of cells in a row up to the last text or place. */
   #lengthOf(row: number, line: Line, wraps: boolean): number {
     let length = line.length;
     if (!wraps) while (length > 0 && isEmpty(line, length - 1)) length--;
@@ -268,13 +268,13 @@ class Reflow {
     return length;
   }
 
-  /** Starts the rows for text that follows blank rows. */
+  /** Starts the rows for text that comes after blank rows. */
   #breakLines(): void {
     const written = this.lines.length;
     for (; this.#breaks > 0; this.#breaks--) this.#start(false);
     let to = this.lines.length - 1;
     // The first of these rows can be an erased row that the row above wraps into. Such a row has no line break, so it
-    // gets no line.
+    // doesn't get a line.
     for (const row of this.#blank.reverse()) if (--to >= written) this.#use(row, to);
     this.#blank = [];
   }
@@ -316,7 +316,7 @@ class Reflow {
       }
       const fits = cols - this.#x;
       let count = Math.min((spacer ?? length) - x, fits);
-      const cut = count === fits && line.getWidth(x + count - 1) === 2; // a wide character that does not fit
+      const cut = count === fits && line.getWidth(x + count - 1) === 2; // a wide character that doesn't fit
       if (cut) count--;
       if (count > 0) {
         (this.lines.at(-1) as Line).copyCellsFrom(line, x, this.#x, count, false);
@@ -326,7 +326,7 @@ class Reflow {
       this.#forward(count);
       if (cut) {
         noteSpace(this.lines.at(-1) as Line);
-        // A place on this character moves to the empty column instead of the next row.
+        // A place on this character moves to the empty column rather than to the next row.
         this.#move(row, x, 1);
         this.#forward(1);
       }

@@ -1,4 +1,4 @@
-// Properties of rows that the server's emulator stores, but xterm.js does not.
+// Row properties that the server's emulator stores but xterm.js doesn't.
 
 export interface Line {
   length: number;
@@ -15,17 +15,17 @@ export interface Line {
   resize(cols: number, blank: unknown): boolean;
 }
 
-/** The part of a buffer that finds the rows of its screen. */
+/** The part of a buffer used to find the rows of its screen. */
 interface Rows {
   lines: { get(index: number): Line | undefined };
   ybase: number;
   _rows: number;
 }
 
-/** Mask of the type of a cell's background colour; the result is 0 if there is no background. */
+/** Mask for the type of a cell's background colour; the result is 0 if there is no background. */
 const COLOURED = 0x3000000;
 
-/** Returns row `y` of the screen; undefined if it is above or below the screen. */
+/** Returns row `y` of the screen; undefined if it's above or below the screen. */
 export function rowAt({ lines, ybase, _rows: rows }: Rows, y: number): Line | undefined {
   return y >= 0 && y < rows ? lines.get(ybase + y) : undefined;
 }
@@ -35,14 +35,14 @@ export function hasText(line: Line): boolean {
   return false;
 }
 
-/** Whether a cell is empty. The second half of a wide character, which has no width, is not empty. */
+/** Whether a cell is empty. The second half of a wide character, which has no width, doesn't count as empty. */
 export function isEmpty(line: Line, x: number): boolean {
   return !line.hasContent(x) && line.getWidth(x) > 0 && !(line.getBg(x) & COLOURED);
 }
 
 /**
- * The rows whose last cell is empty because a wide character did not fit, so that the cell is not part of the text.
- * xterm.js does not store this.
+ * The rows whose last cell is empty because a wide character didn't fit, so that the cell isn't part of the text.
+ * xterm.js doesn't store this.
  */
 const spaced = new WeakSet<Line>();
 
@@ -51,12 +51,12 @@ export function isSpaced(line: Line): boolean {
   return spaced.has(line) && !line.hasContent(last) && line.getWidth(last) > 0;
 }
 
-/** Records that a wide character did not fit into the last column of a row. */
+/** Records that a wide character didn't fit into a row's last column. */
 export const noteSpace = (line: Line): unknown => spaced.add(line);
 
 /**
- * Records which rows, from `first` to the cursor's row, wrap before a wide character. Called after text was printed in
- * these rows.
+ * Records which rows, from `first` to the cursor's row, wrap before a wide character. Called after text has been
+ * printed in these rows.
  *
  * `noted` is called with each of these rows.
  */
@@ -65,7 +65,7 @@ export function noteWraps(
   first: Line | undefined,
   noted?: (line: Line) => void,
 ): void {
-  // `first` can have moved up or been removed.
+  // `first` may have moved up or been removed.
   for (let row = ybase + y; row > 0 && lines.get(row) !== first; row--) {
     const [line, next] = [lines.get(row - 1), lines.get(row)];
     if (!line || !next?.isWrapped) break;
@@ -81,8 +81,8 @@ export function noteWraps(
 const detached = new WeakSet<Line>();
 
 /**
- * Keeps the wrap from the row above into `line`. Unless `attached`, `line` was erased and does not count as its
- * continuation.
+ * Preserves the wrap from the row above into `line`. Unless `attached` is set, `line` was erased and doesn't count as
+ * that row's continuation.
  */
 export function keepWrap(line: Line, attached = false): void {
   line.isWrapped = true;
@@ -95,12 +95,12 @@ export function continues(line: Line): boolean {
 }
 
 /**
- * Called when the wide character after `line` was overwritten, so that the blank at the end of `line` becomes an
+ * Called when the wide character after `line` has been overwritten, so that the blank at the end of `line` becomes an
  * ordinary one.
  */
 export const forgetSpace = (line: Line): boolean => spaced.delete(line);
 
-/** Deletes all records of a row that gets new text. */
+/** Deletes all records for a row that is getting new text. */
 export function forgetNotes(line: Line): void {
   spaced.delete(line);
   detached.delete(line);

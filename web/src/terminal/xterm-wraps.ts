@@ -1,5 +1,6 @@
-// Corrects wraps after rows have moved. The server's emulator stores in a row that it wraps into the next row, but
-// xterm.js stores in the next row that it continues the row above. The two differ if only one of the two rows moves.
+// Corrects wraps after rows have moved. The server's emulator marks a row as wrapping into the next row, whereas
+// xterm.js marks the next row as continuing the one above. The two give different results if only one of the rows
+// moves.
 
 import type { Disposable } from "../base/disposables";
 import type { ResizableBuffer } from "./xterm-resize";
@@ -10,7 +11,7 @@ interface ScrollCore {
   _bufferService: { scroll(blank: unknown, isWrapped?: boolean): void };
 }
 
-/** Corrects a line feed, or a wrap, in the last row of a scroll region. */
+/** Corrects a line feed or a wrap in the last row of a scroll region. */
 export function correctScrolling({ buffers, _bufferService: service }: ScrollCore): Disposable {
   const { scroll } = service;
   service.scroll = (blank, isWrapped = false) => {
@@ -42,7 +43,7 @@ export function shiftRows(buffer: ResizableBuffer, top: number, run: () => unkno
   return true;
 }
 
-/** Sets whether the row above wraps into `row`. A newly set wrap does not make `row` its continuation. */
+/** Sets whether the row above wraps into `row`. A newly set wrap doesn't make `row` its continuation. */
 function setWrap(row: Line | undefined, wraps: boolean): void {
   if (!row) return;
   if (!wraps) row.isWrapped = false;

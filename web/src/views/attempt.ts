@@ -1,9 +1,9 @@
-// Runs the action of a button, and shows the error if the call fails.
+// Runs a button's action, and shows the error if the call fails.
 
 import type { AppContext } from "../frame/pane";
 import { HawseError } from "../wire/errors";
 
-/** Returns whether `work` has succeeded. Rethrows errors other than HawseError. */
+/** Returns whether `work` succeeded. Rethrows errors other than HawseError. */
 export async function attempt(
   { toast }: Pick<AppContext, "toast">,
   work: () => Promise<unknown>,

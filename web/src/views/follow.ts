@@ -1,4 +1,4 @@
-// Streams that continue after a lost connection, by opening the same call again.
+// Streams that continue after the connection was lost, by reopening the same call.
 
 import type { Disposable } from "../base/disposables";
 import type { MethodStream, StreamItem } from "../client/streams";
@@ -7,7 +7,7 @@ import { HawseError } from "../wire/errors";
 import type { StreamMethod } from "../wire/streams";
 
 export interface Following<M extends StreamMethod> {
-  /** Opens the call, and opens it again after each lost connection. */
+  /** Opens the call, and reopens it whenever the connection is lost. */
   open: () => MethodStream<M>;
   item: (item: StreamItem<M>) => void;
   /** Called when the call has ended with an error other than a lost connection. */
@@ -16,7 +16,7 @@ export interface Following<M extends StreamMethod> {
   ended?: () => void;
 }
 
-/** Follows a stream until the returned object is disposed of. */
+/** Follows a stream until the object returned is disposed of. */
 export function follow<M extends StreamMethod>({ open, item, failed, ended }: Following<M>): Disposable {
   let current: MethodStream<M> | undefined;
   let stopped = false;

@@ -1,4 +1,4 @@
-// Registers the views and the kinds of panes other than terminals, and shows the rail. The chunk is loaded when the
+// Registers the views and the kinds of panes other than terminals, and shows the rail. This chunk is loaded when the
 // user first opens one of them; each view is a separate chunk.
 
 import "./style/rail.css";
@@ -8,7 +8,7 @@ import type { AppContext } from "../frame/pane";
 import { Rail, type RailState } from "../frame/rail";
 import type { Registry } from "../frame/registry";
 
-/** `host` is the element of the rail. */
+/** `host` is the rail's element. */
 export function addViews(registry: Registry, host: HTMLElement, rail: RailState, app: AppContext): void {
   registerViews(registry);
   for (const { id, label, icon } of registry.rail.value)

@@ -1,6 +1,6 @@
 // Saves bytes from the sandbox as a file on the user's machine.
 
-/** Number of bytes that are collected before they become a Blob, which the browser can store on disk. */
+/** Number of bytes to collect before turning them into a Blob, which the browser can store on disk. */
 const PART = 8_388_608;
 
 /** If the iteration throws, its error is rethrown and nothing is saved. */

@@ -1,4 +1,4 @@
-// The client's state of one channel: its phase and the two credit windows (docs/wire.md sections 2 and 4).
+// The client's state for a channel: its phase and the two credit windows (docs/wire.md sections 2 and 4).
 //
 //   state        the client may send
 //   open         input, end → ended, cancel → cancelling, credit
@@ -11,29 +11,29 @@ import { MisuseError, ProtocolViolation } from "./errors";
 export type State = "open" | "ended" | "cancelling";
 type Verb = "input" | "end" | "cancel" | "credit";
 
-/** State → messages that may be sent in it → the next state. */
+/** State → messages that may be sent in that state → next state. */
 const TABLE: Record<State, Partial<Record<Verb, State>>> = {
   open: { input: "open", end: "ended", cancel: "cancelling", credit: "open" },
   ended: { cancel: "cancelling", credit: "ended" },
   cancelling: { credit: "cancelling" },
 };
 
-/** Bytes that an event costs in addition to the encoded length of its value. */
+/** Number of bytes that an event costs in addition to the encoded length of its value. */
 export const EVENT_OVERHEAD = 64;
 
 /**
- * Upper bound of a batched grant in bytes. The server estimates the client's speed from grants, so they must not come
+ * Upper limit for a batched grant, in bytes. The server estimates the client's speed from grants, so they must not come
  * late.
  */
 const MAX_BATCH = 65_536;
 
 export class ChannelLedger {
   #state: State = "open";
-  /** Bytes that the server may still send. An event may make it negative. */
+  /** Number of bytes that the server may still send. An event can make it negative. */
   #incoming: number;
-  /** Consumed bytes that have not been granted again. */
+  /** Bytes consumed but not yet granted back to the server. */
   #consumed = 0;
-  /** Bytes of input that the client may still send. */
+  /** Number of input bytes that the client may still send. */
   #outgoing: number;
   readonly #batch: number;
   readonly #windowMax: number;
@@ -49,12 +49,14 @@ export class ChannelLedger {
     return this.#state;
   }
 
-  /** Bytes that the server may still send; negative after an event that cost more than the remaining window. */
+  /**
+   * Number of bytes that the server may still send; negative after an event that cost more than the remaining window.
+   */
   get incoming(): number {
     return this.#incoming;
   }
 
-  /** Granted bytes of input that have not been used, in any state. */
+  /** Number of input bytes granted but not used, in any state. */
   get outgoing(): number {
     return this.#outgoing;
   }
@@ -63,7 +65,7 @@ export class ChannelLedger {
     return this.#state === "open" ? this.#outgoing : 0;
   }
 
-  /** Moves to the next state. Throws MisuseError if `TABLE` does not allow `verb` in the current state. */
+  /** Moves to the next state. Throws MisuseError if `TABLE` doesn't allow `verb` in the current state. */
   advance(verb: Verb): void {
     const next = TABLE[this.#state][verb];
     if (!next) throw new MisuseError(`cannot send ${verb} on a channel in state ${this.#state}`);
@@ -104,7 +106,7 @@ export class ChannelLedger {
     this.#incoming -= cost;
   }
 
-  /** Returns how many of `bytes` to grant; 0 in a state that allows no `credit` message. */
+  /** Returns how many of `bytes` to grant; 0 in a state that doesn't allow `credit` messages. */
   grant(bytes: number): number {
     if (!this.may("credit")) return 0;
     this.#incoming = Math.min(this.#incoming + bytes, this.#windowMax);
@@ -112,8 +114,8 @@ export class ChannelLedger {
   }
 
   /**
-   * Records `bytes` as processed. Returns the number of bytes to grant now; 0 until a quarter of the window has been
-   * consumed.
+   * Records `bytes` as processed. Returns the number of bytes to grant now, which is 0 until a quarter of the window
+   * has been consumed.
    */
   consume(bytes: number): number {
     this.#consumed += bytes;

@@ -1,9 +1,9 @@
-// The client's end of one connection, without I/O: `receive` takes a message and returns the resulting event,
-// `dataToSend` returns the messages to send. It knows nothing of sockets, timers, terminals, or earlier and later
+// The client's end of a connection, without I/O: `receive` takes a message and returns the resulting event,
+// `dataToSend` returns the messages to send. It knows nothing about sockets, timers, terminals, or earlier and later
 // connections.
 //
-// Two kinds of error: ProtocolViolation when the server is at fault (close the connection), MisuseError when the
-// caller is.
+// There are two kinds of error: ProtocolViolation if the server is at fault (close the connection), and MisuseError if
+// the caller is.
 
 import { ChannelLedger, EVENT_OVERHEAD } from "./channel";
 import { HawseError, MisuseError, ProtocolViolation } from "./errors";
@@ -12,7 +12,10 @@ import { memberText, utf8Length } from "./json-slice";
 import { DEFAULT_LIMITS, encodeMessage, parseServerMessage } from "./messages";
 import type { Call, ChannelEvent, ClientMessage, Frame, Limits, ServerMessage, Welcome } from "./protocol";
 
-/** A received event. `cost` was subtracted from the channel's window; return it with `consume` after processing. */
+/**
+ * An event that was received. `cost` has been subtracted from the channel's window; return it with `consume` once the
+ * event has been processed.
+ */
 export type ConnectionEvent =
   | { readonly kind: "welcome"; readonly welcome: Welcome }
   | {
@@ -28,13 +31,13 @@ export type ConnectionEvent =
   | { readonly kind: "credit"; readonly ch: number; readonly bytes: number }
   | { readonly kind: "pong"; readonly t: number }
   | { readonly kind: "goaway"; readonly reason: string; readonly retryAfter: number }
-  /** An `error` without a channel, which states why the server is about to close the connection. */
+  /** An `error` without a channel, which says why the server is about to close the connection. */
   | { readonly kind: "fatal"; readonly error: HawseError };
 
 export interface ConnectionOptions {
   /** The client's name and version, for the server's logs. */
   client: string;
-  /** Initial credit of each new channel, in bytes that the server may send. */
+  /** Initial credit for each new channel: the number of bytes that the server may send. */
   window: number;
 }
 
@@ -75,7 +78,8 @@ export class Connection {
   // ---- sending
 
   /**
-   * Opens a channel. Throws HawseError for parameters that cannot be sent, because the server would end the connection.
+   * Opens a channel. Throws HawseError if the parameters can't be sent, because the server would otherwise end the
+   * connection.
    */
   call(method: string, options: CallOptions = {}): number {
     if (!this.#welcome) throw new MisuseError("cannot call before welcome");
@@ -90,7 +94,7 @@ export class Connection {
     return ch;
   }
 
-  /** Bytes of input that may be sent now; 0 on a closed channel. */
+  /** Number of input bytes that may be sent now; 0 on a closed channel. */
   inputCredit(ch: number): number {
     return this.#channels.get(ch)?.inputCredit ?? 0;
   }
@@ -114,7 +118,7 @@ export class Connection {
     this.#send({ type: "cancel", ch });
   }
 
-  /** Immediately grants the server `bytes` more bytes. */
+  /** Immediately grants the server another `bytes` bytes. */
   grant(ch: number, bytes: number): void {
     this.#grant(ch, this.#channels.get(ch)?.grant(bytes) ?? 0);
   }
@@ -130,7 +134,7 @@ export class Connection {
 
   // ---- receiving
 
-  /** Processes one message. Throws ProtocolViolation; the connection is then unusable. */
+  /** Processes a message. Throws ProtocolViolation; the connection can't be used after that. */
   receive(data: string | Uint8Array): ConnectionEvent | undefined {
     if (typeof data !== "string") return this.#receiveFrame(decodeFrame(data));
     return this.#receiveMessage(parseServerMessage(data), data);

@@ -1,13 +1,13 @@
 // The error types:
 //
 //   Error
-//   ├── HawseError            a failed call, with a code of docs/wire.md section 8; `retryable`: a retry is safe
+//   ├── HawseError            a failed call, with a code from docs/wire.md section 8; `retryable`: a retry is safe
 //   │   └── ProtocolViolation the server broke the protocol: the connection is unusable
 //   └── MisuseError           the caller requested something that the protocol forbids: a bug on this side
 
 import type { Admitted, ErrorMessage } from "./protocol";
 
-/** Codes of errors where a retry of the same call can succeed (docs/wire.md section 8). A test compares them. */
+/** Codes of errors that a retry of the same call can resolve (docs/wire.md section 8). A test compares the two. */
 export const RETRYABLE: ReadonlySet<string> = new Set([
   "hello_timeout",
   "backlog",
@@ -27,9 +27,9 @@ export interface ErrorOptions {
 }
 
 export class HawseError extends Error {
-  /** A code from docs/wire.md section 8, or from a newer server. */
+  /** An error code from docs/wire.md section 8 or from a newer server. */
   readonly code: string;
-  /** Whether the same call can succeed later. */
+  /** Whether the same call may succeed later. */
   readonly retryable: boolean;
   /** Whether the server has started the call. */
   readonly admitted: Admitted;
@@ -61,14 +61,15 @@ export class MisuseError extends Error {
   override readonly name = "MisuseError";
 }
 
-/** Returns `error` for a call, depending on whether it was sent. */
+/** Returns `error` as it applies to a call, depending on whether the call was sent. */
 export function forCall(error: HawseError, sent: boolean): HawseError {
   const { code, message, retryable, details } = error;
   return new HawseError(code, message, { retryable, details, admitted: sent ? "unknown" : "no" });
 }
 
 /**
- * Returns the error of a call whose connection was lost before its result, so that it is unknown whether the call ran.
+ * Returns the error for a call whose connection was lost before its result arrived, so that it's unknown whether the
+ * call ran.
  */
 export function interrupted(what: string): HawseError {
   return new HawseError("interrupted", `the connection was lost during ${what}`, {
@@ -77,8 +78,8 @@ export function interrupted(what: string): HawseError {
 }
 
 /**
- * Returns the error of a call whose sandbox was restarted before its result. The sandbox has lost its keys, so it may
- * have run the call again.
+ * Returns the error for a call whose sandbox was restarted before the result arrived. The sandbox has lost its keys, so
+ * it may have run the call again.
  */
 export function restarted(what: string): HawseError {
   return new HawseError("outcome_unknown", `the sandbox was restarted during ${what}`, {

@@ -46,7 +46,7 @@ export function decodeFrame(bytes: Uint8Array): Frame {
   const ch = view.getUint32(1);
   if (ch === 0) throw new ProtocolViolation("protocol_error", "channel 0 does not exist");
   const offset = view.getUint32(5) * TWO_32 + view.getUint32(9);
-  // A u64 can exceed the integers that a double represents exactly. At 1 MB/s, 2^53 bytes take 285 years.
+  // A u64 can exceed the integers that a double represents exactly. At 1 MB/s, it takes 285 years to send 2^53 bytes.
   if (!Number.isSafeInteger(offset + (bytes.length - HEADER_BYTES))) {
     throw new ProtocolViolation("protocol_error", "the frame's offset exceeds 2^53 - 1");
   }

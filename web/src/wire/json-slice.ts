@@ -1,10 +1,10 @@
-// Finds the text of one member of a JSON object without parsing the object again. An event costs the length of its
-// `value` as encoded by the server (docs/wire.md section 4). Encoding the value again could give a different length:
-// 1.0 and 1 are the same number.
+// Finds the text of a member of a JSON object without parsing the object again. An event costs the length of its
+// `value` as encoded by the server (docs/wire.md section 4). Re-encoding the value could give a different length: 1.0
+// and 1 are the same number.
 
 /**
- * Returns the raw text of the top-level member `name` (the last one if it is repeated, as in JSON.parse). `text` must
- * be valid JSON.
+ * Returns the raw text of the top-level member `name` (the last one if it occurs more than once, as in JSON.parse).
+ * `text` must be valid JSON.
  */
 export function memberText(text: string, name: string): string | undefined {
   let found: string | undefined;
@@ -20,7 +20,7 @@ export function memberText(text: string, name: string): string | undefined {
   }
 }
 
-/** Returns the number of bytes of `text` in UTF-8. */
+/** Returns the length of `text` in UTF-8, in bytes. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
@@ -31,7 +31,7 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** Returns the index of the first character at or after `from` that is not white space. */
+/** Returns the index of the first non-whitespace character at or after `from`. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
   while (" \t\n\r".includes(text[at] ?? "x")) at++;

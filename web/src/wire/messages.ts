@@ -1,5 +1,5 @@
-// Parses and validates control messages (docs/wire.md section 2). Unknown fields are ignored; an unknown type or
-// an invalid field is a ProtocolViolation.
+// Parses and validates control messages (docs/wire.md section 2). Unknown fields are ignored; unknown types and invalid
+// fields are ProtocolViolations.
 
 import { ProtocolViolation } from "./errors";
 import { MAX_CHANNEL } from "./frames";
@@ -18,10 +18,10 @@ const optional =
   value =>
     value === undefined || value === null || check(value);
 
-/** Maximum number of bytes in one `credit` message. */
+/** Maximum number of bytes granted by a `credit` message. */
 const MAX_GRANT = 4_194_304;
 
-/** The check of each field, by message type. `value` can be any JSON value, but must be present. */
+/** The check for each field, keyed by message type. `value` can be any JSON value, but must be present. */
 const FIELDS: Record<ServerMessage["type"], Record<string, Check>> = {
   welcome: {
     protocol: isNumber,
@@ -51,7 +51,7 @@ const FIELDS: Record<ServerMessage["type"], Record<string, Check>> = {
   goaway: { reason: isString, retry_after: value => isNumber(value) && Number(value) >= 0 },
 };
 
-/** The defaults of docs/wire.md section 7, for limits that the server does not send. */
+/** The defaults from docs/wire.md section 7, for limits that the server doesn't send. */
 export const DEFAULT_LIMITS: Readonly<Limits> = {
   text: 1_048_576,
   payload: 65_536,

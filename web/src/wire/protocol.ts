@@ -1,15 +1,15 @@
-// Types of the messages in docs/wire.md: sections 2 (control messages), 3 (frames) and 7 (limits).
+// Types for the messages in docs/wire.md: sections 2 (control messages), 3 (frames) and 7 (limits).
 
 export type Admitted = "yes" | "no" | "unknown";
 
 export interface Limits {
-  /** Maximum bytes of a control message. */
+  /** Maximum size of a control message, in bytes. */
   text: number;
-  /** Maximum bytes of a frame's payload. */
+  /** Maximum size of a frame's payload, in bytes. */
   payload: number;
   channels: number;
   window_max: number;
-  /** Initial input credit of a new channel, in bytes. */
+  /** Initial input credit for a new channel, in bytes. */
   input_window: number;
   backlog: number;
   hello_timeout: number;
@@ -97,7 +97,7 @@ export interface ErrorMessage {
   retryable: boolean;
   admitted: Admitted;
   details?: Record<string, unknown>;
-  /** The id of the call in the gateway's logs. */
+  /** The call's id in the gateway's logs. */
   request?: string;
 }
 

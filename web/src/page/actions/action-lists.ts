@@ -1,5 +1,5 @@
-// The palette and the list of shortcuts, with their styles and icons. They are in a separate chunk, because they are
-// not needed before the first prompt.
+// The palette and the list of shortcuts, with their styles and icons. They're in a separate chunk because they aren't
+// needed before the first prompt.
 
 import "../style/action-lists.css";
 import "../style/sheet.css";
@@ -33,7 +33,7 @@ import {
 export { openPalette } from "../../frame/palette";
 export { showShortcuts } from "../../frame/shortcuts";
 
-/** The icons of the actions in `page-actions.ts`, by their ids. */
+/** Icons for the actions in `page-actions.ts`, keyed by action id. */
 export const ACTION_ICONS: Readonly<Record<string, IconNode>> = {
   palette: Keyboard,
   "quick-open": FileSearch,

@@ -1,4 +1,4 @@
-// Connects the table of actions to the parts of the page that perform them.
+// Connects the action table to the parts of the page that perform the actions.
 
 import { Actions } from "../../frame/actions";
 import type { AppContext } from "../../frame/pane";
@@ -12,7 +12,7 @@ import type { PaneActions } from "./pane-actions";
 export function createActions(page: PageCore, app: AppContext, panes: PaneActions, lazy: LazyParts): Actions {
   const { settings, theme, workspace, rail } = page;
   const { withDialogs, failed } = lazy;
-  /** Id of the terminal that shared links refer to. */
+  /** Id of the terminal that shared links point to. */
   const here = () => page.activeTerminal.peek()?.id ?? page.address.terminal;
   const actions = new Actions(page.apple);
   actions.add(

@@ -1,4 +1,4 @@
-// The actions of the page. Palette, menus and shortcuts are derived from this table.
+// The page's actions. The palette, the menus and the shortcuts are derived from this table.
 
 import type { Action } from "../../frame/actions";
 import type { OpenTerminal } from "../terminal/terminal-options";
@@ -14,7 +14,7 @@ export interface PageCommands {
   stepTab: (by: 1 | -1) => void;
   goPane: (side: "left" | "right" | "up" | "down") => void;
   walk: (by: 1 | -1) => void;
-  /** Whether no program in a terminal could use the function keys. */
+  /** Whether the function keys are free, because no program in a terminal could use them. */
   functionKeysFree: () => boolean;
   focusTerminal: () => void;
   palette: () => void;
@@ -22,7 +22,7 @@ export interface PageCommands {
   shortcuts: () => void;
   share: (readOnly: boolean) => void;
   lease: () => void;
-  /** Whether another viewer holds the keyboard of the active terminal, and the user can request it. */
+  /** Whether another viewer holds the active terminal's keyboard and the user can request it. */
   held: () => boolean;
   ask: () => void;
   jump: (by: 1 | -1) => void;

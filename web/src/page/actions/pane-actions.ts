@@ -1,4 +1,4 @@
-// Actions on panes: open and close panes, and take or return the keyboard of a terminal.
+// Actions on panes: opening and closing them, and taking or returning a terminal's keyboard.
 
 import { randomId } from "../../base/random-id";
 import type { AppContext } from "../../frame/pane";
@@ -78,10 +78,7 @@ export class PaneActions {
     }
   }
 
-  /**
-   * Changes which viewers can type into a terminal (default: the active terminal). `to` is the public id of another
-   * viewer.
-   */
+  /** Changes who can type into a terminal (default: the active terminal). `to` is the public id of another viewer. */
   async lease(action: LeaseAction, other?: { pane: TerminalPane | undefined; to: string }): Promise<void> {
     const { client, focus, toast } = this.#page;
     focus(); // the user probably wants to type next

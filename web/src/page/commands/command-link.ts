@@ -1,6 +1,6 @@
 // Links to a command in a terminal: `/?sandbox=local&terminal=main#command=1234&instance=…`. A link identifies the
-// command by the offset where its output starts. A screen from the server does not contain the offsets of its rows, so
-// the page compares the rows with the command lines that the server keeps.
+// command by the byte offset where its output starts. A screen from the server doesn't include the offsets of its rows,
+// so the page compares the rows with the command lines kept by the server.
 
 import type { IDecoration, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -11,15 +11,15 @@ import type { CommandInfo } from "../../wire/methods";
 import { readAddress, terminalLink } from "../address";
 import type { Command, Commands } from "./commands";
 
-/** Maximum number of commands that the server returns; it does not keep more. */
+/** Maximum number of commands that the server returns; it doesn't keep any more than that. */
 const KEPT = 1_000;
-/** Milliseconds to wait until the emulator shows the row of the command. */
+/** How long to wait for the command's row to appear in the emulator, in milliseconds. */
 const PARSING = 5_000;
 const GONE = "The server no longer has this command.";
 
 /** The command that a link refers to. */
 export interface LinkedTo {
-  /** Offset in bytes where the output starts. */
+  /** Byte offset where the output starts. */
   readonly start: number;
   /** The instance of the terminal where the command ran. */
   readonly instance: string;
@@ -43,7 +43,7 @@ export function commandLink(
   return `${terminalLink(href, terminal)}#${fragment}`;
 }
 
-/** Parses a link; returns undefined if `href` is not a link to a command of this terminal. */
+/** Parses a link; returns undefined if `href` isn't a link to a command in this terminal. */
 export function readCommandLink(href: string, terminal: string): LinkedTo | undefined {
   const fragment = new URLSearchParams(new URL(href).hash.slice(1));
   const [command = "", instance] = [fragment.get("command") ?? "", fragment.get("instance")];
@@ -51,11 +51,11 @@ export function readCommandLink(href: string, terminal: string): LinkedTo | unde
   return { start: Number(command), instance };
 }
 
-/** Asks the server where the output of a command starts; returns undefined if the server no longer has the command. */
+/** Asks the server where a command's output starts; returns undefined if the server no longer has the command. */
 export async function findStart(source: CommandSource, command: Command): Promise<LinkedTo | undefined> {
   const instance = source.channel.info?.instance;
   if (instance === undefined) return undefined;
-  // This is read before the call, because the page and the server both count from the latest command.
+  // This is read before the call, because both the page and the server count back from the latest command.
   const fromEnd = source.commands.list.length - source.commands.list.indexOf(command);
   const kept = await history(source, instance);
   const ranked = kept[kept.length - fromEnd];
@@ -64,8 +64,8 @@ export async function findStart(source: CommandSource, command: Command): Promis
 }
 
 /**
- * Returns the first row of the command `lines[0]`. `lines` contains this and all later command lines; unknown lines are
- * null. Returns undefined if no row ends with the command line.
+ * Returns the first row of the command `lines[0]`. `lines` contains the lines of this command and of all later ones;
+ * unknown lines are null. Returns undefined if no row ends with the command line.
  */
 export function findRow(
   buffer: Pick<Terminal["buffer"]["normal"], "getLine" | "length">,
@@ -81,7 +81,7 @@ export function findRow(
   return undefined;
 }
 
-/** Scrolls to the command in the page's address, and again when the address changes. */
+/** Scrolls to the command in the page address, and does so again when the address changes. */
 export class LinkedCommand implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #terminal: Terminal;
@@ -117,7 +117,7 @@ export class LinkedCommand implements Disposable {
     }
   }
 
-  /** Returns false if the row does not exist, or has not been drawn yet. */
+  /** Returns false if the row doesn't exist or hasn't been drawn yet. */
   #goTo(kept: readonly CommandInfo[], at: number): boolean {
     const { buffer } = this.#terminal;
     const { list } = this.#source.commands;
@@ -151,7 +151,7 @@ export class LinkedCommand implements Disposable {
     this.#marked = undefined;
   }
 
-  /** Calls `action` immediately and after each write that the emulator has parsed, until it returns true. */
+  /** Calls `action` immediately, and then after each write that the emulator has parsed, until it returns true. */
   #whenParsed(action: () => boolean): void {
     if (action()) return;
     const waiting = new DisposableList();
@@ -179,7 +179,7 @@ function firstLine(line: string | null | undefined): string {
   return (line ?? "").split("\n")[0]?.trimEnd() ?? "";
 }
 
-/** Returns the last row before `below` where a text starts that ends with `line` as a separate word. */
+/** Returns the last row before `below` that starts a text ending with `line` as a separate word. */
 function rowAbove(
   buffer: Pick<Terminal["buffer"]["normal"], "getLine">,
   below: number,

@@ -1,5 +1,5 @@
-// The commands of a terminal as objects, derived from the shell's marks (OSC 133, and OSC 633;E for the command line).
-// Each command has a bar in the gutter and actions.
+// A terminal's commands as objects, derived from the shell's marks (OSC 133, and OSC 633;E for the command line). Each
+// command has a bar in the gutter and its own actions.
 
 import type { IDecoration, IMarker, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -7,19 +7,19 @@ import { visible } from "../../base/visible";
 
 /** Maximum number of commands to keep; the scrollback rarely contains more. */
 const MAX_COMMANDS = 500;
-/** Maximum length of a command line in characters; the shell integration cuts longer lines. */
+/** Maximum length of a command line in characters; the shell integration truncates longer lines. */
 const MAX_LINE = 4_096;
 
 export interface Command {
-  /** The line of the prompt. */
+  /** The line with the prompt. */
   readonly prompt: IMarker;
-  /** The first line of the output. */
+  /** The first line of output. */
   readonly output: IMarker;
-  /** The command line; empty if the shell has not reported it. */
+  /** The command line; empty if the shell hasn't reported it. */
   readonly line: string;
-  /** The line after the output; undefined while the command runs. */
+  /** The line after the output; undefined while the command is running. */
   end?: IMarker | undefined;
-  /** The exit code; undefined while the command runs, or if the shell has not reported a code. */
+  /** The exit code; undefined while the command is running, or if the shell hasn't reported one. */
   code?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export class Commands implements Disposable {
   #running: Command | undefined;
   #atPrompt = false;
 
-  /** `press` is called when the user has clicked the bar of a command. */
+  /** `press` is called when the user has clicked a command's bar. */
   constructor(terminal: Terminal, press: (command: Command, bar: HTMLElement) => void) {
     this.#terminal = terminal;
     this.#press = press;
@@ -49,7 +49,7 @@ export class Commands implements Disposable {
     );
   }
 
-  /** The commands whose prompt is in the buffer, the oldest first. */
+  /** The commands whose prompts are in the buffer, oldest first. */
   get list(): readonly Command[] {
     this.#list = this.#list.filter(({ prompt }) => !prompt.isDisposed);
     return this.#list;
@@ -59,12 +59,12 @@ export class Commands implements Disposable {
     return this.list.at(-1);
   }
 
-  /** The running command, even if its line has left the buffer. */
+  /** The running command, even if its line is no longer in the buffer. */
   get running(): Command | undefined {
     return this.#running;
   }
 
-  /** Whether the shell is waiting for a command. It is false if the shell does not report its prompts. */
+  /** Whether the shell is waiting for a command. False if the shell doesn't report its prompts. */
   get atPrompt(): boolean {
     return this.#atPrompt;
   }
@@ -103,7 +103,7 @@ export class Commands implements Disposable {
     if (kind === "C") this.#start();
     else if (kind === "D") this.end(Number.parseInt(code ?? "", 10));
     else if (kind === "A") {
-      this.end(); // the command was ended together with its shell, which could not report it
+      this.end(); // the command ended along with its shell, which couldn't report it
       this.#prompt = this.#terminal.registerMarker(0);
     }
     return false; // other handlers may need the sequence as well
@@ -134,12 +134,12 @@ export class Commands implements Disposable {
 
   #decorate(command: Command): void {
     const decoration = this.#terminal.registerDecoration({ marker: command.prompt, width: 1, layer: "top" });
-    if (!decoration) return; // no marker in the alternate screen
+    if (!decoration) return; // no markers in the alternate screen
     this.#decorations.set(command, decoration);
     decoration.onRender(element => {
       paint(element, command);
       element.onclick = event => {
-        event.stopPropagation(); // a click beside the bar focuses the terminal
+        event.stopPropagation(); // a click next to the bar focuses the terminal
         this.#press(command, element);
       };
     });
@@ -164,7 +164,7 @@ function paint(element: HTMLElement, command: Command): void {
   element.title = `${visible(command.line) || "This command"} ${what}`;
 }
 
-/** Decodes the escapes of OSC 633;E: `\\` is a backslash, `\xHH` a character. */
+/** Decodes the escapes in OSC 633;E: `\\` is a backslash, and `\xHH` a character. */
 export function unescapeLine(text: string): string {
   return text
     .slice(0, MAX_LINE)
@@ -173,7 +173,7 @@ export function unescapeLine(text: string): string {
     );
 }
 
-/** Returns the text of the lines from `from` up to, but not including, `to`; wrapped lines are joined. */
+/** Returns the text of the lines from `from` up to, but not including, `to`. Wrapped lines are joined. */
 export function textOf(
   buffer: Pick<Terminal["buffer"]["active"], "getLine">,
   from: number,

@@ -1,4 +1,4 @@
-// Keeps the line of a command at the top of its terminal while its output scrolls.
+// Keeps a command's line at the top of its terminal while its output scrolls.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -7,10 +7,10 @@ import { make, setText } from "../dom";
 import { preferences } from "../settings/preferences";
 import { type Command, type Commands, stateOf } from "./commands";
 
-/** Returns the command whose output contains the line `top`, if the command's own line is above. */
+/** Returns the command whose output contains the line `top`, if the command's own line is above it. */
 export function commandAbove(commands: Pick<Commands, "list" | "running">, top: number): Command | undefined {
   const { running } = commands;
-  // The line of a command with long output has left the scrollback.
+  // If a command has a lot of output, its line is no longer in the scrollback.
   if (running && (running.prompt.isDisposed || running.prompt.line < top)) return running;
   const found = commands.list.findLast(({ prompt }) => prompt.line < top);
   return found?.end && !found.end.isDisposed && found.end.line > top ? found : undefined;
@@ -38,7 +38,7 @@ export class StickyCommand implements Disposable {
       terminal.scrollToLine(!prompt || prompt.isDisposed ? 0 : prompt.line);
       terminal.focus();
     });
-    this.#disposables.add(terminal.onRender(() => this.#update())); // onScroll fires for each line
+    this.#disposables.add(terminal.onRender(() => this.#update())); // onScroll fires for every line
     this.#disposables.defer(preferences().signal.subscribe(() => this.#update()));
   }
 

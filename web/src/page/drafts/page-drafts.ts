@@ -1,12 +1,12 @@
-// The drafts of this page: their user, and the open browser tabs.
+// This page's drafts: which user they belong to, and which browser tabs are open.
 
 import { browserDrafts } from "../../base/draft-database";
 import { Drafts } from "../../base/drafts";
 
 const LOCK = "hawse.tab.";
-/** Milliseconds to wait for a tab's lock, because after a reload the old page may still hold it. */
+/** How long to wait for a tab's lock, in milliseconds, because after a reload the old page may still be holding it. */
 const CLAIM = 1_000;
-/** The tabs whose locks this page holds until it is closed. */
+/** The tabs whose locks this page holds until it's closed. */
 const claimed = new Set<string>();
 let ofPage: Drafts | undefined;
 
@@ -20,7 +20,7 @@ export function pageDrafts(identity: string, tab: string): Drafts {
   return ofPage;
 }
 
-/** Browsers support locks only on secure origins. Without locks, the tab of each draft is considered closed. */
+/** Browsers support locks only on secure origins. Without locks, each draft's tab is assumed to be closed. */
 function claim(tab: string): Promise<boolean> {
   if (!navigator.locks || claimed.has(tab)) return Promise.resolve(true);
   return new Promise(resolve => {

@@ -1,4 +1,4 @@
-// Offers to open files with unsaved changes from a closed page.
+// Offers to open files with unsaved changes from a page that was closed.
 
 import type { AppContext } from "../../frame/pane";
 import { askInPane } from "../terminal/pane-question";
@@ -18,7 +18,7 @@ export async function announceUnsaved(app: AppContext, stage: HTMLElement): Prom
   ]);
 }
 
-/** Returns the names of the first two files, and the number of the others. */
+/** Returns the names of the first two files and the number of remaining ones. */
 export function describeFiles(paths: readonly string[]): string {
   const names = paths.map(path => path.split("/").at(-1) ?? path);
   if (names.length <= 2) return names.join(" and ");

@@ -1,5 +1,5 @@
 // Features for several viewers: their circles in the header, following, and the keyboard, which one viewer can hold.
-// They are in a separate chunk, which is loaded after the first prompt.
+// They're in a separate chunk that is loaded after the first prompt.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/collaboration.css";
@@ -20,7 +20,7 @@ import { placeOf, SandboxViewers } from "./sandbox-viewers";
 import { ViewSharing } from "./view-sharing";
 import { viewToText } from "./view-text";
 
-/** Milliseconds to wait until a terminal that was opened to follow a viewer shows that viewer. */
+/** How long to wait for a terminal that was opened to follow a viewer to show that viewer, in milliseconds. */
 const OPEN_TIME = 10_000;
 
 export class Collaboration implements Disposable {
@@ -30,7 +30,7 @@ export class Collaboration implements Disposable {
   readonly following: Following;
   readonly keyboard: KeyboardNotices;
   readonly #presence: PresenceWithoutTerminal;
-  /** The terminal whose viewers are shown: the active terminal, or the last active terminal. */
+  /** The terminal whose viewers are shown: the active terminal, or the one that was last active. */
   readonly #last = signal<TerminalPane | undefined>(undefined);
 
   constructor(page: PageCore, app: AppContext, panes: PaneActions) {
@@ -115,7 +115,7 @@ export class Collaboration implements Disposable {
     };
   }
 
-  /** A page without a terminal is present at the terminal that it showed last, or at the oldest. */
+  /** A page without a terminal is present on the last terminal it showed, or else on the oldest one. */
   #terminalToStandAt(): string | undefined {
     const { workspace, terminals, lastTerminal } = this.#page;
     const panes = [...workspace.panes.value.values()];
@@ -130,7 +130,7 @@ export class Collaboration implements Disposable {
     return undefined;
   }
 
-  /** Starts or stops following a viewer, who can be at a terminal that the page does not show. */
+  /** Starts or stops following a viewer, who may be on a terminal that the page isn't showing. */
   #follow(terminal: string, viewer: Participant): void {
     const { id, at } = this.following.followed.peek() ?? {};
     if (id === viewer.id && at?.id === terminal) {

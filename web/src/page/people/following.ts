@@ -1,5 +1,5 @@
-// Follows another viewer: the page shows the pane that the viewer looks at, scrolled to the same position, until the
-// user types, scrolls or goes to another pane.
+// Follows another viewer: the page shows the pane that the viewer is looking at, scrolled to the same position, until
+// the user types, scrolls or goes to another pane.
 
 import { effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -18,9 +18,9 @@ import { scrolledBack, type View, viewFromText } from "./view-text";
 const SHOWN: ReadonlySet<string> = new Set(["editor", "recording", "log"]);
 
 export interface Followed {
-  /** Public id of the viewer at the terminal where the user started to follow. */
+  /** Public id of the viewer on the terminal where the user started following. */
   readonly id: string;
-  /** The terminal where the user started to follow. The followed page sends its view to all of its terminals. */
+  /** The terminal where the user started following. The page being followed sends its view to all of its terminals. */
   readonly at: TerminalPane;
 }
 
@@ -31,10 +31,10 @@ export class Following implements Disposable {
   readonly #followed = signal<Followed | undefined>(undefined);
   readonly #marker = make("div", "following");
   readonly #text = make("span", "");
-  /** Disposed when following ends. */
+  /** Disposed of when following ends. */
   #session = new DisposableList();
   #name = "";
-  /** Id of the pane that is shown for the followed viewer. */
+  /** Id of the pane that shows what the followed viewer is looking at. */
   #leaf: number | undefined;
 
   constructor(page: PageCore, app: AppContext) {
@@ -54,7 +54,7 @@ export class Following implements Disposable {
     this.#disposables.defer(() => this.stop());
   }
 
-  /** The followed viewer; undefined if the page does not follow a viewer. */
+  /** The viewer being followed; undefined if the page isn't following anyone. */
   readonly followed: ReadonlySignal<Followed | undefined> = this.#followed;
 
   start(at: TerminalPane, { id, name, color }: Participant): void {
@@ -71,7 +71,7 @@ export class Following implements Disposable {
     this.#app.focus();
   }
 
-  /** Stops following. `why` is shown to the user if the user did not request it. */
+  /** Stops following. If the user didn't request it, `why` is shown to the user. */
   stop(why?: string): void {
     if (!this.#followed.peek()) return;
     this.#followed.value = undefined;
@@ -86,7 +86,7 @@ export class Following implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Typing and scrolling stop the following. Escape does so without being sent to a program. */
+  /** Typing and scrolling stop the following. So does Escape, which isn't sent to a program. */
   #listen(): void {
     const options = { capture: true, passive: true };
     const own = (event: Event) => event.target instanceof Element && event.target.closest("#panes") !== null;
@@ -107,7 +107,7 @@ export class Following implements Disposable {
     this.#session.listen(window, "pointerdown", onPointer, options);
   }
 
-  /** Called after each change of the viewers, the panes and the terminals. */
+  /** Called whenever the viewers, panes or terminals have changed. */
   #update(): void {
     const followed = this.#followed.peek();
     if (!followed) return;
@@ -138,7 +138,7 @@ export class Following implements Disposable {
     if (shown && view.kind === TERMINAL) this.#scroll(view.scroll);
   }
 
-  /** Returns whether the page shows the pane that the viewer looks at. */
+  /** Returns whether the page is showing the pane that the viewer is looking at. */
   #open({ kind, state }: View): boolean {
     const { workspace, terminals, readOnly } = this.#page;
     const leaf = leavesOf(workspace.current.peek()?.tree ?? NOTHING).find(({ id }) => id === this.#leaf);
@@ -168,7 +168,7 @@ function sameText(one: object, other: object): boolean {
   return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 }
 
-/** Keys that type nothing: modifiers, and F6 if it has moved the focus to another region of the page. */
+/** Keys that don't type anything: modifiers, and F6 if it has moved the focus to another region of the page. */
 function isModifier({ key, defaultPrevented }: KeyboardEvent): boolean {
   if (key === "F6") return defaultPrevented;
   return ["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"].includes(key);

@@ -1,5 +1,5 @@
-// The keyboard (the writer lease): shows when another viewer holds it, lets the user request it, and shows the requests
-// of other viewers to its holder.
+// The keyboard (the writer lease): shows when another viewer holds it, lets the user request it, and shows other
+// viewers' requests to its holder.
 
 import { effect } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -10,21 +10,24 @@ import { byId, make, setText, within } from "../dom";
 import type { PageCore } from "../page-core";
 import { TerminalPane } from "../terminal/terminal-pane";
 
-/** Duration of the notice about a refused key in milliseconds. */
+/** How long the notice about a refused key is shown, in milliseconds. */
 const REFUSAL_TIME = 8_000;
 
 export interface Keyboard {
-  /** Public id of the holder; undefined if all viewers can type. */
+  /** The holder's public id; undefined if all viewers can type. */
   readonly holder: string | undefined;
   /** Whether this user has requested the keyboard. */
   readonly asks: boolean;
-  /** Whether the request has expired without an answer. */
+  /** Whether the request has expired without being answered. */
   readonly unanswered: boolean;
-  /** Names of the other viewers that request the keyboard, by their ids. */
+  /** Names of the other viewers who are requesting the keyboard, keyed by viewer id. */
   readonly asking: ReadonlyMap<string, string>;
 }
 
-/** Returns a sentence that describes a change to the user, or an empty text. `name` returns the name of a viewer. */
+/**
+ * Returns a sentence that describes a change to the user; empty if there is nothing to tell. `name` returns a viewer's
+ * name.
+ */
 export function changeText(
   before: Keyboard,
   now: Keyboard,
@@ -59,14 +62,14 @@ export class KeyboardNotices implements Disposable {
   readonly #known = new WeakMap<TerminalPane, Keyboard>();
   readonly #held = byId("held");
   readonly #ask = byId<HTMLButtonElement>("ask");
-  /** A request from another viewer, shown to the user who holds the keyboard. */
+  /** Another viewer's request, shown to the user who holds the keyboard. */
   readonly #request = make("div", "notice request");
   readonly #requestText = make("span", "");
   #asking: { pane: TerminalPane; viewer: Participant } | undefined;
-  /** Whether a key of the user was refused. */
+  /** Whether one of the user's keys has been refused. */
   readonly #refusal = make("div", "notice refusal");
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Whether the user has withdrawn the request, so that its end is not shown as an answer. */
+  /** Whether the user has withdrawn the request, so that its end isn't shown as an answer. */
   #withdrawn = false;
 
   constructor(page: PageCore, panes: PaneActions) {
@@ -94,7 +97,7 @@ export class KeyboardNotices implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Requests the keyboard of the active terminal, or withdraws the request. */
+  /** Requests the active terminal's keyboard, or withdraws the request. */
   ask(): void {
     const asks = this.#page.people.peek()?.people.me?.asks === true;
     this.#withdrawn = asks;

@@ -1,5 +1,5 @@
-// The viewers of a terminal in the header. Each viewer has a coloured circle that starts following, and the user's own
-// circle opens the list of all viewers.
+// A terminal's viewers in the header. Each viewer has a coloured circle that can be clicked to follow the viewer; the
+// user's own circle opens the list of all viewers.
 
 import "../style/people.css";
 import { effect, type ReadonlySignal } from "@preact/signals";
@@ -10,13 +10,13 @@ import type { Participant } from "../../wire/methods";
 import { byId, setText } from "../dom";
 import type { Faces } from "./sandbox-viewers";
 
-/** Maximum number of circles of other viewers; further viewers are shown as a number. */
+/** Maximum number of circles for other viewers; any others are shown as a number. */
 const SHOWN = 4;
 
 export interface PeopleBarOptions {
-  /** The viewers, with a new value after each change. */
+  /** The viewers; gets a new value after each change. */
   source: ReadonlySignal<{ people: Faces } | undefined>;
-  /** Public id of the viewer that the page follows. */
+  /** Public id of the viewer that the page is following. */
   followed: ReadonlySignal<string | undefined>;
   /** Called when the user wants to start or stop following this viewer. */
   follow: (viewer: Participant) => void;
@@ -101,7 +101,7 @@ export class PeopleBar implements Disposable {
   }
 }
 
-/** Returns at most two letters: the initials of the first and the last word. */
+/** Returns up to two letters: the initials of the first and last words. */
 export function initials(name: string): string {
   const words = visible(name)
     .split(/[\s._-]+/u)

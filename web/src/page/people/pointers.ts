@@ -1,5 +1,5 @@
-// Shows other viewers' pointers as flags at their cell of the screen, and sends the user's pointer position at a
-// limited rate. While a page is scrolled back, it neither shows nor sends pointers, because a cell is a position on the
+// Shows other viewers' pointers as flags on their screen cells, and sends the user's own pointer position at a limited
+// rate. While a page is scrolled back, it neither shows nor sends pointers, because a cell is a position on the
 // program's screen.
 
 import type { Terminal } from "@xterm/xterm";
@@ -12,7 +12,7 @@ export interface Cell {
   y: number;
 }
 
-/** Minimum milliseconds between two sent positions. */
+/** Minimum time between sending two positions, in milliseconds. */
 const SEND_INTERVAL = 120;
 
 export class Pointers {
@@ -43,13 +43,13 @@ export class Pointers {
     this.#disposables.add(
       people.onChange(() => this.show()),
       terminal.onResize(() => this.show()),
-      terminal.onRender(() => this.#scrolled()), // onScroll fires for each line
+      terminal.onRender(() => this.#scrolled()), // onScroll fires for every line
     );
   }
 
   show(): void {
     const pointing = this.#people.others.filter(({ at }) => at !== null);
-    // Measuring forces a layout, so it is skipped while there are no pointers to show.
+    // Measuring forces a layout, so it's skipped while there are no pointers to show.
     const screen = pointing.length > 0 ? this.#screen() : undefined;
     const seen = new Set<string>();
     for (const { id, name, color, at } of pointing) {
@@ -71,7 +71,7 @@ export class Pointers {
     this.#disposables.dispose();
   }
 
-  /** The flags change only when the scrollback is entered or left. */
+  /** The flags change only when the user scrolls into or out of the scrollback. */
   #scrolled(): void {
     const { viewportY, baseY } = this.#terminal.buffer.active;
     if (this.#scrolledBack === (viewportY !== baseY)) return;

@@ -1,5 +1,5 @@
-// Makes a user visible whose page shows only a notebook, a file or a preview. The page attaches to one of the terminals
-// as a viewer without an emulator, a size or input, and discards the output.
+// Makes users visible even if their page shows only a notebook, a file or a preview. The page attaches to one of the
+// terminals as a viewer without an emulator, size or input, and discards the output.
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -10,7 +10,7 @@ import { HawseError } from "../../wire/errors";
 import type { Participant, TerminalAttach, TerminalOpened, TerminalPresence } from "../../wire/methods";
 import type { Faces } from "./sandbox-viewers";
 
-/** Milliseconds before it attaches again after an error. */
+/** How long to wait before attaching again after an error, in milliseconds. */
 const RETRY = 5_000;
 
 export interface PresenceOptions {
@@ -18,7 +18,7 @@ export interface PresenceOptions {
   readonly sandbox: string;
   /** Key of the page's viewer. */
   readonly viewerKey: string;
-  /** The name that the user has chosen; if empty, the server assigns a name. */
+  /** The name chosen by the user; if empty, the server assigns one. */
   readonly name: () => string;
   /** Id of the terminal to attach to; undefined if there is none. */
   readonly terminal: ReadonlySignal<string | undefined>;
@@ -48,12 +48,12 @@ export class PresenceWithoutTerminal implements Disposable {
         untracked(() => this.#join(id));
       }),
     );
-    const at = computed(() => this.#me.value?.terminal); // not after each change of the viewer
+    const at = computed(() => this.#me.value?.terminal); // not after every change to the viewer
     this.#disposables.defer(effect(() => this.#update({ view: view.value }, at.value)));
     this.#disposables.defer(() => this.#leave());
   }
 
-  /** Undefined while the page shows a terminal, and before it is attached. */
+  /** Undefined while the page is showing a terminal, and until it is attached. */
   readonly me: ReadonlySignal<Standing | undefined> = this.#me;
 
   rename(name: string): void {
@@ -121,7 +121,7 @@ export class PresenceWithoutTerminal implements Disposable {
 }
 
 /**
- * Returns `faces` with this page's viewer as `me` instead of among the others. Users are identified by kind and name.
+ * Returns `faces` with this page's viewer as `me` rather than among the others. Users are identified by kind and name.
  */
 export function withMe(faces: { people: Faces } | undefined, me: Standing | undefined) {
   if (!faces || !me) return faces;

@@ -1,4 +1,4 @@
-// The viewers of all terminals of the sandbox, for a page that shows only a notebook, a file or a preview.
+// The viewers of all terminals in the sandbox, for a page that shows only a notebook, a file or a preview.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -10,10 +10,10 @@ import type { Participant } from "../../wire/methods";
 /** A viewer in the header. */
 export type Faces = Pick<People, "me" | "others" | "lease" | "readOnly">;
 
-/** Separates the id of a terminal from the id of a viewer, which is unique only at its terminal. */
+/** Separates a terminal id from a viewer id, which is unique only within its terminal. */
 const AT = "\n";
 
-/** Returns each user once, at the user's first terminal, whose id is part of the returned id. */
+/** Returns each user once, on the first terminal the user is viewing; the returned id includes that terminal's id. */
 export function facesOf(terminals: Terminals["terminals"]): Participant[] {
   const faces = new Map<string, Participant>();
   for (const { terminal, viewers } of terminals)
@@ -34,7 +34,7 @@ export class SandboxViewers implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #list = signal<PeopleList | undefined>(undefined);
 
-  /** `wanted` states whether to request them. */
+  /** `wanted` says whether to request them. */
   constructor(box: Pick<SandboxHandle, "terminal">, wanted: ReadonlySignal<boolean>) {
     this.#disposables.defer(
       effect(() => {

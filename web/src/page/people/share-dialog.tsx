@@ -1,5 +1,5 @@
-// The sharing dialog: creates a link for guests, with a QR code, and lists the existing links, each with a button that
-// revokes it.
+// The sharing dialog: creates a link for guests, with a QR code, and lists the existing links, each with a button to
+// revoke it.
 
 import "../style/sheet.css";
 import "../style/share.css";
@@ -24,7 +24,7 @@ export interface ShareOptions {
 }
 
 const HOUR = 3_600;
-/** Seconds until a link expires, for each choice; null if it expires with the user's own access. */
+/** Seconds until a link expires, for each choice; null if it expires along with the user's own access. */
 const UNTIL: readonly [string, number | null][] = [
   ["1 hour", HOUR],
   ["1 day", 24 * HOUR],
@@ -34,7 +34,7 @@ const UNTIL: readonly [string, number | null][] = [
 
 interface State {
   readonly links: Signal<readonly ShareInfo[]>;
-  /** The address of the new link. */
+  /** The new link's address. */
   readonly created: Signal<string>;
 }
 
@@ -92,7 +92,7 @@ export function paramsOf(
   };
 }
 
-/** Returns a line that describes a link. `now` is in milliseconds since 1970. */
+/** Returns a line describing a link. `now` is in milliseconds since 1970. */
 export function describeLink(
   { role, terminal, sandbox, expires, users = [] }: ShareInfo,
   now: number,

@@ -7,8 +7,8 @@ import { TerminalPane } from "../terminal/terminal-pane";
 import { scrolledBack, viewToText } from "./view-text";
 
 /**
- * Minimum milliseconds between two messages, because dragging the scrollbar, or output while scrolled back, changes the
- * view often.
+ * Minimum time between messages in milliseconds, because the view changes often while the scrollbar is dragged, or when
+ * output arrives while scrolled back.
  */
 const SEND_INTERVAL = 120;
 
@@ -16,11 +16,11 @@ export class ViewSharing implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #page: PageCore;
   /**
-   * Sends nothing while the user follows another viewer: two viewers that follow each other would never stop moving.
+   * Sends nothing while the user is following another viewer: two viewers following each other would never stop moving.
    */
   readonly #paused: ReadonlySignal<boolean>;
   readonly #scrolls = new Map<TerminalPane, Disposable>();
-  /** The last sent view, by the instance of the viewer's attach. */
+  /** The last view sent, keyed by the instance of the viewer's attachment. */
   readonly #sent = new WeakMap<object, string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -31,7 +31,7 @@ export class ViewSharing implements Disposable {
       effect(() => {
         page.workspace.current.value;
         const panes = this.#panes(page.workspace.panes.value.values());
-        for (const pane of panes) pane.people.value; // a viewer has joined, or the terminal was attached again
+        for (const pane of panes) pane.people.value; // a viewer has joined, or the terminal was reattached
         this.#watch(panes);
         if (!paused.value) this.#schedule();
       }),
@@ -48,7 +48,7 @@ export class ViewSharing implements Disposable {
     return [...all].filter((pane): pane is TerminalPane => pane instanceof TerminalPane);
   }
 
-  /** Observes how far the terminals are scrolled back. */
+  /** Observes how far back the terminals are scrolled. */
   #watch(panes: readonly TerminalPane[]): void {
     for (const [pane, watch] of this.#scrolls)
       if (!panes.includes(pane)) {
@@ -59,7 +59,7 @@ export class ViewSharing implements Disposable {
       const terminal = pane.opened.value?.terminal;
       if (!terminal || this.#scrolls.has(pane)) continue;
       const watch = new DisposableList();
-      watch.add(terminal.onRender(() => this.#schedule())); // onScroll fires for each line
+      watch.add(terminal.onRender(() => this.#schedule())); // onScroll fires for every line
       this.#scrolls.set(pane, watch);
     }
   }

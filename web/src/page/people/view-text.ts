@@ -1,10 +1,10 @@
-// A viewer's view as text for a terminal's presence: the active pane in the notation of the page's address, with the
-// scroll position of a terminal. The text comes from another viewer's page, so it is not trusted.
+// A viewer's view as text, for a terminal's presence: the active pane in the notation used in the page address, along
+// with the scroll position if it's a terminal. The text comes from another viewer's page, so it isn't trusted.
 
 import type { PaneState } from "../../frame/pane";
 import { treeFromText, treeToText } from "../../frame/tree-text";
 
-/** Maximum number of characters that the server accepts. */
+/** Maximum number of characters accepted by the server. */
 const MAX_LENGTH = 200;
 const SCROLL = "scroll";
 
@@ -22,7 +22,7 @@ export function viewToText({ kind, state, scroll }: View): string {
   return text.length <= MAX_LENGTH ? text : "";
 }
 
-/** Parses a view; returns undefined if the text is not a view. */
+/** Parses a view; returns undefined if the text isn't a view. */
 export function viewFromText(text: string): View | undefined {
   const tree = text.length <= MAX_LENGTH ? treeFromText(text, () => 0) : undefined;
   if (tree?.type !== "leaf") return undefined;
@@ -30,12 +30,12 @@ export function viewFromText(text: string): View | undefined {
   return { kind: tree.kind, state, scroll: /^\d{1,8}$/.test(scroll) ? Number(scroll) : 0 };
 }
 
-/** The part of an emulator that reports how far it is scrolled back. */
+/** The part of an emulator that reports how far back it is scrolled. */
 export interface Scrolled {
   readonly buffer: { readonly active: { readonly viewportY: number; readonly baseY: number } };
 }
 
-/** Returns the number of rows between the end of the buffer and the last visible row. */
+/** Returns the number of rows between the last visible row and the end of the buffer. */
 export function scrolledBack(terminal: Scrolled | undefined): number {
   if (!terminal) return 0;
   const { viewportY, baseY } = terminal.buffer.active;

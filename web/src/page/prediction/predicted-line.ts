@@ -1,46 +1,46 @@
-// Predicts the echo of typed keys at the cursor, as Mosh does. The module depends only on the keys and on the cells at
+// Predicts the echo of typed keys at the cursor, as Mosh does. This module depends only on the keys and the cells at
 // the cursor.
 //
-// Only characters and backspaces at the end of a line are predicted, and no prediction is shown before the program has
+// Only characters and backspaces at the end of a line are predicted, and no prediction is shown until the program has
 // echoed a character in the same row. Predictions end when the output differs from them, or when the program has
-// received a key but does not echo it: a program that stops echoing in the middle of a row is probably asking for a
+// received a key but doesn't echo it: a program that stops echoing in the middle of a row is probably asking for a
 // password.
 
-/** Maximum number of keys without an echo. */
+/** Maximum number of keys waiting for their echo. */
 const MAX_WAITING = 256;
-/** Milliseconds to wait for the echo of a key that the server has applied. */
+/** How long to wait for the echo of a key that the server has applied, in milliseconds. */
 const GIVE_UP = 1_000;
-/** The same while predictions are shown, because the typed text may be a password. */
+/** The same while predictions are shown; it is shorter, because the text typed may be a password. */
 const GIVE_UP_SHOWN = 200;
-/** The characters of one cell. */
+/** The characters in a cell. */
 const NARROW = /^[\x20-\x7e\xa1-\xac\xae-\u02ff]$/;
 
 /** The cell at the cursor. */
 export interface CursorRow {
-  /** Whether the cursor has left the row of the last call. */
+  /** Whether the cursor has left the row it was in at the last call. */
   readonly moved: boolean;
-  /** The cells of the row before the cursor, with one character for each. */
+  /** The cells before the cursor in its row, with one character for each. */
   readonly before: string;
-  /** Whether the rest of the row is empty, and the alternate screen is not active. */
+  /** Whether the rest of the row is empty and the alternate screen isn't active. */
   readonly atEnd: boolean;
   readonly cols: number;
 }
 
 export interface Prediction {
-  /** The first column that differs from the printed text. */
+  /** The first column that differs from the text printed. */
   readonly column: number;
   /** The predicted text. */
   readonly text: string;
-  /** Number of changed columns; it is larger than the length of `text` if characters are removed. */
+  /** Number of columns changed; if characters are removed, it's greater than the length of `text`. */
   readonly width: number;
 }
 
-/** A row of an emulator. */
+/** A row in an emulator. */
 export interface Cells {
   getCell(x: number): { getChars(): string } | undefined;
 }
 
-/** Returns one character for each of the first `end` cells. Wide and combined characters are not predicted. */
+/** Returns one character for each of the first `end` cells. Wide and combining characters aren't predicted. */
 export function cellsBefore(row: Cells, end: number): string {
   let text = "";
   for (let x = 0; x < end; x++) {
@@ -51,7 +51,7 @@ export function cellsBefore(row: Cells, end: number): string {
 }
 
 interface Waiting {
-  /** The line after this key has been echoed. */
+  /** The line as it will be once this key has been echoed. */
   readonly line: string;
   /** Time when the key was typed, in milliseconds. */
   readonly at: number;
@@ -61,17 +61,17 @@ interface Waiting {
 
 export class PredictedLine {
   #waiting: Waiting[] = [];
-  /** Time since when the first key is known to be applied. */
+  /** Time when the first key became known to be applied. */
   #applied: number | undefined;
-  /** Column of the first key; undefined if no key was typed in this row. */
+  /** Column of the first key; undefined if no key has been typed in this row. */
   #start: number | undefined;
   #echoed = "";
-  /** Whether a character of this line has been echoed. */
+  /** Whether any character in this line has been echoed. */
   #echoes = false;
-  /** Whether a key with an unknown effect was typed; reset when the cursor leaves the row. */
+  /** Whether a key with an unknown effect has been typed; reset when the cursor leaves the row. */
   #blocked = false;
 
-  /** Time when the first key without an echo was typed; undefined if there is none. */
+  /** Time when the first key that hasn't been echoed was typed; undefined if there is none. */
   get since(): number | undefined {
     return this.#waiting[0]?.at;
   }
@@ -86,7 +86,8 @@ export class PredictedLine {
   }
 
   /**
-   * Called when output was printed. Returns the milliseconds until a key was echoed; undefined if no key was echoed.
+   * Called when output was printed. Returns how many milliseconds it took for a key to be echoed; undefined if no key
+   * was echoed.
    */
   printed(row: CursorRow, now: number): number | undefined {
     if (row.moved) this.#reset();
@@ -107,7 +108,7 @@ export class PredictedLine {
   }
 
   /**
-   * Ends the predictions of this row if the program has received the first key but does not echo it. Must be called
+   * Ends the predictions in this row if the program has received the first key but doesn't echo it. Must be called
    * often.
    */
   tick(now: number): void {
@@ -116,7 +117,7 @@ export class PredictedLine {
     if (now - this.#applied >= (this.#echoes ? GIVE_UP_SHOWN : GIVE_UP)) this.giveUp();
   }
 
-  /** Ends the predictions of this row. */
+  /** Ends the predictions in this row. */
   giveUp(): void {
     this.#end();
     this.#blocked = true;
@@ -134,7 +135,7 @@ export class PredictedLine {
     return { column: this.#start + same, text: last.slice(same), width };
   }
 
-  /** Returns false for a key with an unknown effect. */
+  /** Returns false for a key whose effect is unknown. */
   #take(key: string, { before, atEnd, cols }: CursorRow, typed: Omit<Waiting, "line">): boolean {
     if (this.#waiting.length >= MAX_WAITING) return false;
     if (this.#start === undefined && !atEnd) return false;

@@ -8,11 +8,11 @@ import { preferences } from "../settings/preferences";
 import { placeLayer } from "../terminal/cell-layer";
 import { type CursorRow, cellsBefore, PredictedLine } from "./predicted-line";
 
-/** A connection is slow if its echo takes more than this number of milliseconds; the same limit as in Mosh. */
+/** A connection is considered slow if an echo takes longer than this, in milliseconds; Mosh uses the same limit. */
 const SLOW = 60;
-/** Milliseconds between two checks while keys wait for their echo. */
+/** Milliseconds between checks while keys are waiting for their echo. */
 const INTERVAL = 50;
-/** The emulator's replies to queries of programs, and focus and mouse reports. Programs do not echo them. */
+/** The emulator's replies to program queries, and focus and mouse reports. Programs don't echo them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals answer with control sequences
 const REPORT = /^\x1b(?:\[[?>=]?[\d;]*[Rcny]|\[[IO]$|\[<|\[M|[P\]])/;
 
@@ -25,7 +25,7 @@ export class Predictions implements Disposable {
   readonly #cursor = make("i", "", " ");
   readonly #layer = make("div", "predicted", this.#text, this.#cursor);
   readonly #decoder = new TextDecoder();
-  /** The row of the cursor at the last check; undefined if nothing was typed. */
+  /** The row the cursor was in at the last check; undefined if nothing has been typed. */
   #row: IMarker | undefined;
   #slow = false;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -34,7 +34,7 @@ export class Predictions implements Disposable {
     this.#terminal = terminal;
     this.#channel = channel;
     this.#layer.hidden = true;
-    this.#layer.ariaHidden = "true"; // screen readers read the text when the program has printed it
+    this.#layer.ariaHidden = "true"; // screen readers read the text once the program has printed it
     host.querySelector(".xterm-screen")?.append(this.#layer);
     this.#disposables.defer(() => this.#layer.remove());
     this.#disposables.defer(() => this.#stop());
@@ -49,7 +49,7 @@ export class Predictions implements Disposable {
     );
   }
 
-  /** Whether it shows typed text. */
+  /** Whether any typed text is being shown. */
   get shown(): boolean {
     return !this.#layer.hidden;
   }

@@ -1,5 +1,5 @@
-// Shows typed text that the server has not applied yet, dimmed at the cursor, so that users see that no input is lost
-// while the connection is down.
+// Shows typed text that the server hasn't applied yet, dimmed at the cursor, so that users can see that no input is
+// lost while the connection is down.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -7,9 +7,9 @@ import type { TerminalChannel } from "../../terminal/terminal-channel";
 import { make, setText } from "../dom";
 import { placeLayer } from "../terminal/cell-layer";
 
-/** Milliseconds before unapplied input is shown; most connections need less. */
+/** How long input must be unapplied before it's shown, in milliseconds; most connections need less. */
 const DELAY = 400;
-/** Milliseconds between two checks while input waits. */
+/** Milliseconds between checks while input is waiting. */
 const INTERVAL = 100;
 /** Maximum number of characters to display. */
 const MAX_SHOWN = 500;
@@ -17,7 +17,7 @@ const MAX_SHOWN = 500;
 export interface WaitingKeysOptions {
   /** Whether the typed text is shown as a prediction. */
   predicted: () => boolean;
-  /** Whether a program is running that may ask for a password, so that typed text must stay hidden. */
+  /** Whether the running program may be asking for a password, so that typed text must stay hidden. */
   secret: () => boolean;
 }
 
@@ -44,13 +44,13 @@ export class WaitingKeys implements Disposable {
     this.#channel = channel;
     this.#options = options;
     this.#layer.hidden = true;
-    this.#layer.ariaHidden = "true"; // the announcement of the lost connection mentions that input is kept
+    this.#layer.ariaHidden = "true"; // the announcement that the connection was lost mentions that input is kept
     host.querySelector(".xterm-screen")?.append(this.#layer);
     this.#disposables.defer(() => this.#layer.remove());
     this.#disposables.defer(() => clearInterval(this.#timer));
     this.#disposables.add(
       channel.onInput(bytes => this.#add(this.#decoder.decode(bytes))),
-      // Input that an ended shell has not confirmed is no longer waiting.
+      // Input that a shell hadn't confirmed before it ended is no longer waiting.
       channel.onState(({ phase }) => phase === "ended" && this.#forget()),
     );
   }

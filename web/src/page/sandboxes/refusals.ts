@@ -1,5 +1,4 @@
-// Requests that the proxy of a filtered network has refused: the latest refusals, without duplicates, and their
-// descriptions.
+// Requests refused by the proxy of a filtered network: the latest refusals, without duplicates, and their descriptions.
 
 import type { EgressRequest } from "../../wire/methods";
 
@@ -18,20 +17,20 @@ const REASONS: Record<NonNullable<EgressRequest["reason"]>, string> = {
 };
 
 export class Refusals {
-  /** The newest first. */
+  /** Newest first. */
   readonly list: EgressRequest[] = [];
-  /** Number of refusals that were not sent to this page, because it was too slow. */
+  /** Number of refusals that weren't sent to this page because it was too slow. */
   lost = 0;
   #latest = 0;
   /** Whether older refusals are in the list. */
   #known = 0;
 
-  /** Called when a watch starts; it first repeats the latest refusals. */
+  /** Called when a watch starts; it begins by repeating the latest refusals. */
   begin(): void {
     this.#known = this.#latest;
   }
 
-  /** Called when the watch has sent the refusals from before its start. */
+  /** Called once the watch has sent the refusals from before it started. */
   live(): void {
     this.#known = 0;
   }
@@ -44,7 +43,7 @@ export class Refusals {
   }
 }
 
-/** Returns the refused request: `GET example.org:443`. */
+/** Returns the request that was refused: `GET example.org:443`. */
 export function describeRequest({ method, host, port }: EgressRequest): string {
   return `${method || "Request"} ${host || "to an unknown host"}${port ? `:${port}` : ""}`;
 }

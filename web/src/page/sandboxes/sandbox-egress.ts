@@ -1,5 +1,5 @@
-// Shows the rules of a sandbox with a filtered network, and its refused requests, live. The module is loaded when the
-// user opens the section.
+// Shows the rules of a sandbox with a filtered network, along with a live list of refused requests. The module is
+// loaded when the user opens the section.
 
 import { type Disposable, DisposableList } from "../../base/disposables";
 import type { GatewayClient } from "../../client/client";

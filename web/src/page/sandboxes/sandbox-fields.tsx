@@ -1,4 +1,4 @@
-// The fields of the form that creates a sandbox.
+// The fields in the form for creating a sandbox.
 
 export function SandboxFields() {
   const names = { autocapitalize: "none", autocomplete: "off", spellcheck: false } as const;

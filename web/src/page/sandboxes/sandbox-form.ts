@@ -1,4 +1,4 @@
-// The form that creates a sandbox.
+// The form for creating a sandbox.
 
 import { h, render } from "preact";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -43,7 +43,7 @@ export class SandboxForm implements Disposable {
     this.#disposables.listen(byId("sandbox-cancel"), "click", cancel);
     this.#disposables.listen<KeyboardEvent>(this.#form, "keydown", event => {
       if (event.key !== "Escape") return;
-      event.preventDefault(); // prevents the key from also closing the dialog
+      event.preventDefault(); // keeps the key from closing the dialog as well
       cancel();
     });
     this.#disposables.listen(this.#form, "submit", event => {
@@ -89,7 +89,7 @@ export class SandboxForm implements Disposable {
       element.hidden = found.length === 0;
   }
 
-  /** Offers the available images. If the provider has no images, the field is hidden. */
+  /** Offers the available images. If the provider has none, the field is hidden. */
   async #loadImages(): Promise<void> {
     let names: string[] | undefined;
     try {

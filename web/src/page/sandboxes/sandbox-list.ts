@@ -1,4 +1,4 @@
-// The list of sandboxes, with a live row for each sandbox, in the dialog of the terminal page and on the page of all
+// The list of sandboxes, with a live row for each one, in the terminal page's dialog and on the page that lists all
 // sandboxes.
 
 import type { Disposable } from "../../base/disposables";
@@ -8,7 +8,7 @@ import type { SandboxInfo } from "../../wire/methods";
 import { SandboxRow } from "./sandbox-row";
 import { SandboxTable } from "./sandbox-table";
 
-/** Details that are shown beside the row. */
+/** Details to show next to the row. */
 export interface Extension extends Disposable {
   update(info: SandboxInfo): void;
 }
@@ -17,11 +17,11 @@ export interface SandboxListOptions {
   readonly element: HTMLElement;
   /** Returns the address of the sandbox with this id. */
   readonly href: (id: string) => string;
-  /** Id of the sandbox that the page shows, if any. */
+  /** Id of the sandbox that the page is showing, if any. */
   readonly current: string | undefined;
   /** Called after each change. */
   readonly changed: () => void;
-  /** Called when the row with the keyboard focus has been removed. */
+  /** Called when the row that had the keyboard focus has been removed. */
   readonly keepFocus: () => void;
   readonly extend?: (row: SandboxRow, info: SandboxInfo) => Extension;
 }
@@ -37,7 +37,7 @@ export class SandboxList implements Disposable {
     this.#options = options;
   }
 
-  /** Fills the list and keeps it up to date until it is disposed of. It can be started again. */
+  /** Fills the list and keeps it up to date until disposed of. It can be started again. */
   start(): void {
     this.#table ??= new SandboxTable(this.#client, () => this.#update());
     this.#update();
@@ -66,7 +66,7 @@ export class SandboxList implements Disposable {
     return this.#table?.error;
   }
 
-  /** A sentence about the list, or an empty text. */
+  /** A sentence about the list; empty if there is nothing to say. */
   get status(): string {
     const { error } = this;
     if (error) return `The list is not available: ${error.message || error.code}`;

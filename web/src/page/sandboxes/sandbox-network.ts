@@ -1,4 +1,4 @@
-// The section for a filtered network in a sandbox's row. It shows the rules and refusals when it is open.
+// The section for a filtered network in a sandbox's row. It shows the rules and refusals when open.
 
 import type { Disposable } from "../../base/disposables";
 import type { GatewayClient } from "../../client/client";
@@ -20,7 +20,7 @@ export class SandboxNetwork implements Disposable {
     this.element.addEventListener("toggle", () => void this.#toggle());
   }
 
-  /** `allowed` states whether the user may see the network. */
+  /** `allowed` says whether the user may see the network. */
   update(info: SandboxInfo, allowed: boolean): void {
     this.#info = info;
     this.element.hidden = !allowed || info.network !== "filtered";

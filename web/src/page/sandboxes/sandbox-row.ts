@@ -26,7 +26,7 @@ const WORDS: Record<SandboxAction, string> = {
 
 export interface RowOptions {
   href: string;
-  /** Whether the page shows this sandbox. */
+  /** Whether this is the sandbox that the page is showing. */
   current: boolean;
   mayAct: () => boolean;
 }
@@ -46,11 +46,11 @@ export class SandboxRow {
   readonly #network: SandboxNetwork;
   readonly #actions = make("span", "actions");
   readonly #problem = make("p", "problem");
-  /** The actions whose buttons are shown; undefined while the row asks for confirmation. */
+  /** The actions whose buttons are shown; undefined while the row is asking for confirmation. */
   #shown: string | undefined = "";
   /**
-   * The actions without a result. The sandbox's new state can arrive before the result, and the user can then request
-   * the next action.
+   * The actions still waiting for their results. A sandbox's new state can arrive before the result, and the user can
+   * then request the next action.
    */
   readonly #busy = new Set<SandboxAction>();
   #info: SandboxInfo;
@@ -118,7 +118,7 @@ export class SandboxRow {
     return button;
   }
 
-  /** Asks before stopping a sandbox with viewers or running programs. */
+  /** Asks for confirmation before stopping a sandbox that has viewers or running programs. */
   async #askToStop(): Promise<void> {
     const [{ describeUse, useOf }, { ask }] = await Promise.all([
       import("./sandbox-use"),
@@ -136,7 +136,7 @@ export class SandboxRow {
     if (!loss || (await ask(question)).yes) await this.#act("stop");
   }
 
-  /** Asks before deleting the sandbox. The button that keeps the sandbox has the focus. */
+  /** Asks for confirmation before deleting the sandbox. The button for keeping it has the focus. */
   #ask(): void {
     this.#shown = undefined;
     const keep = make("button", "plain", "Keep");

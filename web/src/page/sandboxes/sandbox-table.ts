@@ -1,5 +1,5 @@
-// The sandboxes of the gateway, kept up to date by `sandbox.watch`, with the facts that the page shows and the actions
-// that it allows.
+// The gateway's sandboxes, kept up to date by `sandbox.watch`, with the facts that the page shows and the actions that
+// it offers.
 
 import type { Disposable } from "../../base/disposables";
 import type { Channel, ChannelHandlers } from "../../client/channels";
@@ -7,7 +7,7 @@ import type { CallOptions } from "../../wire/connection";
 import type { HawseError } from "../../wire/errors";
 import type { SandboxDeleted, SandboxInfo } from "../../wire/methods";
 
-/** The methods of a client that the table uses. */
+/** The client methods that the table uses. */
 export interface WatchSource {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
   onUp(listener: () => void): Disposable;
@@ -18,7 +18,7 @@ export class SandboxTable implements Disposable {
   readonly #changed: () => void;
   readonly #up: Disposable;
   readonly #known = new Map<string, SandboxInfo>();
-  /** Ids that this watch has sent; undefined after `live`, which implies that all other sandboxes were deleted. */
+  /** Ids sent by this watch; undefined after `live`, which implies that all other sandboxes were deleted. */
   #seen: Set<string> | undefined;
   #channel: Channel | undefined;
   #complete = false;
@@ -32,7 +32,7 @@ export class SandboxTable implements Disposable {
     this.#watch();
   }
 
-  /** All sandboxes, the oldest first. */
+  /** All sandboxes, oldest first. */
   get sandboxes(): SandboxInfo[] {
     return [...this.#known.values()].sort(
       (a, b) => (a.created ?? 0) - (b.created ?? 0) || (a.id < b.id ? -1 : 1),
@@ -45,7 +45,7 @@ export class SandboxTable implements Disposable {
   }
 
   /**
-   * The gateway's error that has ended the watch. After a lost connection there is no error, because the next
+   * The error from the gateway that ended the watch. If the connection is lost, there is no error, because the next
    * connection starts a new watch.
    */
   get error(): HawseError | undefined {
@@ -97,7 +97,7 @@ export class SandboxTable implements Disposable {
 
 export type SandboxAction = "start" | "resume" | "stop" | "delete";
 
-/** Returns the actions that are possible in the sandbox's state. */
+/** Returns the actions that are possible in the sandbox's current state. */
 export function actionsFor({ state }: SandboxInfo): SandboxAction[] {
   switch (state) {
     case "running":
@@ -136,9 +136,9 @@ export function describeSandbox(info: SandboxInfo): string[] {
 }
 
 /**
- * Parses lines `NAME=value` of variables or labels. Empty lines are ignored; a value may contain `=`.
+ * Parses `NAME=value` lines with variables or labels. Empty lines are ignored; a value may contain `=`.
  *
- * Throws an Error that names the line if it has no name or no `=`.
+ * Throws an Error naming the line if a line has no name or no `=`.
  */
 export function parsePairs(text: string): Record<string, string> {
   const pairs: Record<string, string> = {};

@@ -1,5 +1,5 @@
-// Shows the activity of a sandbox in the list: CPU time and memory of its runtime over the last minute, the number of
-// running programs, and open ports. Its calls neither start a sandbox nor keep it awake.
+// Shows a sandbox's activity in the list: its runtime's CPU time and memory over the last minute, the number of running
+// programs, and the open ports. Its calls neither start a sandbox nor keep it awake.
 
 import type { Disposable } from "../../base/disposables";
 import { formatSize } from "../../base/format";
@@ -9,14 +9,14 @@ import { HawseError } from "../../wire/errors";
 import type { OpenPort, RuntimeMetricsResult } from "../../wire/methods";
 import { make, setText } from "../dom";
 
-/** Milliseconds between two measurements, and the number of measurements that are shown. */
+/** Milliseconds between measurements, and the number of measurements shown. */
 const INTERVAL = 2_000;
 const SHOWN = 30;
 const WIDTH = 72;
 const HEIGHT = 18;
 /**
- * The smallest full scale of each graph, in percent of one core and in bytes. Lower values look flat, so that an idle
- * sandbox does not look busy.
+ * The minimum full scale for each graph, in percent of one core and in bytes. Lower values look flat, so that an idle
+ * sandbox doesn't look busy.
  */
 const CPU_FLOOR = 10;
 const MEMORY_FLOOR = 64_000_000;
@@ -28,7 +28,7 @@ export interface Sample {
   readonly memory: number;
 }
 
-/** The latest measurements of one runtime. */
+/** The latest measurements of a runtime. */
 export class Samples {
   readonly list: Sample[] = [];
   #before: { at: number; cpu: number; started: number } | undefined;
@@ -46,7 +46,7 @@ export class Samples {
 }
 
 /**
- * Returns the path of a line through the values, with the latest at the right edge. The scale is from 0 to at least
+ * Returns the path of a line through the values, with the latest at the right edge. The scale ranges from 0 to at least
  * `floor`.
  */
 export function sparkline(values: readonly number[], floor: number): string {
@@ -79,7 +79,7 @@ export class SandboxUsage implements Disposable {
     this.element.hidden = true;
   }
 
-  /** Measures while the sandbox runs. */
+  /** Measures while the sandbox is running. */
   set running(running: boolean) {
     if (running === this.#running) return;
     this.#running = running;

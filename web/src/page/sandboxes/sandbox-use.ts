@@ -1,23 +1,25 @@
-// Determines what is lost when a sandbox is stopped: its viewers and its running programs.
+// Determines what would be lost if a sandbox were stopped: its viewers and its running programs.
 
 import type { SandboxHandle } from "../../client/sandbox";
 import type { CommandInfo } from "../../wire/methods";
 
-/** Time limit of a call in seconds. */
+/** Timeout for a call, in seconds. */
 const TIMEOUT = 5;
 /** Maximum number of terminals whose commands are requested. */
 const TERMINALS = 20;
-/** Maximum number of characters of a command, and of names of each kind, that are shown. */
+/** Maximum number of characters shown of a command, and maximum number of names shown of each kind. */
 const COMMAND = 40;
 const NAMES = 3;
 
 export interface Use {
   readonly people: readonly string[];
-  /** Command lines; an unknown command line is empty. */
+  /** Command lines; empty for a command line that isn't known. */
   readonly commands: readonly string[];
 }
 
-/** Returns the use of a running sandbox. `mine` is the number of this page's viewers. Throws HawseError. */
+/**
+ * Returns what a running sandbox is being used for. `mine` is the number of this page's own viewers. Throws HawseError.
+ */
 export async function useOf(box: SandboxHandle, mine: number): Promise<Use> {
   const limit = { timeout: TIMEOUT };
   const [{ terminals }, { viewers }, { processes }] = await Promise.all([
@@ -37,7 +39,7 @@ export async function useOf(box: SandboxHandle, mine: number): Promise<Use> {
   };
 }
 
-/** Returns a sentence about the use; empty if the sandbox is not in use. */
+/** Returns a sentence describing the use; empty if the sandbox isn't in use. */
 export function describeUse({ people, commands }: Use): string {
   const who = [...new Set(people)];
   const parts = [

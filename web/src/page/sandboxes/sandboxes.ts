@@ -1,4 +1,4 @@
-// The dialog with the sandboxes of the gateway, where users open, create, start, stop and delete them.
+// The dialog listing the gateway's sandboxes, where users open, create, start, stop and delete them.
 
 import "../style/sheet.css";
 import "../style/sandboxes.css";
@@ -13,7 +13,7 @@ export class SandboxesDialog implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #dialog = byId<HTMLDialogElement>("sandboxes-dialog");
   readonly #form: SandboxForm;
-  /** The list is up to date while the dialog is open. */
+  /** The list is kept up to date while the dialog is open. */
   readonly #list: SandboxList;
 
   constructor(client: GatewayClient, current: string) {

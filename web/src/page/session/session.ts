@@ -1,5 +1,5 @@
-// The session of this page. A token is immediately exchanged for a cookie and a key. The page keeps only the key, which
-// is useless without the cookie. It is stored per tab, and per browser for new tabs (docs/decisions/0280).
+// This page's session. A token is immediately exchanged for a cookie and a key. The page keeps only the key, which is
+// useless without the cookie. The key is stored per tab, and also per browser for new tabs (docs/decisions/0280).
 
 import { beginSession, endSession, keepSession } from "../../connection/sessions";
 import { requestTicket, requestTicketOfSession } from "../../connection/tickets";
@@ -9,26 +9,26 @@ import { type PageAddress, withoutToken } from "../address";
 const KEY = "hawse.session";
 const KNOWN = "hawse.sessions";
 const PROOF = "hawse.login";
-/** Maximum number of sessions in a browser, the same as at the gateway. */
+/** Maximum number of sessions in a browser; the gateway has the same limit. */
 const KNOWN_MAX = 16;
-/** Time limit in milliseconds of a request of the page itself. */
+/** Timeout for the page's own requests, in milliseconds. */
 const TIMEOUT = 10_000;
-/** Passed to the client instead of a token, because `ticket` does not need one. */
+/** Passed to the client instead of a token, because `ticket` doesn't need one. */
 export const BY_SESSION = "session";
-/** Prefix of a share link's token. */
+/** Prefix for share link tokens. */
 const LINK = "hws_";
 
-/** The kind of credential that the user has signed in with. */
+/** The kind of credential that the user signed in with. */
 export type SignedInWith = "token" | "session" | "link";
 
 export interface SessionStorages {
-  /** Of this tab. */
+  /** The tab's storage. */
   tab: () => Storage;
-  /** Of the browser. */
+  /** The browser's storage. */
   browser: () => Storage;
 }
 
-/** The credentials in the page's address. */
+/** The credentials in the page address. */
 export type GivenCredentials = Partial<Pick<PageAddress, "token" | "session" | "proof">>;
 
 interface Stored {
@@ -39,7 +39,7 @@ interface Stored {
 
 export class PageSession {
   readonly #storages: SessionStorages;
-  /** Whether another page embeds this page. Browsers then refuse its cookies, so it keeps its token. */
+  /** Whether this page is embedded in another page. Browsers then refuse its cookies, so it keeps its token. */
   readonly #framed: boolean;
   #token: string | undefined;
   #session: string | undefined;
@@ -66,17 +66,17 @@ export class PageSession {
     return this.#token || this.#session ? BY_SESSION : undefined;
   }
 
-  /** The token of a share link, kept until the page is reloaded, so that guests can pass it on. */
+  /** The share link's token, kept until the page is reloaded so that guests can pass it on. */
   get guestToken(): string | undefined {
     return this.#guestToken;
   }
 
-  /** The kind of credential that the user has signed in with; it is kept after the credential has ended. */
+  /** The kind of credential that the user signed in with; kept even after the credential is no longer valid. */
   get signedInWith(): SignedInWith {
     return this.#with;
   }
 
-  /** The random text that a login at an identity provider returns, which proves that this page started the login. */
+  /** The random text that a login at an identity provider returns to prove that this page started the login. */
   get proof(): string {
     const stored = attempt(() => this.#storages.tab().getItem(PROOF));
     if (stored) return stored;
@@ -87,13 +87,13 @@ export class PageSession {
     return proof;
   }
 
-  /** Sets the token that the next `ticket` exchanges. */
+  /** Sets the token to be exchanged by the next `ticket`. */
   signIn(token: string): void {
     this.#token = token;
     this.#with = token.startsWith(LINK) ? "link" : "token";
   }
 
-  /** Returns a ticket, after exchanging a new token for a session. Throws HawseError. */
+  /** Returns a ticket, after exchanging any new token for a session. Throws HawseError. */
   readonly ticket = async (base: URL, _: string, signal: AbortSignal): Promise<string> => {
     const token = this.#token;
     if (!token) return requestTicketOfSession(base, this.#session ?? "", signal);
@@ -138,13 +138,13 @@ export class PageSession {
     location.reload();
   }
 
-  /** Forgets a session or token that has ended. */
+  /** Forgets a session or token that is no longer valid. */
   forget(): void {
     const { tab, browser } = this.#storages;
     for (const storage of [tab, browser])
       if (load(storage)?.session === this.#session) attempt(() => storage().removeItem(KEY));
     if (this.#session) this.#remember(known(browser).filter(each => each !== this.#session));
-    // Guests cannot use another token: after a reload, the page reports again that the link has ended.
+    // Guests can't use another token: after a reload, the page reports again that the link has ended.
     if (this.#with === "link") attempt(() => tab().setItem(KEY, endedAt(location)));
     this.#token = undefined;
     this.#session = undefined;
@@ -161,7 +161,7 @@ export class PageSession {
     const { tab, browser } = this.#storages;
     this.#remember([stored.session, ...known(browser).filter(each => each !== stored.session)]);
     attempt(() => tab().setItem(KEY, JSON.stringify(stored)));
-    // If a user opens a link, it does not replace the user's own session in later tabs.
+    // If a user opens a link, it doesn't replace the user's own session in tabs opened later.
     if (stored.guest && load(browser)?.guest === false) return;
     attempt(() => browser().setItem(KEY, JSON.stringify(stored)));
   }
@@ -171,10 +171,10 @@ export class PageSession {
   }
 }
 
-/** Returns the session of this page, and removes the credentials from its address. */
+/** Returns this page's session, and removes the credentials from the page address. */
 export function sessionOfPage(address: PageAddress): PageSession {
   const framed = window.self !== window.top;
-  // A frame does not show its address, and needs the token when it is reloaded.
+  // A frame doesn't show its address, and needs the token when it's reloaded.
   if (!framed) history.replaceState(history.state, "", withoutToken(location.href));
   return new PageSession({ tab: () => sessionStorage, browser: () => localStorage }, address, framed);
 }
@@ -184,7 +184,7 @@ function base(): URL {
 }
 
 /**
- * Returns the value that a tab stores when its link has ended. It includes the address, because another address can
+ * Returns the value that a tab stores once its link has ended. It includes the address, because another address can
  * have another link.
  */
 function endedAt({ pathname, search }: Location): string {
@@ -198,7 +198,7 @@ function load(storage: () => Storage): Stored | undefined {
   return typeof session === "string" && session ? { session, guest: guest === true } : undefined;
 }
 
-/** Returns the sessions of this browser, the latest first. */
+/** Returns the sessions in this browser, latest first. */
 function known(storage: () => Storage): string[] {
   const value: unknown = attempt(() => JSON.parse(storage().getItem(KNOWN) ?? ""));
   return Array.isArray(value) ? value.filter(each => typeof each === "string").slice(0, KNOWN_MAX) : [];

@@ -1,4 +1,4 @@
-// Signs the user out. After a question, the user's drafts are deleted, so that the next user of this browser cannot
+// Signs the user out. The user's drafts are deleted after confirmation, so that the next user of this browser can't
 // find them.
 
 import type { AppContext } from "../../frame/pane";
@@ -7,7 +7,8 @@ import type { PageSession } from "./session";
 
 /** Throws HawseError. */
 export async function signOut(app: AppContext, session: PageSession): Promise<void> {
-  // A page that has never been connected does not know its user. The user's drafts then stay until the next sign-in.
+  // A page that has never been connected doesn't know its user. In that case, the user's drafts stay until the next
+  // sign-in.
   const drafts = app.client.welcome && (await app.drafts());
   const unsaved = (await drafts?.count().catch(() => 0)) ?? 0;
   if (drafts && unsaved) {

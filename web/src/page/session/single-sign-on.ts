@@ -3,11 +3,11 @@
 import { request } from "../../connection/requests";
 import { withoutToken } from "../address";
 
-/** Time limit in milliseconds of the request for the provider's name. */
+/** Timeout for the request for the provider's name, in milliseconds. */
 const TIMEOUT = 10_000;
 
 /**
- * Shows the link to the login, with the name of the provider. If there is no provider, the link stays hidden.
+ * Shows the login link, with the provider's name. If there is no provider, the link stays hidden.
  *
  * @param proof - The page's proof, which the login returns.
  */
@@ -25,7 +25,7 @@ export async function showSingleSignOn(
   link.hidden = false;
 }
 
-/** Returns the address of the login, which returns to the page at `href`. */
+/** Returns the address of the login, which leads back to the page at `href`. */
 export function loginAddress(base: URL, href: string, proof: string): string {
   const page = new URL(withoutToken(href));
   const url = new URL("v1/login", base);

@@ -1,17 +1,17 @@
-// Preferences for terminals, stored per browser. Unlike the settings (settings.ts), they are not needed before the
-// first prompt.
+// Terminal preferences, stored per browser. Unlike the settings (settings.ts), they aren't needed before the first
+// prompt.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type ColorScheme, schemeOf } from "./settings";
 
-/** The action of the right mouse button. `platform` selects the action that is usual on the user's system. */
+/** The right mouse button's action. `platform` means whatever is usual on the user's system. */
 export type RightClick = "platform" | "menu" | "paste" | "browser";
 /** When to show typed text before the program has printed it. */
 export type Predict = "slow" | "always" | "never";
 /** Whether programs in the terminal may write to the clipboard. */
 export type ClipboardAccess = "ask" | "allow" | "deny";
 
-/** Whether to allow pasting several lines into a program that interprets each line end as the Enter key. */
+/** Whether several lines may be pasted into a program that treats each line end as the Enter key. */
 export type PasteLines = "ask" | "allow";
 
 export interface Preferences {
@@ -22,10 +22,10 @@ export interface Preferences {
   /** Whether programs may show system notifications. */
   notify: boolean;
   images: boolean;
-  /** Whether the command line stays visible while its output scrolls. */
+  /** Whether a command's line stays visible while its output scrolls. */
   sticky: boolean;
   predict: Predict;
-  /** Schemes that the user has imported. */
+  /** Schemes imported by the user. */
   schemes: readonly ColorScheme[];
 }
 
@@ -44,7 +44,7 @@ export const RIGHT_CLICKS: readonly RightClick[] = ["platform", "menu", "paste",
 export const CLIPBOARD_ACCESSES: readonly ClipboardAccess[] = ["ask", "allow", "deny"];
 export const PASTE_LINES: readonly PasteLines[] = ["ask", "allow"];
 export const PREDICTS: readonly Predict[] = ["slow", "always", "never"];
-/** Maximum number of imported schemes; beyond it, the oldest is removed. */
+/** Maximum number of imported schemes; if there are more, the oldest is removed. */
 export const MAX_SCHEMES = 12;
 const KEY = "hawse.terminal";
 
@@ -66,7 +66,7 @@ export function loadPreferences(storage: () => Storage): Preferences {
   };
 }
 
-/** The current preferences. A change is stored immediately. */
+/** The current preferences. Changes are stored immediately. */
 export class PreferencesStore {
   readonly #storage: () => Storage;
   readonly #signal;
@@ -89,14 +89,14 @@ export class PreferencesStore {
     try {
       this.#storage().setItem(KEY, JSON.stringify(this.#signal.peek()));
     } catch {
-      // The storage is full or disabled, so the change applies only until the page is closed.
+      // The storage is full or disabled, so the change lasts only until the page is closed.
     }
   }
 }
 
 let ofPage: PreferencesStore | undefined;
 
-/** Returns the preferences of this page. */
+/** Returns this page's preferences. */
 export function preferences(): PreferencesStore {
   ofPage ??= new PreferencesStore(() => localStorage);
   return ofPage;

@@ -1,18 +1,17 @@
-// Reads the colour schemes of other programs: iTerm2 property lists (.itermcolors) and VS Code themes (JSON with
-// comments).
+// Reads other programs' colour schemes: iTerm2 property lists (.itermcolors) and VS Code themes (JSON with comments).
 
 import { brightOf, completed, HUES } from "./schemes";
 import type { ColorScheme } from "./settings";
 
-/** Maximum size of a file in characters; the largest themes have about 100 kB. */
+/** Maximum size of a file in characters; the largest themes are about 100 kB. */
 export const MAX_FILE = 1_000_000;
 
-/** Thrown if the file is not a colour scheme. */
+/** Thrown if the file isn't a colour scheme. */
 export class SchemeError extends Error {
   override readonly name = "SchemeError";
 }
 
-/** Returns the scheme in a file. `name` is the file's name. Throws SchemeError. */
+/** Returns the scheme in a file. `name` is the file name. Throws SchemeError. */
 export function importScheme(name: string, text: string): ColorScheme {
   if (text.length > MAX_FILE) throw new SchemeError("The file is too large for a colour scheme.");
   const isList = /^\s*(<\?xml|<!DOCTYPE|<plist)/i.test(text.replace(/^\uFEFF/, ""));
@@ -33,7 +32,7 @@ const GENERAL: Record<string, string> = {
   "Selection Color": "selectionBackground",
 };
 
-/** Reads the tags one by one: `<key>` names the colour outside its `<dict>`, and the component inside. */
+/** Reads the tags one by one: outside a `<dict>`, `<key>` names the colour; inside it, `<key>` names the component. */
 function fromPropertyList(text: string): Record<string, string> {
   const colors: Record<string, string> = {};
   let depth = 0;
@@ -91,7 +90,7 @@ function fromTheme(text: string): Record<string, string> {
   return found;
 }
 
-/** Returns `#rrggbb`; undefined if `value` is not a colour. Transparency is ignored. */
+/** Returns `#rrggbb`; undefined if `value` isn't a colour. Transparency is ignored. */
 function colorOf(value: unknown): string | undefined {
   if (typeof value !== "string" || !/^#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(value))
     return undefined;
@@ -99,8 +98,8 @@ function colorOf(value: unknown): string | undefined {
   return `#${digits.toLowerCase()}`;
 }
 
-// Strings are matched as well, so that comments and commas in them are kept. Ends are optional, so that a file without
-// them does not take longer.
+// Strings are matched as well, so that comments and commas inside them are kept. The closing delimiters are optional,
+// so that matching doesn't take longer in a file where they're missing.
 const COMMENT = /("[^"\\]*(?:\\[\s\S][^"\\]*)*"?)|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?/g;
 const COMMA = /("[^"\\]*(?:\\[\s\S][^"\\]*)*"?)|,(?=\s*[}\]])/g;
 

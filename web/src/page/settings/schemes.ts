@@ -1,4 +1,4 @@
-// The available colour schemes, for the dark and the light page. The values are from
+// The colour schemes available for the dark and light versions of the page. The values are from
 // github.com/mbadolato/iTerm2-Color-Schemes (MIT licence).
 
 import type { ColorScheme, ThemeName } from "./settings";
@@ -10,7 +10,7 @@ export interface SchemePair {
   readonly light: ColorScheme | undefined;
 }
 
-/** Background, foreground and cursor, then the eight normal and the eight bright colours. */
+/** Background, foreground and cursor, followed by the eight normal and the eight bright colours. */
 type Rows = readonly [string, string, string];
 
 const SOURCES: readonly (readonly [name: string, dark: Rows, light: Rows])[] = [
@@ -121,7 +121,7 @@ const SOURCES: readonly (readonly [name: string, dark: Rows, light: Rows])[] = [
 ];
 
 export const HUES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"] as const;
-/** Fraction of blue in the background of selected text. */
+/** Proportion of blue in the background of selected text. */
 const SELECTION = 0.35;
 
 export const SCHEMES: readonly SchemePair[] = [
@@ -133,13 +133,13 @@ export const SCHEMES: readonly SchemePair[] = [
   })),
 ];
 
-/** Returns the page theme that suits the colours. Colours are `#rrggbb`. */
+/** Returns the page theme that suits the colours. Colours are in the form `#rrggbb`. */
 export function themeFor({ background = "#000000" }: ColorScheme["colors"]): ThemeName {
   const [red = 0, green = 0, blue = 0] = partsOf(background);
   return 0.299 * red + 0.587 * green + 0.114 * blue < 128 ? "dark" : "light";
 }
 
-/** Adds the colours that a scheme needs in addition to background, foreground and the sixteen program colours. */
+/** Adds the colours that a scheme needs besides background, foreground and the sixteen program colours. */
 export function completed(colors: Record<string, string>): Record<string, string> {
   const { background = "#000000", foreground = "#ffffff", blue = foreground } = colors;
   const selection = mix(background, blue, SELECTION);
@@ -155,7 +155,7 @@ export function completed(colors: Record<string, string>): Record<string, string
   };
 }
 
-/** Returns the mix of `part` (0 to 1) of `over` with the rest of `under`. */
+/** Returns `over` and `under` mixed; `part` (0 to 1) is the proportion of `over`. */
 export function mix(under: string, over: string, part: number): string {
   const parts = partsOf(over);
   const mixed = partsOf(under).map((value, at) => Math.round(value + ((parts[at] ?? value) - value) * part));

@@ -1,4 +1,4 @@
-// The sheet with the settings of the terminals. It does not cover them, so that each change is visible immediately.
+// The sheet with the terminal settings. It doesn't cover the terminals, so that each change is visible immediately.
 
 import "../style/settings.css";
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
@@ -36,13 +36,13 @@ export interface SettingsSheetOptions {
   closed: () => void;
 }
 
-/** Common fonts; the first is the page's own font. */
+/** Common fonts; the first one is the page's own. */
 const FONTS = ["", "Fira Code", "Cascadia Code", "Source Code Pro", "IBM Plex Mono", "Menlo", "Consolas"];
 
 interface State extends SettingsSheetOptions {
   readonly stored: PreferencesStore;
   readonly current: ReadonlySignal<ThemeName>;
-  /** The result of an import. */
+  /** The outcome of an import. */
   readonly message: Signal<{ text: string; problem: boolean }>;
 }
 
@@ -274,7 +274,7 @@ function Type({ settings }: State) {
   );
 }
 
-/** Whether the system has a font. It has the font if text has the same width with two different fallbacks. */
+/** Whether a font is installed on the system. It is if text has the same width with two different fallback fonts. */
 function hasFont(name: string): boolean {
   const context = document.createElement("canvas").getContext("2d");
   if (!context) return true;

@@ -1,4 +1,4 @@
-// Stored settings. The viewer's key is stored per tab, the rest per browser. If the storage is full or disabled,
+// Stored settings. The viewer's key is stored per tab, everything else per browser. If the storage is full or disabled,
 // nothing is stored and the defaults apply.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
@@ -6,23 +6,23 @@ import { randomId } from "../../base/random-id";
 
 export type ThemeName = "dark" | "light";
 
-/** Colours of the terminal that replace the page's own colours, by their names in xterm.js's ITheme. */
+/** Terminal colours that replace the page's own, under their names in xterm.js's ITheme. */
 export interface ColorScheme {
   readonly name: string;
   readonly colors: Readonly<Record<string, string>>;
 }
 
 export interface Settings {
-  /** If undefined, the system's theme applies. */
+  /** If undefined, the system's theme is used. */
   theme: ThemeName | undefined;
-  /** The colours while the page is dark and while it is light; if undefined, the page's own colours apply. */
+  /** The colours to use while the page is dark and while it is light; if undefined, the page's own colours are used. */
   dark: ColorScheme | undefined;
   light: ColorScheme | undefined;
-  /** Name of the terminal's font; if empty, the page's own font applies. */
+  /** Name of the terminal font; if empty, the page's own font is used. */
   font: string;
   fontSize: number;
   screenReader: boolean;
-  /** The name that other viewers see; if empty, the server assigns a name. */
+  /** The name shown to other viewers; if empty, the server assigns one. */
   name: string;
 }
 
@@ -47,7 +47,7 @@ export function saveSettings(storage: () => Storage, settings: Settings): void {
   attempt(() => storage().setItem(SETTINGS, JSON.stringify(settings)));
 }
 
-/** The current settings. A change is stored immediately. */
+/** The current settings. Changes are stored immediately. */
 export class SettingsStore {
   readonly #storage: () => Storage;
   readonly #signal;
@@ -80,7 +80,7 @@ export function loadViewerKey(storage: () => Storage): string {
   return key;
 }
 
-/** Whether `name` is a valid font name, which can be quoted in a style sheet. */
+/** Whether `name` is a valid font name that can be quoted in a style sheet. */
 export function validFont(name: unknown): name is string {
   return typeof name === "string" && /^[^"'\\;{}<>]{1,100}$/.test(name);
 }
@@ -89,7 +89,7 @@ export function clampFontSize(size: number): number {
   return Math.min(FONT_SIZES.max, Math.max(FONT_SIZES.min, Math.round(size)));
 }
 
-/** Returns a stored scheme; undefined if it is invalid. */
+/** Returns a stored scheme; undefined if it's invalid. */
 export function schemeOf(value: unknown): ColorScheme | undefined {
   const { name, colors } = recordOf(value);
   const valid = Object.values(recordOf(colors)).every(color => /^#([0-9a-f]{2}){3,4}$/i.test(String(color)));

@@ -1,10 +1,10 @@
-// The theme of the page: the user's choice, or otherwise the system's theme, including later changes. The style sheet
-// follows the system by itself; `data-theme` on the root element overrides it.
+// The page theme: the user's choice, or else the system's theme, which is followed when it changes. The style sheet
+// follows the system on its own; `data-theme` on the root element overrides it.
 
 import { type Disposable, DisposableList, Emitter } from "../../base/disposables";
 import type { ThemeName } from "./settings";
 
-/** The part of a MediaQueryList that is used for `(prefers-color-scheme: light)`. */
+/** The part of a MediaQueryList used for `(prefers-color-scheme: light)`. */
 export type SystemTheme = EventTarget & Pick<MediaQueryList, "matches">;
 
 export class PageTheme implements Disposable {
@@ -37,7 +37,7 @@ export class PageTheme implements Disposable {
     return this.#chosen;
   }
 
-  /** Switches to the other theme. If this is the system's theme, the page follows the system again. */
+  /** Switches to the other theme. If that's the system's theme, the page goes back to following the system. */
   toggle(): void {
     const theme = this.current === "dark" ? "light" : "dark";
     this.choose(theme === this.#systemTheme ? undefined : theme);

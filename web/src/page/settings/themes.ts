@@ -63,18 +63,16 @@ export const THEMES: Record<ThemeName, ITheme> = {
   },
 };
 
-/** Backgrounds of the matches and the active match; text in the theme's colours is readable on them. */
+/** Backgrounds for the matches and the active match; text in the theme's colours is readable on them. */
 export const SEARCH_COLORS: Record<ThemeName, { match: string; active: string }> = {
   dark: { match: "#5c4b18", active: "#9a4514" },
   light: { match: "#f3e3a1", active: "#f5b27a" },
 };
 
-/**
- * Minimum contrast ratio. Programs choose colours without knowing the background, and xterm adjusts unreadable colours.
- */
+/** Minimum contrast ratio. Programs choose colours without knowing the background, so xterm adjusts unreadable ones. */
 export const CONTRAST: Record<ThemeName, number> = { dark: 3, light: 4.5 };
 
-/** Returns the user's colours and font as options of xterm.js. `name` is the theme of the page. */
+/** Returns the user's colours and font as xterm.js options. `name` is the page theme. */
 export function appearance(
   settings: Pick<Settings, ThemeName | "font">,
   name: ThemeName,

@@ -1,4 +1,4 @@
-// The recordings of one terminal: the recording in progress, and actions to start, stop and mark.
+// The recordings of a terminal: those in progress, and actions to start, stop and mark them.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -78,8 +78,8 @@ export class RecordingControl implements Disposable {
   }
 
   /**
-   * Runs `action` and shows its error. Does nothing while another action runs. Does not queue the action while
-   * disconnected.
+   * Runs `action` and shows any error it raises. Does nothing while another action is running, and doesn't queue the
+   * action while disconnected.
    */
   async #try(action: () => Promise<void>): Promise<void> {
     if (this.#busy) return;

@@ -1,4 +1,4 @@
-// A line between the output of an ended shell in the scrollback and the next shell.
+// A line in the scrollback between the output of an ended shell and the next shell.
 
 import type { IDecoration, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -15,7 +15,7 @@ export class ShellDivider implements Disposable {
   readonly #dividers: IDecoration[] = [];
   #instance: string | undefined;
   #ending = "has ended";
-  /** Called when a new shell was opened, which erases the screen and moves the cursor home. */
+  /** Called when a new shell has been opened, which erases the screen and moves the cursor home. */
   #expected: "nothing" | "erasure" | "home" = "nothing";
 
   constructor(terminal: Terminal, channel: TerminalChannel) {

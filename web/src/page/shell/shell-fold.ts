@@ -1,5 +1,5 @@
 // When a shell ends, its pane folds to a line with the shell's name, exit status and duration. The output is kept and
-// can be shown. If the shell failed, the pane stays open, because its last lines contain the reason.
+// can be shown. If the shell failed, the pane stays open, because its last lines explain why.
 
 import "../style/shell-fold.css";
 import { effect, type ReadonlySignal } from "@preact/signals";
@@ -20,16 +20,16 @@ export interface FoldOptions {
   readonly info: () => Promise<Pick<TerminalInfo, "started" | "ended">>;
   readonly restart: () => void;
   readonly close: () => void;
-  /** Whether the pane can be closed; the last pane of the page cannot be closed. */
+  /** Whether the pane can be closed; the last pane on the page can't. */
   readonly closable: () => boolean;
   /** Whether the keyboard focus is in this pane. */
   readonly focused: () => boolean;
   readonly focusTerminal: () => void;
-  /** Called when the output was hidden or shown. */
+  /** Called when the output has been hidden or shown. */
   readonly folded: (folded: boolean) => void;
 }
 
-/** Whether the output is hidden initially, because the shell ended as the user intended. */
+/** Whether the output is initially hidden, because the shell ended as the user intended. */
 export function foldsAtFirst(exit: Exit | undefined): boolean {
   return exit?.code === 0;
 }
@@ -116,7 +116,7 @@ export class ShellFold implements Disposable {
     setText(this.#toggle, folded ? "Show output" : "Hide output");
     if (!focused) return;
     if (folded)
-      this.#restart.focus(); // the hidden terminal cannot have the focus
+      this.#restart.focus(); // the hidden terminal can't have the focus
     else this.#options.focusTerminal();
   }
 
@@ -126,7 +126,7 @@ export class ShellFold implements Disposable {
       if (ended == null || this.#instance !== instance) return;
       setText(this.#time, `ran ${age(ended - started)}`);
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // the line is complete without the duration
+      if (!(problem instanceof HawseError)) throw problem; // the line is complete even without the duration
     }
   }
 }

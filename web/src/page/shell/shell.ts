@@ -1,4 +1,4 @@
-// The shell of this page: attaches to the terminal, creates it if it does not exist, and restarts it on request.
+// This page's shell: attaches to the terminal, creates it if it doesn't exist, and restarts it on request.
 
 import { Emitter } from "../../base/disposables";
 import { randomId } from "../../base/random-id";
@@ -8,13 +8,13 @@ import type { Size } from "../../terminal/size-proposer";
 import type { TerminalAddress, TerminalChannel } from "../../terminal/terminal-channel";
 import { HawseError } from "../../wire/errors";
 
-/** Creates the terminal if it does not exist. Rejects with HawseError. */
+/** Creates the terminal if it doesn't exist. Rejects with HawseError. */
 export async function ensureTerminal(
   client: GatewayClient,
   { id, sandbox }: TerminalAddress,
   size: Size | undefined,
 ): Promise<void> {
-  // The calls have idempotency keys, so they are repeated after a lost connection.
+  // The calls have idempotency keys, so they are repeated if the connection is lost.
   try {
     await client.call("terminal.get", { id }, { sandbox, key: randomId() });
   } catch (problem) {
@@ -33,7 +33,7 @@ export class Shell {
   readonly #onFailed = new Emitter<HawseError>();
   #starting = false;
 
-  /** `viewer` is the key of this page's viewer. `size` returns the size of a new terminal. */
+  /** `viewer` is the key of this page's viewer. `size` returns the size for a new terminal. */
   constructor(client: GatewayClient, channel: TerminalChannel, viewer: string, size: () => Size | undefined) {
     this.#client = client;
     this.#channel = channel;
@@ -41,15 +41,15 @@ export class Shell {
     this.#size = size;
   }
 
-  /** Called when the terminal could not be created. */
+  /** Called when the terminal couldn't be created. */
   readonly onFailed = this.#onFailed.on;
 
-  /** Attaches to the terminal. An ended terminal shows its last screen. For `exists`, see `ensureTerminal`. */
+  /** Attaches to the terminal. If it has ended, its last screen is shown. For `exists`, see `ensureTerminal`. */
   async join(exists: Promise<void>): Promise<void> {
     await this.#startOnce(() => exists);
   }
 
-  /** Starts a new shell, or attaches if another viewer has started it. */
+  /** Starts a new shell, or attaches to it if another viewer has already started it. */
   async start(): Promise<void> {
     await this.#startOnce(() => this.#create());
   }
@@ -67,7 +67,7 @@ export class Shell {
       this.#channel.follow();
     } catch (problem) {
       if (!(problem instanceof HawseError)) throw problem;
-      // A viewer may not create terminals, but may attach to an existing terminal.
+      // A viewer may not create terminals, but may attach to one that exists.
       if (problem.code === "forbidden") this.#channel.follow();
       else this.#onFailed.emit(problem);
     } finally {
@@ -76,27 +76,25 @@ export class Shell {
   }
 
   /**
-   * Proposes `size`. The resulting size arrives in the terminal's stream. `claim` proposes it even if another viewer
-   * was active last.
+   * Proposes `size`. The resulting size arrives in the terminal's stream. With `claim`, it is proposed even if another
+   * viewer was active more recently.
    */
   proposeSize(size: Size, claim = false): void {
     if (!this.#channel.people.readOnly)
       void this.#callIfLive("terminal.resize", { ...this.#here(), ...size, ...(claim ? { claim } : {}) });
   }
 
-  /** Sends a change of this viewer to the other viewers. */
+  /** Sends a change to this viewer to the other viewers. */
   updatePresence(change: Omit<MethodParams<"terminal.presence">, "id" | "viewer">): void {
     void this.#callIfLive("terminal.presence", { ...this.#here(), ...change });
   }
 
-  /**
-   * Changes the writer lease. Resolves with the error if the server refuses. `to` is the public id of another viewer.
-   */
+  /** Changes the writer lease. Resolves to the error if the server refuses. `to` is the public id of another viewer. */
   async lease(action: LeaseAction, to?: string): Promise<HawseError | undefined> {
     return await this.#callIfLive("terminal.lease", { ...this.#here(), action, ...(to ? { to } : {}) });
   }
 
-  /** Sends a request with an idempotency key, so that it is repeated after a lost connection. */
+  /** Sends a request with an idempotency key, so that it's repeated if the connection is lost. */
   #keyed(): CallRequest {
     return { sandbox: this.#channel.address.sandbox, key: randomId() };
   }

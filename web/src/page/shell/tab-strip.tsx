@@ -1,4 +1,5 @@
-// The tab strip. Each tab is a link, so Ctrl+click opens it in a browser tab, and its address can be copied.
+// The tab strip. Each tab is a link, so it can be opened in a browser tab with Ctrl+click, and its address can be
+// copied.
 
 import type { ReadonlySignal } from "@preact/signals";
 import { ChevronDown, Plus, X } from "lucide";
@@ -15,10 +16,10 @@ export interface TabStripProps {
   workspace: Workspace;
   terminals: ReadonlySignal<readonly TerminalInfo[]>;
   readOnly: ReadonlySignal<boolean>;
-  /** Returns the address of a tab. */
+  /** Returns a tab's address. */
   href: (tab: Tab) => string;
   open: () => void;
-  /** Shows below an element what else can be opened. */
+  /** Shows a menu below an element with what else can be opened. */
   more: (from: HTMLElement) => void;
   close: (tab: Tab) => void;
   menu: (tab: Tab, event: MouseEvent) => void;
@@ -70,7 +71,7 @@ interface ItemProps extends TabStripProps {
   labels: ReadonlyMap<string, string>;
 }
 
-/** Returns the status of a terminal whose pane is not open. */
+/** Returns the status of a terminal whose pane isn't open. */
 function statusOf(info: TerminalInfo | undefined): PaneStatus {
   if (asks(info?.waiting)) return "attention";
   return info?.state === "running" ? "running" : "idle";
@@ -109,7 +110,7 @@ function TabItem({ tab, current, labels, workspace, terminals, readOnly, href, c
           if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
           event.preventDefault();
           workspace.select(tab.key);
-          workspace.active.peek()?.focus(); // even if it was shown before
+          workspace.active.peek()?.focus(); // even if it has been shown before
         }}
         onAuxClick={event => {
           if (event.button !== 1 || readOnly.value) return;

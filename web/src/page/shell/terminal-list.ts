@@ -1,19 +1,18 @@
-// The terminals of the sandbox: their names, whether they run, and what would be lost by closing them.
+// The sandbox's terminals: their names, whether they're running, and what would be lost by closing them.
 
 import { visible } from "../../base/visible";
 import type { CommandInfo, TerminalHistoryResult, TerminalInfo, TerminalWaiting } from "../../wire/methods";
 
 type Titled = Pick<TerminalInfo, "id" | "title">;
 
-/** Returns the names of the terminals by their ids; see `labelOf`. */
+/** Returns terminal names, keyed by terminal id; see `labelOf`. */
 export function labelsOf(terminals: readonly Titled[]): Map<string, string> {
   return new Map(terminals.map(({ id, title }) => [id, labelOf(id, title, terminals)]));
 }
 
 /**
- * Returns the name of a terminal: the title set by a program, or the id if there is no title or if the title looks like
- * the id or title of another terminal, which the user could confuse with this one. `terminals` can include this
- * terminal.
+ * Returns a terminal's name: the title set by a program, or the id if there is no title or the title looks like the id
+ * or title of another terminal, which the user could mistake for this one. `terminals` can include this terminal.
  */
 export function labelOf(id: string, title: string | null | undefined, terminals: readonly Titled[]): string {
   const shown = visible(title ?? "").trim();
@@ -26,8 +25,8 @@ export function labelOf(id: string, title: string | null | undefined, terminals:
 }
 
 /**
- * Normalizes a text for comparison, so that texts that look alike are equal: ignores invisible characters, widths,
- * letter case and spaces.
+ * Normalizes a text for comparison so that texts that look alike are equal: ignores invisible characters, character
+ * width, case and spaces.
  */
 function lookOf(text: string): string {
   return text
@@ -36,7 +35,7 @@ function lookOf(text: string): string {
     .toLowerCase();
 }
 
-/** Returns the ids of the running terminals, the oldest first. */
+/** Returns the ids of the running terminals, oldest first. */
 export function runningIds(terminals: readonly Pick<TerminalInfo, "id" | "state" | "started">[]): string[] {
   return terminals
     .filter(({ state }) => state === "running")
@@ -44,12 +43,12 @@ export function runningIds(terminals: readonly Pick<TerminalInfo, "id" | "state"
     .map(({ id }) => id);
 }
 
-/** Returns whether a program asks for a line or a password. Pagers and editors wait for keys all the time. */
+/** Returns whether a program is asking for a line or a password. Pagers and editors wait for keys all the time. */
 export function asks(waiting: TerminalWaiting | undefined): boolean {
   return waiting?.kind === "line" || waiting?.kind === "secret";
 }
 
-/** Returns the first unused name `shell-N`, starting at 2. */
+/** Returns the first unused name of the form `shell-N`, starting at 2. */
 export function freeId(taken: ReadonlySet<string>): string {
   let number = 2;
   while (taken.has(`shell-${number}`)) number++;
@@ -57,9 +56,9 @@ export function freeId(taken: ReadonlySet<string>): string {
 }
 
 /**
- * Returns what would be lost if the terminal were closed; undefined if its shell waits for a command.
+ * Returns what would be lost if the terminal were closed; undefined if its shell is waiting for a command.
  *
- * A shell that does not report its commands may be running one.
+ * A shell that doesn't report its commands may be running one.
  */
 export function lossOf({ commands, reports_commands }: TerminalHistoryResult): string | undefined {
   if (!reports_commands) return "A program may be running in it.";

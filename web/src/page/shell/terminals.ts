@@ -1,4 +1,4 @@
-// The terminals of the sandbox: their list, and actions to create and end them.
+// The sandbox's terminals: a list of them, and actions to create and end them.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -10,11 +10,11 @@ import { NOT_CONNECTED } from "../status";
 import { freeId, lossOf } from "./terminal-list";
 
 /**
- * Milliseconds between two polls of the list while the page is visible, because no event reports other clients'
- * terminals.
+ * Milliseconds between polls of the list while the page is visible; polling is needed because no event reports other
+ * clients' terminals.
  */
 const REFRESH_INTERVAL = 5_000;
-/** Milliseconds to wait before a poll, because programs may change their titles often. */
+/** How long to wait before polling, in milliseconds, because programs may change their titles often. */
 const REFRESH_DELAY = 200;
 
 export interface TerminalsOptions {
@@ -92,7 +92,7 @@ export class Terminals implements Disposable {
     return done ?? false;
   }
 
-  /** Asks the server, because the list does not contain a terminal that was just created. */
+  /** Asks the server, because the list doesn't include a terminal that was just created. */
   async #isRunning(id: string): Promise<boolean> {
     try {
       const { state } = await this.#client.call("terminal.get", { id }, { sandbox: this.#options.sandbox });
@@ -125,7 +125,7 @@ export class Terminals implements Disposable {
     }
   }
 
-  /** Runs `action` and shows its error. Does nothing while another action runs. */
+  /** Runs `action` and shows any error it raises. Does nothing while another action is running. */
   async #try<T>(action: () => Promise<T>): Promise<T | undefined> {
     if (this.#busy) return undefined;
     if (this.#client.state.phase !== "live") {
@@ -145,7 +145,7 @@ export class Terminals implements Disposable {
   }
 }
 
-/** An error of a background refresh is ignored; the next refresh shows the list. */
+/** An error during a background refresh is ignored; the next refresh shows the list. */
 function ignoreHawseError(problem: unknown): void {
   if (!(problem instanceof HawseError)) throw problem;
 }

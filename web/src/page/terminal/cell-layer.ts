@@ -1,8 +1,8 @@
-// Places an element over the cells of a terminal, with its text in the same columns.
+// Positions an element over a terminal's cells, with its text in the same columns.
 
 import type { Terminal } from "@xterm/xterm";
 
-/** Places `layer`, a child of the screen, at a cell. It is at most as wide as the rest of the row, or `columns`. */
+/** Positions `layer`, a child of the screen, at a cell. It is no wider than the rest of the row, or than `columns`. */
 export function placeLayer(layer: HTMLElement, terminal: Terminal, column: number, columns?: number): void {
   const screen = layer.parentElement;
   if (!screen) return;
@@ -16,7 +16,7 @@ export function placeLayer(layer: HTMLElement, terminal: Terminal, column: numbe
     maxWidth: `${Math.max(1, cols - column) * width}px`,
     font,
     lineHeight: `${height}px`,
-    // The renderer rounds the width of a cell to device pixels.
+    // The renderer rounds the cell width to device pixels.
     letterSpacing: `${width - widthOf(font)}px`,
   });
 }

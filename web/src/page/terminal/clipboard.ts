@@ -1,4 +1,4 @@
-// Copy and paste keys. Ctrl+Shift+C/V work as in other terminals. Ctrl+C copies the selection, if there is one, and
+// The copy and paste keys. Ctrl+Shift+C/V work as in other terminals. Ctrl+C copies the selection, if there is one, and
 // clears it, so that the next Ctrl+C interrupts.
 
 import type { Terminal } from "@xterm/xterm";
@@ -23,7 +23,7 @@ async function copySelection(terminal: Terminal): Promise<void> {
   if (await copyText(text)) terminal.clearSelection();
 }
 
-/** Copies `text`. Returns false if the browser does not allow it. */
+/** Copies `text`. Returns false if the browser doesn't allow it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

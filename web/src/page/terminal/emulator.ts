@@ -11,14 +11,17 @@ import { hasGpu, loadGpuRenderer } from "./gpu-renderer";
 import { openLink } from "./local-links";
 import { useWidths } from "./widths";
 
-/** Number of lines, equal to the server's scrollback, so that a snapshot restores all of them. */
+/** Number of scrollback lines; same as on the server, so that a snapshot restores all of them. */
 const SCROLLBACK = 5_000;
-/** Maximum milliseconds to wait for the font. Cells are measured once, so the font should be loaded before. */
+/**
+ * Maximum time to wait for the font, in milliseconds. Cells are measured only once, so the font should already be
+ * loaded by then.
+ */
 const FONT_TIMEOUT = 1_500;
 
 /**
- * Maximum milliseconds to wait for the renderer. If it is loaded later, it is not used, because its cells have another
- * size.
+ * Maximum time to wait for the renderer, in milliseconds. If it's loaded later than that, it isn't used, because its
+ * cells have a different size.
  */
 const RENDERER_TIMEOUT = 3_000;
 
@@ -27,7 +30,7 @@ export interface OpenEmulator extends Disposable {
   fit: FitAddon;
 }
 
-/** `activate` is called when the user has clicked a link of a program (OSC 8). */
+/** `activate` is called when the user has clicked a link printed by a program (OSC 8). */
 export async function openEmulator(
   host: HTMLElement,
   settings: Settings,
@@ -44,8 +47,8 @@ export async function openEmulator(
     drawBoldTextInBrightColors: false,
     fontSize: settings.fontSize,
     fontWeightBold: "700",
-    // The DOM renderer draws lines and boxes with the font, whose characters are exactly as high as a line with line
-    // height 1.
+    // The DOM renderer draws lines and boxes with the font, whose characters are exactly as high as a line if the line
+    // height is 1.
     lineHeight: renderer ? 1.2 : 1,
     linkHandler: { activate: (_event, uri) => activate(uri) },
     macOptionIsMeta: true,
@@ -62,7 +65,7 @@ export async function openEmulator(
   limitFrames(terminal);
   if (renderer && (await devicePixelsMatch(host)))
     drawWithGpu(terminal, await within(RENDERER_TIMEOUT, renderer));
-  // A font subset may be loaded only when its first character is drawn; until then, glyphs of the fallback font are
+  // A font subset may be loaded only when its first character is drawn; until then, glyphs from the fallback font are
   // cached.
   const redraw = () => terminal.clearTextureAtlas();
   document.fonts.addEventListener("loadingdone", redraw);
@@ -76,7 +79,7 @@ export async function openEmulator(
   };
 }
 
-/** Uses WebGL. If it is unavailable or its context is lost, xterm.js uses its DOM renderer. */
+/** Uses WebGL. If WebGL isn't available or its context is lost, xterm.js uses its DOM renderer. */
 function drawWithGpu(terminal: Terminal, renderer: typeof import("@xterm/addon-webgl") | undefined): void {
   if (!renderer) return;
   try {
@@ -84,14 +87,14 @@ function drawWithGpu(terminal: Terminal, renderer: typeof import("@xterm/addon-w
     webgl.onContextLoss(() => webgl.dispose());
     terminal.loadAddon(webgl);
   } catch {
-    // WebGL is unavailable: the DOM renderer stays active.
+    // WebGL isn't available: the DOM renderer stays active.
   }
 }
 
 /**
- * Whether the browser's device pixel size matches its pixel ratio. The WebGL renderer derives the size of its canvas
- * from the device pixel size. If the two differ (emulated phones, some remote desktops), it would draw text at the
- * wrong size.
+ * Whether the browser's device pixel size is consistent with its pixel ratio. The WebGL renderer derives its canvas
+ * size from the device pixel size; if the two are inconsistent (emulated phones, some remote desktops), it would draw
+ * text at the wrong size.
  */
 function devicePixelsMatch(host: HTMLElement): Promise<boolean> {
   return new Promise(resolve => {

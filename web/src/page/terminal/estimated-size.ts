@@ -1,13 +1,13 @@
-// Estimates the size of a terminal before its emulator has measured the font.
+// Estimates a terminal's size before its emulator has measured the font.
 
 import type { Size } from "../../terminal/size-proposer";
 
-/** Width of a cell and height of a line of JetBrains Mono, as multiples of the font size. */
+/** Cell width and line height of JetBrains Mono, as multiples of the font size. */
 const CELL = { width: 0.6, height: 1.2 } as const;
-/** Pixels beside and above the cells for paddings, the gutter and the scrollbar. */
+/** Pixels next to and above the cells that are taken up by padding, the gutter and the scrollbar. */
 const FRAME = { width: 32, height: 18 } as const;
 
-/** `stage` is the element that the terminal fills; undefined if it is not shown. */
+/** `stage` is the element that the terminal fills; undefined if it isn't shown. */
 export function estimatedSize(
   { clientWidth, clientHeight }: Pick<HTMLElement, "clientWidth" | "clientHeight">,
   fontSize: number,

@@ -1,8 +1,8 @@
-// The fonts that the first prompt does not need. A separate chunk, so that they do not delay the prompt.
+// The fonts that aren't needed for the first prompt. They're in a separate chunk so that they don't delay it.
 
 import "../style/inter.css";
 
-/** Loads the terminals' bold and italic fonts before their first character is drawn. */
+/** Loads the terminals' bold and italic fonts before their first characters are drawn. */
 export function loadFonts(): void {
   for (const style of ["700", "italic 400"])
     void document.fonts.load(`${style} 14px "JetBrains Mono"`).catch(() => {}); // the fallback font is used

@@ -1,17 +1,17 @@
-// Loads the renderer that draws with the GPU, if there is one.
+// Loads the renderer that draws on the GPU, if there is a GPU.
 
 let found: boolean | undefined;
 
-/** Names of renderers that draw on the CPU, in Chromium, Mesa and Windows. */
+/** Names of renderers that draw on the CPU in Chromium, Mesa and Windows. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** Whether WebGL draws with a GPU. On the CPU, WebGL is several times slower than xterm.js's DOM renderer. */
+/** Whether WebGL draws on a GPU. On the CPU, WebGL is several times slower than xterm.js's DOM renderer. */
 export function hasGpu(): boolean {
   found ??= findGpu();
   return found;
 }
 
-/** Returns the renderer, which is a separate chunk; undefined if it cannot be loaded. */
+/** Returns the renderer, which is a separate chunk; undefined if it can't be loaded. */
 export function loadGpuRenderer(): Promise<typeof import("@xterm/addon-webgl") | undefined> {
   return import("@xterm/addon-webgl").catch(() => undefined);
 }

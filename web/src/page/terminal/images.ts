@@ -1,43 +1,45 @@
-// Images in the terminal: sixel, and the protocol of iTerm2 (OSC 1337;File=). The decoders are loaded when the first
-// image arrives; the parser waits for them, so that output after the image keeps its position. The server's screen has
-// no images, so a reloaded page reports that earlier images are not shown.
+// Images in the terminal: sixel, and the iTerm2 protocol (OSC 1337;File=). The decoders are loaded when the first image
+// arrives; the parser waits for them, so that output after the image keeps its position. The server's screen has no
+// images, so after a reload, the page reports that earlier images aren't shown.
 
 import type { ImageAddon } from "@xterm/addon-image";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { preferences } from "../settings/preferences";
 
-/** Limits for an image and for all images of a terminal: pixels, bytes of a sequence, megabytes of decoded images. */
+/**
+ * Limits for each image and for all images in a terminal: pixels, bytes per sequence, and megabytes of decoded images.
+ */
 export const LIMITS = {
   pixelLimit: 8_000_000,
   sixelSizeLimit: 8_000_000,
   iipSizeLimit: 8_000_000,
   storageLimit: 64,
 } as const;
-/** The reply of a terminal with sixel to a query of its features (DA1): VT220, sixel, character sets, colours. */
+/** A sixel terminal's reply to a query for its features (DA1): VT220, sixel, character sets, colours. */
 const ATTRIBUTES = "\x1b[?62;4;9;22c";
-/** Milliseconds to wait for the decoder, which the add-on starts by itself. */
+/** How long to wait for the decoder, which the add-on starts on its own, in milliseconds. */
 const DECODER_TIMEOUT = 2_000;
 
 export interface ImageMemory {
-  /** Stores for a reload of the page whether images were shown. Any call can throw. */
+  /** Stores whether images were shown, for the next reload of the page. Any call can throw. */
   readonly storage: () => Storage;
-  /** Of this terminal. */
+  /** For this terminal. */
   readonly key: string;
   /** Instance of the terminal's shell; undefined if unknown. */
   readonly instance: () => string | undefined;
-  /** Reports that the images from before the reload are not shown. */
+  /** Reports that the images from before the reload aren't shown. */
   readonly lost: () => void;
 }
 
-/** The add-on's handlers of a sequence, as xterm.js's parser calls them. */
+/** The add-on's handlers for a sequence, as called by xterm.js's parser. */
 interface SequenceHandler {
   hook?(params: { params: (number | number[])[] }): void;
   start?(): void;
   put(data: Uint32Array, start: number, end: number): void;
   unhook?(success: boolean): boolean | Promise<boolean>;
   end?(success: boolean): boolean | Promise<boolean>;
-  /** The sixel decoder, after it has started. */
+  /** The sixel decoder, once it has started. */
   _dec?: unknown;
 }
 
@@ -68,7 +70,7 @@ export class Images implements Disposable {
     this.#disposables.add(this.#waiting);
   }
 
-  /** Reports whether a reload has lost images. Stores for the next reload whether there are images now. */
+  /** Reports whether a reload has lost images, and stores for the next reload whether there are images now. */
   #remember({ storage, key, instance, lost }: ImageMemory): void {
     if (attempt(() => storage().getItem(key)) === (instance() ?? "")) lost();
     this.#disposables.listen(window, "pagehide", () => {
@@ -83,7 +85,7 @@ export class Images implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Loads the decoders, which handle all later images, and passes the first image to them. */
+  /** Loads the decoders, which handle all images from then on, and passes the first image to them. */
   async #first(
     kind: "sixel" | "iip",
     data: string,

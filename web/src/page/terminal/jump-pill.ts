@@ -9,7 +9,7 @@ export class JumpPill implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #terminal: Terminal;
   readonly #button = make("button", "jump-pill");
-  /** Number of lines above the screen when the user scrolled back; undefined while the end is visible. */
+  /** Number of lines that were above the screen when the user scrolled back; undefined while the end is visible. */
   #left: number | undefined;
 
   constructor(stage: HTMLElement, terminal: Terminal) {
@@ -22,7 +22,7 @@ export class JumpPill implements Disposable {
       terminal.scrollToBottom();
       terminal.focus();
     });
-    this.#disposables.add(terminal.onRender(() => this.#update())); // onScroll fires for each line
+    this.#disposables.add(terminal.onRender(() => this.#update())); // onScroll fires for every line
     this.#update();
   }
 

@@ -1,12 +1,14 @@
-// Lays out the terminal. All viewers share its size in cells, so the page can only choose the font size: the user's
-// font size, or a smaller one if the terminal is larger than the size that fits. A terminal that would be too small to
-// read is shown in full height and scrolls horizontally.
+// Lays out the terminal. All viewers share its size in cells, so the only thing the page can choose is the font size:
+// the user's own, or a smaller one if the terminal is too large to fit. A terminal that would be too small to read is
+// shown at full height and scrolls horizontally.
 
 import type { FitAddon } from "@xterm/addon-fit";
 import type { Terminal } from "@xterm/xterm";
 import type { Size } from "../../terminal/size-proposer";
 
-/** Smallest font size in pixels; smaller text is hard to read. With it, a phone in portrait mode shows 80 columns. */
+/**
+ * Minimum font size in pixels; smaller text is hard to read. At this size, a phone in portrait mode shows 80 columns.
+ */
 const MIN_FONT = 7.5;
 const LETTERBOXED = "letterboxed";
 
@@ -23,7 +25,7 @@ export class Layout {
     this.#wanted = fontSize;
   }
 
-  /** Returns the size that fits with the user's font size. */
+  /** Returns the terminal size that fits at the user's font size. */
   fitting(): Size | undefined {
     const { classList } = this.#stage;
     const framed = classList.contains(LETTERBOXED);
@@ -37,7 +39,7 @@ export class Layout {
     return size;
   }
 
-  /** Resizes the terminal to the size that fits; used before the server has sent the terminal's size. */
+  /** Resizes the terminal to the size that fits; used until the server has sent the terminal's size. */
   fill(): void {
     const fit = this.#measure();
     if (fit) this.#terminal.resize(fit.cols, fit.rows);
@@ -49,7 +51,7 @@ export class Layout {
   }
 
   /**
-   * Chooses the font size so that the whole terminal is visible, and marks the stage if the terminal does not fill it.
+   * Chooses the font size so that the whole terminal is visible, and marks the stage if the terminal doesn't fill it.
    */
   adapt(): void {
     const { classList } = this.#stage;

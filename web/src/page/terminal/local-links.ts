@@ -1,4 +1,4 @@
-// Links to programs in the sandbox: in a terminal, `http://localhost:5173/` means a port of the sandbox, not of the
+// Links to programs in the sandbox: in a terminal, `http://localhost:5173/` means a port in the sandbox, not on the
 // user's machine.
 
 export interface LocalAddress {
@@ -9,7 +9,7 @@ export interface LocalAddress {
 
 const HOSTS = new Set(["localhost", "127.0.0.1", "0.0.0.0", "[::1]", "[::]"]);
 
-/** Returns the port and the path of a link to the sandbox; undefined for all other links. */
+/** Returns the port and path of a link to the sandbox; undefined for any other link. */
 export function localAddress(uri: string): LocalAddress | undefined {
   if (!URL.canParse(uri)) return undefined;
   const { protocol, hostname, port, pathname, search, hash } = new URL(uri);

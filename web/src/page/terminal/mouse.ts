@@ -1,4 +1,4 @@
-// The mouse in a terminal: copies selected text, and performs the action of the right button.
+// The mouse in a terminal: copies selected text, and performs the right button's action.
 
 import "../style/menus.css";
 import type { Terminal } from "@xterm/xterm";
@@ -27,7 +27,7 @@ export interface Click {
   readonly selected: boolean;
 }
 
-/** Returns the action of the right button. While Shift is held, the program does not receive the click. */
+/** Returns the right button's action. While Shift is held down, the program doesn't receive the click. */
 export function effectOf({ setting, platform, tracked, shift, selected }: Click): Effect {
   if (tracked && !shift) return "program";
   if (setting === "menu" || setting === "browser") return setting;
@@ -49,7 +49,7 @@ export class Mouse implements Disposable {
     this.#disposables.listen<PointerEvent>(host, "pointerdown", () => {
       this.#changed = false;
     });
-    // xterm reports a selection when it receives `mouseup`, which is after `pointerup`.
+    // xterm reports a selection when it receives `mouseup`, which comes after `pointerup`.
     this.#disposables.listen(window, "mouseup", () => this.#released());
     this.#disposables.listen<PointerEvent>(host, "contextmenu", event => this.#pressed(event), {
       capture: true,
@@ -143,7 +143,7 @@ export class Mouse implements Disposable {
     try {
       terminal.paste(await navigator.clipboard.readText());
     } catch {
-      // Browsers allow reading the clipboard only over https and with the user's permission.
+      // Browsers allow pages to read the clipboard only over https and with the user's permission.
       const keys = /Mac/.test(navigator.platform) ? "⌘V" : "Ctrl+Shift+V";
       this.#actions.toast(`The browser does not let this page read the clipboard. Paste with ${keys}.`);
     }

@@ -1,4 +1,4 @@
-// The notices over the screen of a failed terminal.
+// The notices shown over the screen of a terminal that has failed.
 
 import { DisposableList } from "../../base/disposables";
 import type { HawseError } from "../../wire/errors";
@@ -51,7 +51,7 @@ export class PaneNotices {
     this.#shown = kind;
   }
 
-  /** Moves notices to the half of the pane that does not contain the cursor. */
+  /** Moves notices to the half of the pane that doesn't contain the cursor. */
   avoid(cursorInUpperHalf: boolean): void {
     this.#stage.classList.toggle("notices-below", cursorInUpperHalf);
   }

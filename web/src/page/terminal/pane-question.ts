@@ -1,4 +1,4 @@
-// A question over a terminal. It does not take the keyboard focus, because the user may be typing.
+// A question shown over a terminal. It doesn't take the keyboard focus, because the user may be typing.
 
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { make } from "../dom";

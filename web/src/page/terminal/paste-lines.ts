@@ -1,8 +1,8 @@
-// Asks before several lines are pasted into a program that would interpret each line end as the Enter key.
+// Asks before several lines are pasted into a program that would treat each line end as the Enter key.
 
 import { persistently } from "../import-with-retry";
 
-/** Maximum number of characters of the text that the question shows. */
+/** Maximum number of characters of the text to show in the question. */
 const SHOWN = 400;
 
 /** Returns whether the user wants to send the text to the program. */
@@ -23,7 +23,7 @@ export async function mayPaste(text: string): Promise<boolean> {
   return yes;
 }
 
-/** Returns the number of lines of a text that contains a line end. */
+/** Returns the number of lines in a text that contains at least one line end. */
 export function describeLines(text: string): string {
   const lines = text.split(/\r\n|[\r\n]/);
   const last = lines.at(-1) === "" ? 1 : 0; // the text ends with a line end

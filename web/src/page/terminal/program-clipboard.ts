@@ -1,6 +1,6 @@
-// Copying by programs: OSC 52 (xterm's ctlseqs, "Manipulate Selection Data"). Programs can write to the clipboard with
-// the user's consent. They can never read it, because its content can come from anywhere and the program can run on any
-// machine.
+// Lets programs copy text: OSC 52 (xterm's ctlseqs, "Manipulate Selection Data"). Programs can write to the clipboard
+// with the user's consent. They can never read it, because what it contains can come from anywhere and the program can
+// be running on any machine.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -8,7 +8,7 @@ import { preferences } from "../settings/preferences";
 import { copyText } from "./clipboard";
 import { askInPane } from "./pane-question";
 
-/** Maximum size of the copied text, in characters of base64. */
+/** Maximum size of the text to copy, in base64 characters. */
 const MAX_BASE64 = 1_400_000;
 
 export interface CopyOptions {
@@ -18,7 +18,7 @@ export interface CopyOptions {
 }
 
 /**
- * Returns the text that an OSC 52 sequence writes; undefined if it writes no text, for example if it requests the
+ * Returns the text written by an OSC 52 sequence; undefined if it writes no text, for example because it requests the
  * clipboard.
  */
 export function textToCopy(data: string): string | undefined {
@@ -61,11 +61,11 @@ export class ProgramClipboard implements Disposable {
   async #request(text: string): Promise<void> {
     const { clipboard } = preferences().value;
     if (clipboard === "deny") return;
-    // Some browsers allow a page to copy only after a click, so the user is asked there as well.
+    // Some browsers allow a page to copy only after a click, so in those browsers the user is asked as well.
     if (clipboard === "ask" || !(await copyText(text))) this.#ask(text);
   }
 
-  /** A later request replaces the question of an earlier request. */
+  /** A new request replaces the question asked for an earlier one. */
   #ask(text: string): void {
     this.#question?.dispose();
     const copy = async () => {
@@ -86,7 +86,7 @@ export class ProgramClipboard implements Disposable {
   }
 }
 
-/** Returns the start of the text in one line. */
+/** Returns the start of the text on one line. */
 export function describe(text: string): string {
   const start = text
     .slice(0, 60)

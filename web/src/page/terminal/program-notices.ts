@@ -1,4 +1,4 @@
-// Messages of programs: notifications (OSC 9 of iTerm2, OSC 777 of rxvt) and progress (OSC 9;4 of ConEmu).
+// Messages from programs: notifications (OSC 9 from iTerm2, OSC 777 from rxvt) and progress (OSC 9;4 from ConEmu).
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -6,13 +6,16 @@ import type { Progress } from "../../frame/pane";
 import { preferences } from "../settings/preferences";
 import { askInPane } from "./pane-question";
 
-/** Maximum number of notifications in `PERIOD`; further notifications are dropped. */
+/** Maximum number of notifications per `PERIOD`; any others are dropped. */
 const MAX_NOTIFICATIONS = 3;
 /** Milliseconds. */
 const PERIOD = 10_000;
 /** Maximum length of a text in characters. */
 const MAX_TEXT = 200;
-/** Milliseconds without a report before the progress is removed, because the program may have been killed. */
+/**
+ * How long progress is shown without a new report before it's removed, in milliseconds; the program may have been
+ * killed.
+ */
 const PROGRESS_TIMEOUT = 120_000;
 
 export interface ProgramNotice {
@@ -21,9 +24,9 @@ export interface ProgramNotice {
 }
 
 export interface NoticeOptions {
-  /** Name of the terminal, used for a notification without a title. */
+  /** The terminal's name, used for notifications without a title. */
   title: () => string;
-  /** Whether the user sees the terminal. */
+  /** Whether the user can see the terminal. */
   visible: () => boolean;
   toast: (text: string) => void;
   /** Called when the user has clicked a notification. */
@@ -31,14 +34,14 @@ export interface NoticeOptions {
   progress: (progress: Progress | undefined) => void;
 }
 
-/** Returns the notification of an OSC 9 sequence; undefined for ConEmu's commands, which start with a number. */
+/** Returns the notification in an OSC 9 sequence; undefined for ConEmu commands, which start with a number. */
 export function noticeOf9(data: string): ProgramNotice | undefined {
   if (/^\d+(;|$)/.test(data)) return undefined;
   const body = clean(data);
   return body ? { title: "", body } : undefined;
 }
 
-/** Returns the notification of an OSC 777 sequence: `notify;TITLE;BODY`. */
+/** Returns the notification in an OSC 777 sequence: `notify;TITLE;BODY`. */
 export function noticeOf777(data: string): ProgramNotice | undefined {
   const [command, title = "", ...body] = data.split(";");
   const notice = { title: clean(title), body: clean(body.join(";")) };
@@ -48,7 +51,7 @@ export function noticeOf777(data: string): ProgramNotice | undefined {
 const KINDS = ["none", "normal", "error", "busy", "paused"] as const;
 
 /**
- * Returns the progress of an OSC 9 sequence `4;STATE;PERCENT`; null if the progress ends, undefined for other
+ * Returns the progress from an OSC 9 sequence `4;STATE;PERCENT`; null if it ends the progress, undefined for other
  * sequences.
  */
 export function progressOf(data: string): Progress | null | undefined {
@@ -58,7 +61,7 @@ export function progressOf(data: string): Progress | null | undefined {
   return kind === "none" ? null : { kind, percent: Math.min(100, Number(percent ?? 0)) };
 }
 
-/** Allows `MAX_NOTIFICATIONS` in each `PERIOD`. Times are in milliseconds. */
+/** Allows `MAX_NOTIFICATIONS` per `PERIOD`. Times are in milliseconds. */
 export class RateLimit {
   #times: number[] = [];
 
@@ -97,7 +100,7 @@ export class ProgramNotices implements Disposable {
     this.#disposables.defer(() => this.#question?.dispose());
   }
 
-  /** Called when the program has ended, which ends its progress. */
+  /** Called when the program has ended, which also ends its progress. */
   endProgress(): void {
     this.#progress(undefined);
   }
@@ -131,7 +134,7 @@ export class ProgramNotices implements Disposable {
     };
   }
 
-  /** Browsers ask for the permission only after a click. */
+  /** Browsers ask for permission only after a click. */
   #ask(): void {
     this.#question?.dispose();
     this.#question = askInPane(this.#stage, "A program has tried to notify you", [
@@ -142,7 +145,7 @@ export class ProgramNotices implements Disposable {
   }
 }
 
-/** Returns the text of a program in one line, without control characters. */
+/** Returns a program's text on one line, without control characters. */
 function clean(text: string): string {
   return text
     .slice(0, MAX_TEXT)

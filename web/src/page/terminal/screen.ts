@@ -1,4 +1,4 @@
-// An emulator for players. It only displays output, with the user's font and theme.
+// An emulator for players. It only displays output, using the user's font and theme.
 
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { DisposableList } from "../../base/disposables";
@@ -11,7 +11,7 @@ import { openEmulator } from "./emulator";
 import { Layout } from "./layout";
 import { openLink } from "./local-links";
 
-/** `stage` is the element that centres the terminal, and `host` its child where the terminal is drawn. */
+/** `stage` is the element that centres the terminal, and `host` is its child where the terminal is drawn. */
 export async function openScreen(
   stage: HTMLElement,
   host: HTMLElement,

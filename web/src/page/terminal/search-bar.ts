@@ -8,7 +8,7 @@ import { iconButton, make, setText } from "../dom";
 import type { ThemeName } from "../settings/settings";
 import { SEARCH_COLORS } from "../settings/themes";
 
-/** Maximum number of matches that are highlighted and counted. */
+/** Maximum number of matches to highlight and count. */
 const MAX_MATCHES = 1_000;
 
 export class SearchBar implements Disposable {
@@ -20,7 +20,7 @@ export class SearchBar implements Disposable {
   readonly #count = make("output", "search-count");
   readonly #theme: () => readonly [ThemeName, ITheme];
 
-  /** `stage` is the element where the bar appears. `theme` returns the themes of the page and of the terminal. */
+  /** `stage` is the element where the bar appears. `theme` returns the page theme and the terminal theme. */
   constructor(stage: HTMLElement, terminal: Terminal, theme: () => readonly [ThemeName, ITheme]) {
     this.#terminal = terminal;
     this.#theme = theme;
@@ -35,7 +35,7 @@ export class SearchBar implements Disposable {
     );
   }
 
-  /** Opens the bar with the text `typed`; if it is empty, with the text that was searched last. */
+  /** Opens the bar with the text `typed` or, if that's empty, with the last text searched for. */
   open(typed: string): void {
     this.#show(true);
     this.#input.focus();
@@ -52,8 +52,8 @@ export class SearchBar implements Disposable {
   }
 
   /**
-   * Sets the terminal's theme. The active match is also selected, so while searching, the selection has the colour of
-   * the active match.
+   * Sets the terminal's theme. The active match is also selected, so the selection has the active match's colour during
+   * a search.
    */
   applyTheme(): void {
     const [name, theme] = this.#theme();

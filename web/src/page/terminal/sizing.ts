@@ -11,9 +11,9 @@ import type { ForeignSize, OpenTerminal } from "./terminal-options";
 export class Sizing implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #proposer: SizeProposer;
-  /** A replay contains earlier sizes. Only the last one is laid out, because a layout takes time. */
+  /** A replay contains earlier sizes. Only the last one is laid out, because layout takes time. */
   #replaying = false;
-  /** The last proposed size. */
+  /** The last size proposed. */
   #proposed: Size | undefined;
 
   constructor(
@@ -65,7 +65,7 @@ export class Sizing implements Disposable {
   }
 }
 
-/** Returns the size of the terminal if a different size would fit. */
+/** Returns the terminal's size if a different size would fit. */
 export function foreignSizeOf({
   terminal: { cols, rows },
   layout,

@@ -1,4 +1,4 @@
-// Keys that are never sent to a terminal's program, and keys of the page that a program can receive.
+// Keys that are never sent to a terminal's program, and keys used by the page that a program can receive.
 
 import type { Terminal } from "@xterm/xterm";
 import type { TerminalChannel } from "../../terminal/terminal-channel";
@@ -6,9 +6,9 @@ import type { Commands } from "../commands/commands";
 import { handleClipboardKey } from "./clipboard";
 
 export interface KeyActions {
-  /** Called when the user has typed without permission. */
+  /** Called when the user has typed without being allowed to. */
   refused: () => void;
-  /** Starts a new shell after the last one has ended. */
+  /** Starts a new shell once the last one has ended. */
   restart: () => void;
 }
 
@@ -32,8 +32,8 @@ function isTyping({ key, ctrlKey, altKey, metaKey }: KeyboardEvent): boolean {
 }
 
 /**
- * Whether a program in the terminal could use the function keys. A shell at its prompt does not use F6 and Shift+F6:
- * bash, zsh and fish do not bind them. A shell that does not report its prompts may be running a program.
+ * Whether a program in the terminal could use the function keys. A shell at its prompt doesn't use F6 and Shift+F6:
+ * bash, zsh and fish don't bind them. A shell that doesn't report its prompts may be running a program.
  */
 export function programMayWantKeys(
   { buffer }: Pick<Terminal, "buffer">,

@@ -1,5 +1,4 @@
-// The appearance of a terminal: the user's font and colours, the theme of the page, and the search, which has its own
-// colours.
+// A terminal's appearance: the user's font and colours, the page theme, and the search, which has its own colours.
 
 import { effect } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
@@ -42,7 +41,7 @@ export class TerminalLook implements Disposable {
     this.#disposables.add(theme.onChange(name => this.#apply(name)));
   }
 
-  /** Opens the search. Its module is loaded with the first search. */
+  /** Opens the search. Its module is loaded when the search is first used. */
   async find(): Promise<void> {
     const typed = holdKeys(window);
     const { SearchBar } = await import("./search-bar").finally(typed);

@@ -14,14 +14,14 @@ import type { LocalAddress } from "./local-links";
 import type { Sizing } from "./sizing";
 import type { TerminalPane } from "./terminal-pane";
 
-/** A terminal's dependencies on the page, in addition to the context of all panes. */
+/** The things that a terminal needs from the page, in addition to the context for all panes. */
 export interface TerminalOptions {
   readonly settings: SettingsStore;
   readonly theme: PageTheme;
   readonly viewerKey: string;
-  /** The terminals of the sandbox, whose names must not look alike. */
+  /** The sandbox's terminals, whose names must not look alike. */
   readonly terminals: ReadonlySignal<readonly TerminalInfo[]>;
-  /** Changes the user's text before it is sent, for the sticky Ctrl of touch keyboards. */
+  /** Modifies the user's text before it is sent, for the sticky Ctrl of touch keyboards. */
   readonly translate: (text: string) => string;
   /** Called when the terminal's title, directory or state has changed. */
   readonly listChanged: () => void;
@@ -32,26 +32,26 @@ export interface TerminalOptions {
   readonly rung: (unseen: boolean) => void;
   /** Called when the cursor of the active terminal has entered or left the upper half of its pane. */
   readonly cursorMoved: (inUpperHalf: boolean) => void;
-  /** Called when the terminal failed because its sandbox is stopped, and the user wants to start it. */
+  /** Called when the terminal failed because its sandbox is stopped, and the user wants to start the sandbox. */
   readonly startSandbox: () => void;
   readonly showSandboxes: () => void;
-  /** Shows that a part of the page could not be loaded. */
+  /** Shows that a part of the page couldn't be loaded. */
   readonly failed: (problem: Error) => void;
-  /** Opens the preview of a port of the sandbox. */
+  /** Opens a preview of a port in the sandbox. */
   readonly preview: (address: LocalAddress) => void;
   /** Called when the user has typed while only the viewer with this name can type. */
   readonly typingRefused: (holder: string) => void;
-  /** Whether the page follows another viewer, who then determines the size. */
+  /** Whether the page is following another viewer, who then determines the size. */
   readonly following: () => boolean;
-  /** Called when the user closes the pane of an ended shell. */
+  /** Called when the user closes a pane whose shell has ended. */
   readonly close: (pane: TerminalPane) => void;
   /** Whether the page has other panes. */
   readonly closable: () => boolean;
-  /** Shows the actions for a command of this terminal. */
+  /** Shows the actions for a command in this terminal. */
   readonly commandMenu: (pane: TerminalPane, command: Command, bar: HTMLElement) => void;
 }
 
-/** The parts of a terminal with an open emulator. */
+/** The parts of a terminal whose emulator is open. */
 export interface OpenTerminal {
   readonly terminal: Terminal;
   readonly channel: TerminalChannel;
@@ -63,7 +63,7 @@ export interface OpenTerminal {
   readonly sizing: Sizing;
 }
 
-/** The size of a terminal if it differs from the size that fits, and the active viewer, which determines it. */
+/** A terminal's size if it differs from the size that fits, and the active viewer, who determines it. */
 export interface ForeignSize {
   readonly cols: number;
   readonly rows: number;

@@ -1,4 +1,4 @@
-// A pane with a terminal: its emulator, its stream and its other parts. A page can have several such panes.
+// A pane with a terminal: its emulator, its stream and its other parts. A page can have several of these panes.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
@@ -77,9 +77,9 @@ export class TerminalPane implements Pane {
   readonly progress: ReadonlySignal<Progress | undefined> = this.#progress;
   readonly folded: ReadonlySignal<boolean> = this.#folded;
 
-  /** The state of the terminal and of its connection, as shown to the user. */
+  /** The state of the terminal and its connection, as shown to the user. */
   readonly state$: ReadonlySignal<Status> = computed(() => {
-    this.#changes.value; // counts the events that can change the state
+    this.#changes.value; // counts events that can change the state
     const failure = this.#failure.value;
     const { client } = this.#app;
     return statusOf({
@@ -95,14 +95,14 @@ export class TerminalPane implements Pane {
     });
   });
 
-  /** The viewers, with a new value after each change. */
+  /** The viewers; gets a new value after each change. */
   readonly people: ReadonlySignal<{ people: People } | undefined> = computed(() => {
     this.#changes.value;
     const people = this.#open.value?.channel.people;
     return people && { people };
   });
 
-  /** The size of the terminal if it differs from the size that fits, and the active viewer, which determines it. */
+  /** The terminal's size if it differs from the size that fits, and the active viewer, who determines it. */
   readonly foreignSize = computed<ForeignSize | undefined>(() => {
     this.#changes.value;
     const open = this.#open.value;
@@ -123,7 +123,7 @@ export class TerminalPane implements Pane {
     return this.#open.peek()?.channel.people.readOnly || this.#app.client.welcome?.role === "viewer";
   }
 
-  /** Whether the focused program could use the function keys. */
+  /** Whether the program that has the focus could use the function keys. */
   get wantsFunctionKeys(): boolean {
     const { terminal, channel, commands } = this.#open.peek() ?? {};
     return !!terminal && !!channel && !!commands && programMayWantKeys(terminal, channel, commands);
@@ -152,7 +152,7 @@ export class TerminalPane implements Pane {
     exposeTestHandle(open.terminal, this.#app.client, open.channel);
   }
 
-  /** Returns the current directory of the shell. Throws HawseError. */
+  /** Returns the shell's current directory. Throws HawseError. */
   async directory(): Promise<string> {
     const { client, sandbox } = this.#app;
     return (await client.call("terminal.get", { id: this.id }, { sandbox })).cwd;
@@ -169,7 +169,7 @@ export class TerminalPane implements Pane {
     this.#open.peek()?.shell.updatePresence({ focus: this.#inUse });
   }
 
-  /** Starts a new shell after the last one has ended. */
+  /** Starts a new shell once the last one has ended. */
   restart(): void {
     this.#failure.value = undefined;
     this.focus();
@@ -195,14 +195,14 @@ export class TerminalPane implements Pane {
 
   async #start(stage: HTMLElement, host: HTMLElement): Promise<void> {
     const { settings, theme } = this.#options;
-    // The size is corrected when the emulator has measured its font.
+    // The size is corrected once the emulator has measured its font.
     const exists = ensureTerminal(
       this.#app.client,
       this.#address,
       estimatedSize(stage, settings.value.fontSize),
     );
     exists.catch(() => {}); // `join` handles it
-    // The emulator needs the renderer immediately. Both are requested together, while the page connects.
+    // The emulator needs the renderer immediately. Both are requested together while the page is connecting.
     if (hasGpu()) void loadGpuRenderer();
     const { openEmulator } = await persistently(() => import("./emulator"));
     const emulator = await openEmulator(host, settings.value, theme.current, this.#activate);
@@ -305,7 +305,7 @@ export class TerminalPane implements Pane {
     this.#disposables.listen(window, "blur", () => shell.updatePresence({ focus: false }));
   }
 
-  /** Loads the optional parts after the server has sent the terminal's initial output. */
+  /** Loads the optional parts once the server has sent the terminal's initial output. */
   #addExtras(
     stage: HTMLElement,
     host: HTMLElement,

@@ -1,20 +1,20 @@
-// Character widths in cells. A snapshot of the server's screen must use the same cells as the live output, so the
-// widths follow the server's emulator (libghostty) and the C library that shells use: Unicode 11, with the wide
-// characters of later versions. The browser's tables contain marks and emoji; this module contains the other
+// Character widths in cells. A snapshot of the server's screen must use the same cells as live output, so the widths
+// are the same as in the server's emulator (libghostty) and the C library that shells use: Unicode 11, plus the wide
+// characters from later versions. The browser's tables contain marks and emoji; this module contains the remaining
 // characters.
 
 import type { IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
 
 const VERSION = "hawse";
 
-/** Characters without a cell, except marks, as pairs of first and last character. */
+/** Characters that take up no cell, except marks, as pairs of first and last character. */
 const NONE = [
   0x0, 0x1f, 0x7f, 0x9f, 0x600, 0x605, 0x61c, 0x61c, 0x6dd, 0x6dd, 0x70f, 0x70f, 0x8e2, 0x8e2, 0x1160, 0x11ff,
   0x1734, 0x1734, 0x180e, 0x180e, 0x200b, 0x200f, 0x202a, 0x202e, 0x2060, 0x2064, 0x2066, 0x206f, 0xd7b0,
   0xd7ff, 0xfeff, 0xfeff, 0xfff9, 0xfffb, 0x110bd, 0x110bd, 0x110cd, 0x110cd, 0x1171e, 0x1171e, 0x13430,
   0x13438, 0x1bca0, 0x1bca3, 0x1d173, 0x1d17a, 0xe0001, 0xe0001, 0xe0020, 0xe007f,
 ];
-/** Wide characters except emoji, as pairs of first and last character. */
+/** Wide characters, except emoji, as pairs of first and last character. */
 const WIDE = [
   0x1100, 0x115f, 0x2329, 0x232a, 0x2630, 0x2637, 0x268a, 0x268f, 0x2e3a, 0x2e3b, 0x2e80, 0x2e99, 0x2e9b,
   0x2ef3, 0x2f00, 0x2fd5, 0x2ff0, 0x3029, 0x302e, 0x303e, 0x3041, 0x3096, 0x309b, 0x30ff, 0x3105, 0x312f,
@@ -48,7 +48,8 @@ export function widths(): IUnicodeVersionProvider {
     version: VERSION,
     wcwidth,
     charProperties: (codepoint, preceding) => {
-      // xterm.js encodes in a number whether a character joins the previous one (bit 0), and its width (bits 1 and 2).
+      // xterm.js encodes two things in one number: whether a character joins the previous one (bit 0), and its width
+      // (bits 1 and 2).
       const width = wcwidth(codepoint);
       const before = (preceding >> 1) & 3;
       return width === 0 && before > 0 ? (before << 1) | 1 : width << 1;

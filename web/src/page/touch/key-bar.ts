@@ -1,5 +1,5 @@
-// The keys that touch keyboards lack, on two pages. Ctrl and Alt are sticky: they apply to the next character, from
-// this bar or from the keyboard. Movement keys repeat while they are held.
+// The keys missing from touch keyboards, on two pages. Ctrl and Alt are sticky: they apply to the next character,
+// whether from this bar or from the keyboard. Movement keys repeat while held down.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -23,7 +23,7 @@ const CURSOR: Record<string, string> = {
 };
 const PAGES: Record<string, string> = { Delete: "3", PageUp: "5", PageDown: "6" };
 
-/** Milliseconds before a held key repeats, and between two repetitions, as on most systems. */
+/** Milliseconds until a key that is held down starts repeating, and between repeats, as on most systems. */
 const REPEAT_AFTER = 400;
 const REPEAT_EVERY = 60;
 
@@ -80,7 +80,7 @@ export function withControl(text: string): string {
   return text;
 }
 
-/** Returns the sequence that a key sends (xterm's ctlseqs, "PC-Style Function Keys"). */
+/** Returns the sequence sent by a key (xterm's ctlseqs, "PC-Style Function Keys"). */
 export function keySequence(
   key: string,
   { control = false, alt = false, applicationCursor = false },
@@ -112,14 +112,15 @@ export class KeyBar implements Disposable {
   constructor(bar: HTMLElement, active: () => Terminal | undefined) {
     this.#bar = bar;
     this.#active = active;
-    // Browsers allow reading the clipboard only over https. Otherwise, another key is shown instead of the paste key.
+    // Browsers allow pages to read the clipboard only over https. Otherwise, another key is shown instead of the paste
+    // key.
     const mayPaste = navigator.clipboard?.readText !== undefined;
     this.#pages = LAYOUT.map(keys =>
       make("div", "key-page", ...keys.map(key => button(key.key === "Paste" && !mayPaste ? text("$") : key))),
     );
     bar.replaceChildren(...this.#pages);
     this.#turn(0);
-    // Pressing a key must not move the focus away from the terminal, because the touch keyboard would close.
+    // Pressing a key must not move the focus away from the terminal, because that would close the touch keyboard.
     this.#disposables.listen<PointerEvent>(bar, "pointerdown", event => {
       event.preventDefault();
       const key = keyOf(event)?.dataset.key;
@@ -130,14 +131,14 @@ export class KeyBar implements Disposable {
     this.#disposables.listen(bar, "contextmenu", event => event.preventDefault()); // a long press
     this.#disposables.listen<MouseEvent>(bar, "click", event => {
       const { key, text } = keyOf(event)?.dataset ?? {};
-      // A repeating key is handled at pointerdown. Assistive technology clicks without a pointer.
+      // A repeating key is handled on pointerdown. Assistive technology clicks without a pointer.
       if (repeats(key) && event.detail > 0) return;
       this.#press(key, text);
     });
     this.#disposables.defer(() => clearTimeout(this.#timer));
   }
 
-  /** Translates the terminal's input, applying pressed modifiers once. */
+  /** Translates the terminal's input, applying any pressed modifiers once. */
   readonly translate = (text: string): string => {
     if (!this.#control && !this.#alt) return text;
     const changed = (this.#alt ? ESC : "") + (this.#control ? withControl(text) : text);
@@ -172,7 +173,7 @@ export class KeyBar implements Disposable {
     else if (text !== undefined) terminal.input(text);
     else if (key !== undefined) {
       const modifiers = { control: this.#control, alt: this.#alt };
-      this.#setModifiers(false, false); // before the sequence, which contains the modifiers
+      this.#setModifiers(false, false); // before the sequence, which includes the modifiers
       this.#send(key, modifiers);
     }
   }

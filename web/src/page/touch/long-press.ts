@@ -1,13 +1,13 @@
-// Holding a finger on the terminal selects the word below it; moving the finger then extends the selection. When the
-// finger is lifted, handles change the selection (touch-selection.ts).
+// Holding a finger on the terminal selects the word under it; moving the finger then extends the selection. Once the
+// finger is lifted, the selection can be changed with handles (touch-selection.ts).
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { between, type CellRange, cellAt, select } from "./touch-selection";
 
-/** Milliseconds until a held finger selects, as on most phones. */
+/** How long a finger has to be held to select, in milliseconds, as on most phones. */
 const HOLD = 500;
-/** Maximum movement of a held finger in pixels. */
+/** How far a finger may move while being held, in pixels. */
 const SLACK = 8;
 const SEPARATORS = new Set(" \t\"'`()[]{}<>|,;");
 
@@ -16,10 +16,10 @@ export class LongPress implements Disposable {
   readonly #terminal: Terminal;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #start: { x: number; y: number } | undefined;
-  /** The initial selection of the held finger; empty if there is no word below it. */
+  /** The initial selection under the finger; empty if there is no word there. */
   #selected: CellRange | undefined;
 
-  /** `lifted` is called when the finger was lifted at this point of the page after selecting. */
+  /** `lifted` is called with the point on the page where the finger was lifted after selecting. */
   constructor(host: HTMLElement, terminal: Terminal, lifted: (place: { x: number; y: number }) => void) {
     this.#terminal = terminal;
     this.#disposables.listen<TouchEvent>(host, "touchstart", ({ touches }) => {
@@ -60,7 +60,7 @@ export class LongPress implements Disposable {
     this.#selected = undefined;
   }
 
-  /** Selects from the word to the cell below the finger. */
+  /** Selects from the word to the cell under the finger. */
   #extend(x: number, y: number, { start, end }: CellRange): void {
     const cell = cellAt(this.#terminal, x, y);
     if (cell === undefined || start === end) return;

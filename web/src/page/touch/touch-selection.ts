@@ -1,4 +1,4 @@
-// The selection on a touch screen: handles at its ends, which can be dragged, and buttons for its actions.
+// The selection on a touch screen: handles at both ends, which can be dragged, and buttons for its actions.
 
 import type { IBufferRange, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
@@ -13,12 +13,12 @@ export interface TouchSelectionActions {
 
 /** Pixels between the selected lines and the buttons, and between the buttons and the edge of the pane. */
 const GAP = 8;
-/** Height in pixels of the part of a handle below its line. */
+/** Height of the part of a handle that is below its line, in pixels. */
 const HANDLE = 30;
 
 type End = "start" | "end";
 
-/** Cells are counted from the first cell of the buffer, line by line. `end` is after the last cell. */
+/** Cells are counted from the first cell in the buffer, line by line. `end` is after the last cell. */
 export interface CellRange {
   readonly start: number;
   readonly end: number;
@@ -86,7 +86,7 @@ export class TouchSelection implements Disposable {
     this.#disposables.defer(() => this.#layer.remove());
   }
 
-  /** Shows the handles. Without a selection, shows only the buttons at a point of the page. */
+  /** Shows the handles. If there is no selection, shows only the buttons, at a point on the page. */
   show(point: { x: number; y: number }): void {
     const selected = this.#terminal.hasSelection();
     this.#point = selected ? undefined : point;
@@ -104,7 +104,7 @@ export class TouchSelection implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Moves one end of the selection with the finger. If it passes the other end, the ends are swapped. */
+  /** Moves one end of the selection with the finger. If it passes the other end, the two are swapped. */
   #drag(end: End): void {
     const handle = this.#handles[end];
     /** The cell at the other end, and the distance from the finger to the middle of the cell at this end. */
@@ -125,8 +125,8 @@ export class TouchSelection implements Disposable {
       };
       this.#bar.hidden = true;
     });
-    // Disables the browser's gestures: after a quick drag, the browser treated a tap on the buttons as the end of a
-    // fling, without a click.
+    // Disables the browser's gestures: otherwise, after a quick drag, it treats a tap on the buttons as the end of a
+    // fling, and there is no click.
     const touched = (event: TouchEvent) => event.preventDefault();
     this.#disposables.listen<TouchEvent>(handle, "touchstart", touched, { passive: false });
     this.#disposables.listen<PointerEvent>(handle, "pointermove", event => {
@@ -184,7 +184,7 @@ export class TouchSelection implements Disposable {
   }
 }
 
-/** Returns the position of the screen in the page and the size of a cell, in pixels. */
+/** Returns the position of the screen on the page and the size of a cell, in pixels. */
 export function screenOf(
   terminal: Terminal,
 ): { left: number; top: number; width: number; height: number } | undefined {
@@ -199,7 +199,8 @@ export function screenOf(
 }
 
 /**
- * Returns the cell at a point of the page, or the nearest cell. A point above or below the screen scrolls by a line.
+ * Returns the cell at a point on the page, or the nearest one. If the point is above or below the screen, scrolls by
+ * one line.
  */
 export function cellAt(terminal: Terminal, x: number, y: number): number | undefined {
   const screen = screenOf(terminal);

@@ -1,22 +1,22 @@
-// Scrolling by touch. xterm.js handles only wheels, so this module handles vertical movement: it scrolls the
-// scrollback, or sends wheel events if there is no scrollback or the program handles the wheel. The browser handles
-// horizontal movement (`touch-action` in base.css).
+// Scrolling by touch. xterm.js only handles wheels, so this module handles vertical movement: it scrolls through the
+// scrollback, or sends wheel events if there is no scrollback or the program handles the wheel. Horizontal movement is
+// handled by the browser (`touch-action` in base.css).
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../../base/disposables";
 
-/** Minimum movement in pixels; a shorter movement is a tap. */
+/** Minimum movement in pixels; anything shorter is a tap. */
 const SLACK = 8;
-/** The speed is multiplied by this factor every millisecond after the finger is lifted. */
+/** The speed is multiplied by this factor every millisecond once the finger has been lifted. */
 const GLIDE = 0.997;
-/** Speed in pixels per millisecond below which the movement stops. */
+/** Speed below which the movement stops, in pixels per millisecond. */
 const MIN_SPEED = 0.05;
 
 /** Converts small movements in pixels into whole lines. */
 export class LineAccumulator {
   #rest = 0;
 
-  /** Adds `pixels` and returns the whole lines of `height` pixels that this completes. */
+  /** Adds `pixels` and returns the number of whole lines of `height` pixels completed by this. */
   add(pixels: number, height: number): number {
     this.#rest += pixels;
     const lines = Math.trunc(this.#rest / height) || 0; // avoids -0

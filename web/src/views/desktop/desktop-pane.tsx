@@ -1,4 +1,4 @@
-// A pane with a desktop of the sandbox, drawn by noVNC. It reconnects after a lost connection.
+// A pane with one of the sandbox's desktops, drawn by noVNC. It reconnects if the connection is lost.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
@@ -35,7 +35,7 @@ export class DesktopPane implements Pane {
   readonly #problem = signal("");
   readonly #lease = signal<WriterLease | undefined>(undefined);
   readonly #readOnly = signal(false);
-  /** Ids of the recordings of this desktop that are in progress. */
+  /** Ids of this desktop's recordings that are in progress. */
   readonly #recordings = signal<readonly string[]>([]);
   readonly #disposables = new DisposableList();
   #me = "";
@@ -64,7 +64,7 @@ export class DesktopPane implements Pane {
           const own = item.value.recordings.filter(({ desktop }) => desktop === this.id);
           this.#recordings.value = own.map(({ id }) => id);
         },
-        failed: () => {}, // the buttons do not change
+        failed: () => {}, // the buttons don't change
       }),
     );
     return {
@@ -259,7 +259,7 @@ export class DesktopPane implements Pane {
     await this.#desktop.lease({ id: this.id, action: take ? "take" : "release", viewer: this.#key });
   }
 
-  /** Starts a recording, or stops the recordings in progress. */
+  /** Starts a recording, or stops the ones in progress. */
   async #record(recorded: boolean): Promise<void> {
     const { recording } = sandboxHandle(this.#app.client, this.#app.sandbox);
     if (recorded) for (const id of this.#recordings.value) await recording.stop({ id });

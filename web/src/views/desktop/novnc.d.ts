@@ -1,4 +1,4 @@
-// The part of noVNC that the desktop pane uses. The package has no types.
+// The part of noVNC that the desktop pane uses. The package doesn't include types.
 
 declare module "@novnc/novnc" {
   export default class RFB extends EventTarget {

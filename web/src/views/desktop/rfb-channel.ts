@@ -1,10 +1,10 @@
-// Presents a call of `desktop.attach` as the WebSocket that noVNC expects.
+// Presents a `desktop.attach` call as the WebSocket that noVNC expects.
 
 import type { StreamItem } from "../../client/streams";
 import { HawseError } from "../../wire/errors";
 import type { DesktopOpened, WriterLeaseEvent } from "../../wire/methods";
 
-/** Maximum number of unsent bytes. Beyond it, the sandbox is not reading, and the connection is closed. */
+/** Maximum number of unsent bytes. If there are more, the sandbox isn't reading, so the connection is closed. */
 export const MAX_WAITING = 4 * 1024 * 1024;
 
 type Item = StreamItem<"desktop.attach">;
@@ -18,11 +18,11 @@ export interface DesktopStream extends AsyncIterable<Item> {
 export interface RfbChannelEvents {
   opened(value: DesktopOpened): void;
   lease(value: WriterLeaseEvent): void;
-  /** Called once when the call has ended; without an error if the desktop has ended. */
+  /** Called once, when the call has ended; without an error if the desktop has ended. */
   ended(error: HawseError | undefined): void;
 }
 
-/** noVNC looks up each of these names in the object or in its class. */
+/** noVNC looks up each of these names on the object or its class. */
 export class RfbChannel {
   binaryType = "arraybuffer";
   protocol = "";

@@ -1,4 +1,4 @@
-// Shows the differences between two texts: side by side if there is enough space, otherwise in one column. The module
+// Shows the differences between two texts: side by side if there's enough space, otherwise in one column. This module
 // is a separate chunk.
 
 import { type LanguageSupport, syntaxHighlighting } from "@codemirror/language";
@@ -8,9 +8,9 @@ import { EditorView, highlightSpecialChars, lineNumbers } from "@codemirror/view
 import type { Disposable } from "../../base/disposables";
 import { COLORS, LANGUAGES, THEME } from "./text-editor";
 
-/** Minimum width in CSS pixels for two columns. */
+/** Minimum width for two columns, in CSS pixels. */
 const WIDE = 760;
-/** Number of unchanged lines that are shown around a change, and minimum number of lines to hide. */
+/** Number of unchanged lines shown around each change, and minimum number of lines to hide. */
 const CONTEXT = { margin: 3, minSize: 8 };
 
 const DIFF_THEME = EditorView.theme({
@@ -41,7 +41,7 @@ const DIFF_THEME = EditorView.theme({
 export interface Comparison {
   readonly before: string;
   readonly after: string;
-  /** The labels of the two texts. */
+  /** The labels for the two texts. */
   readonly names: readonly [before: string, after: string];
   readonly path: string;
 }
@@ -49,7 +49,7 @@ export interface Comparison {
 export async function showDiff(host: HTMLElement, comparison: Comparison): Promise<Disposable> {
   const { before, after, names, path } = comparison;
   const language = LANGUAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
-  const support = await language?.().catch(() => undefined); // without it, the texts are not highlighted
+  const support = await language?.().catch(() => undefined); // without it, the texts aren't highlighted
   if (host.clientWidth >= WIDE) {
     const side = (doc: string, name: string) => ({ doc, extensions: shared(name, support) });
     const view = new MergeView({

@@ -1,4 +1,4 @@
-// Shows a text as a document, with the images and links of its directory.
+// Shows a text as a document, including images and links from its directory.
 
 import type { ComponentType } from "preact";
 import { visible } from "../../base/visible";
@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function DocumentView({ Markdown, text, path, box, open }: Props) {
-  const scroll = { tabIndex: 0 }; // focusable, so that it can be scrolled with the keyboard
+  const scroll = { tabIndex: 0 }; // focusable so that it can be scrolled with the keyboard
   return (
     <section class="content document" aria-label={visible(path)} {...scroll}>
       <Markdown text={text} image={link => imageOf(box, path, link)} open={link => open(near(path, link))} />
@@ -29,7 +29,7 @@ export function DocumentView({ Markdown, text, path, box, open }: Props) {
   );
 }
 
-/** Returns the target path of a link in the document at `path`. Throws URIError. */
+/** Returns the path that a link in the document at `path` points to. Throws URIError. */
 function near(path: string, link: string): string {
   const file = decodeURI(link.replace(/[?#].*$/, ""));
   return file.startsWith("/") ? file.slice(1) : resolved(join(parentOf(path), file));

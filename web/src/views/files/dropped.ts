@@ -1,4 +1,4 @@
-// Finds the target of a drop: the directory below the pointer for files, the terminal for text.
+// Finds the target of a drop: the directory under the pointer for files, the terminal for text.
 
 import type { AppContext, Pane } from "../../frame/pane";
 
@@ -8,7 +8,7 @@ export interface DropPlace {
   /** The element that receives the drop. */
   readonly element: Element;
   readonly pane?: Pane | undefined;
-  /** Returns the directory for files, relative to the workspace or absolute. Throws HawseError. */
+  /** Returns the directory for files, either relative to the workspace or absolute. Throws HawseError. */
   readonly directory: () => Promise<string>;
 }
 
@@ -17,7 +17,7 @@ export function takesText(target: Element): boolean {
   return target.closest("input, textarea:not(.xterm-helper-textarea), [contenteditable=true]") !== null;
 }
 
-/** Returns the target of a drop. Outside of panes and the tree, it is the directory of the active terminal. */
+/** Returns the target of a drop. Outside panes and the tree, it's the active terminal's directory. */
 export function dropPlace({ workspace, directory }: Context, target: Element, whole: Element): DropPlace {
   const folder = target.closest<HTMLElement>("[data-folder]");
   if (folder) return { element: folder, directory: async () => folder.dataset.folder ?? "" };

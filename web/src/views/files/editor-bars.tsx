@@ -1,6 +1,6 @@
 // The bars above a text: the selected mode, a note if the file has changed, and a note about restored changes.
 
-/** The mode of a text: as source, as a document, or compared with another text. */
+/** How a text is shown: as source, as a document, or compared with another text. */
 export type Mode = "source" | "document" | "changes";
 
 interface ModesProps {
@@ -28,7 +28,7 @@ export function Modes({ mode, readOnly, readable, choose }: ModesProps) {
 }
 
 interface Props {
-  /** Whether the file has a different version than the one that the text was read from. */
+  /** Whether the file's version has changed since the text was read. */
   readonly stale: boolean;
   readonly gone: boolean;
   /** Time when the unsaved changes were stored, in milliseconds since 1970; undefined if there were none. */

@@ -1,6 +1,6 @@
 // A pane with one file. It shows text in an editor, or an image; for other files, it shows the type and a download
-// link. The file is saved with the version that was read, so changes by other programs are never overwritten without
-// asking.
+// link. When saving, it specifies the version that was read, so changes made by other programs are never overwritten
+// without asking.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
@@ -27,7 +27,7 @@ import { parentOf } from "./tree";
 /** Maximum size of a text to open, in bytes. */
 const TEXT_MAX = 8_388_608;
 const MARKDOWN = /\.(md|markdown)$/i;
-/** Names of types without content to show. */
+/** Names of file types whose contents can't be shown. */
 const OTHERS: Record<string, string> = {
   device: "device",
   directory: "directory",
@@ -50,7 +50,7 @@ export class EditorPane implements Pane {
   readonly #box: SandboxHandle;
   readonly #content = signal<Content>({ kind: "loading" });
   readonly #dirty = signal(false);
-  /** Whether the file has a different version than the one that was read. */
+  /** Whether the file's version has changed since it was read. */
   readonly #stale = signal(false);
   /** Whether the file no longer exists. */
   readonly #gone = signal(false);
@@ -59,12 +59,12 @@ export class EditorPane implements Pane {
   readonly #saving = signal(false);
   readonly #mode = signal<Mode>("source");
   readonly #comparison = signal<Comparison | undefined>(undefined);
-  /** The module for documents, after it has been loaded. */
+  /** The document module, once it has been loaded. */
   readonly #Markdown = signal<ComponentType<MarkdownProps> | undefined>(undefined);
   #version: string | undefined;
-  /** The line to show when the text has been loaded. */
+  /** The line to show once the text has been loaded. */
   #line: number | undefined;
-  /** The position to show when the text has been loaded. */
+  /** The position to show once the text has been loaded. */
   #wanted: Mode;
   #editor: TextEditor | undefined;
   #host: HTMLElement | undefined;
@@ -233,7 +233,7 @@ export class EditorPane implements Pane {
   }
 
   /**
-   * Compares the text with the last commit; a file that is not in the commit is compared with an empty text. Throws
+   * Compares the text with the last commit; a file that isn't in the commit is compared with an empty text. Throws
    * HawseError.
    */
   async #sinceHead(): Promise<Comparison> {
@@ -263,7 +263,7 @@ export class EditorPane implements Pane {
     await this.#load();
   }
 
-  /** Restores the changes of a page that was closed before they were saved. */
+  /** Restores changes from a page that was closed before they were saved. */
   async #restore(): Promise<void> {
     if (this.#draft || this.#app.readOnly.value) return;
     const place = { sandbox: this.#app.sandbox, kind: "file", name: this.path } as const;
@@ -293,7 +293,7 @@ export class EditorPane implements Pane {
       await this.#restore().catch(() => this.#app.toast("This browser cannot store unsaved changes."));
   }
 
-  /** Returns whether the text has been read or the file does not exist. */
+  /** Returns whether the text has been read or the file doesn't exist. */
   async #read(): Promise<boolean> {
     try {
       const stat = await this.#box.file.stat({ path: this.path });
@@ -311,7 +311,7 @@ export class EditorPane implements Pane {
       return this.#content.peek().kind === "text";
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
-      // The file has changed while it was read. The watch reports the change, and the file is read again.
+      // The file changed while it was being read. The watch reports the change, and the file is read again.
       const missing = ["not_found", "permission_denied"].includes(error.code);
       if (error.code !== "conflict") this.#show({ kind: "other", reason: error.message, missing });
       return error.code === "not_found";
@@ -394,7 +394,7 @@ export class EditorPane implements Pane {
     );
   }
 
-  /** Shows other clients' changes of the file immediately, unless there are unsaved changes. */
+  /** Shows other clients' changes to the file immediately, unless there are unsaved changes. */
   async #changed(): Promise<void> {
     const stat = await this.#box.file.stat({ path: this.path }).catch(() => undefined);
     if (!stat || this.#saving.value || stat.version === this.#version) return;

@@ -1,4 +1,4 @@
-// The rows of the tree. Only the visible rows are in the document, so a directory can have 50,000 entries.
+// The rows of the tree. Only visible rows are in the document, so a directory can have 50,000 entries.
 
 import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals";
 import { ChevronDown, ChevronRight, File, FileSymlink, Folder, FolderOpen, HardDrive } from "lucide";
@@ -12,14 +12,14 @@ import { type FileTree, parentOf, type Row } from "./tree";
 
 /** Height of a row in pixels, for a mouse and for a finger. */
 const HEIGHT = matchMedia("(pointer: coarse)").matches ? 44 : 26;
-/** Number of rows to draw above and below the visible rows. */
+/** Number of rows to draw above and below the visible ones. */
 const MARGIN = 8;
 
 interface Props {
   tree: FileTree;
   mounts: ReadonlySignal<Mounts>;
   selected: Signal<Row | undefined>;
-  /** `beside` opens the file in a new pane instead of replacing the shown file. */
+  /** `beside` opens the file in a new pane instead of replacing the file that is shown. */
   open: (row: Row, beside: boolean) => void;
   rename: (row: Row) => void;
   remove: (row: Row) => void;

@@ -1,4 +1,4 @@
-// Reports when a file may have changed, including after a lost connection.
+// Reports when a file may have changed, including after the connection was lost.
 
 import type { Disposable } from "../../base/disposables";
 import type { Namespace } from "../../client/sandbox";
@@ -9,7 +9,7 @@ import { parentOf } from "./tree";
  * Watches the directory of a file until the returned object is disposed of. If the user may not watch it, nothing is
  * reported.
  *
- * @param changed - Called when the file may have a new version, and after each lost connection.
+ * @param changed - Called when the file may have a new version, and whenever the connection has been lost.
  */
 export function watchFile(
   box: { readonly watch: Pick<Namespace<"watch">, "start"> },

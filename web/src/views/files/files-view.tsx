@@ -1,4 +1,4 @@
-// Files in the rail: a tree with live changes, uploads by dropping, and actions on files.
+// Files in the rail: a tree that follows changes live, uploads by dropping, and file actions.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
@@ -18,7 +18,7 @@ import { FileTree, join, parentOf, type Row } from "./tree";
 import { uploadHost } from "./upload-host";
 import type { UploadFile } from "./uploads";
 
-/** The last state, because the view is rebuilt each time it is shown. */
+/** The last state, kept because the view is rebuilt each time it's shown. */
 const remembered = { expanded: [] as readonly string[], selected: signal<Row | undefined>(undefined) };
 
 export function FilesView({ app }: RailProps) {
@@ -131,7 +131,7 @@ export function FilesView({ app }: RailProps) {
   }
 }
 
-/** Shows a HawseError thrown by `work` as a message. */
+/** Shows any HawseError thrown by `work` as a message. */
 async function reported(app: AppContext, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

@@ -20,7 +20,7 @@ const BY_LETTER: Record<string, Mark> = {
   U: "conflict",
 };
 
-/** The displayed letter of each mark, and its meaning. */
+/** The letter displayed for each mark, and what it means. */
 export const LETTERS: Record<Mark, readonly [string, string]> = {
   added: ["A", "added"],
   changed: ["M", "changed"],
@@ -31,7 +31,7 @@ export const LETTERS: Record<Mark, readonly [string, string]> = {
   renamed: ["R", "renamed"],
 };
 
-/** Returns the mark of each path. `top` is the directory of the repository, relative to the workspace. */
+/** Returns the mark for each path. `top` is the repository's directory, relative to the workspace. */
 export function marksOf(top: string, entries: readonly GitStatusEntry[]): ReadonlyMap<string, Mark> {
   const marks = new Map<string, Mark>();
   for (const { path, index, worktree } of entries) {
@@ -50,8 +50,8 @@ export function marksOf(top: string, entries: readonly GitStatusEntry[]): Readon
 }
 
 /**
- * Returns a file's text in the last commit; undefined if the commit does not contain it. Throws HawseError, including
- * outside of a repository.
+ * Returns a file's text as of the last commit; undefined if the commit doesn't contain the file. Throws HawseError,
+ * including when outside a repository.
  */
 export async function textAtHead(
   box: Pick<SandboxHandle, "exec">,

@@ -1,17 +1,19 @@
-// The mounts of the sandbox, which the file tree marks: buckets and directories from outside the sandbox.
+// The sandbox's mounts, which are marked in the file tree: buckets and directories from outside the sandbox.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
 import { HawseError } from "../../wire/errors";
 import type { MountInfo } from "../../wire/methods";
 
-/** Milliseconds between two polls while there are mounts, and while there are none. */
+/** Milliseconds between polls while there are mounts, and while there are none. */
 export const INTERVAL = 3_000;
 export const IDLE_INTERVAL = 30_000;
 
 export type Mounts = ReadonlyMap<string, MountInfo>;
 
-/** Polls the mounts, because their changes are not reported as events. Polling stops if the user may not see mounts. */
+/**
+ * Polls the mounts, because changes to them aren't reported as events. Polling stops if the user may not see mounts.
+ */
 export class MountList implements Disposable {
   readonly #list: () => Promise<readonly MountInfo[]>;
   readonly #mounts = signal<Mounts>(new Map());
@@ -23,12 +25,12 @@ export class MountList implements Disposable {
     this.#list = list;
   }
 
-  /** The mounts by path, relative to the workspace. */
+  /** The mounts, keyed by path relative to the workspace. */
   get mounts(): ReadonlySignal<Mounts> {
     return this.#mounts;
   }
 
-  /** Polls immediately and then regularly. */
+  /** Polls immediately and then at regular intervals. */
   async start(): Promise<void> {
     clearTimeout(this.#timer);
     try {
@@ -41,7 +43,7 @@ export class MountList implements Disposable {
       if (!error.retryable && error.code !== "interrupted") return; // this gateway has no mounts, or the user may not see them
     }
     if (this.#disposed) return;
-    clearTimeout(this.#timer); // the result belongs to an earlier start
+    clearTimeout(this.#timer); // the result is from an earlier start
     const delay = this.#mounts.peek().size ? INTERVAL : IDLE_INTERVAL;
     this.#timer = setTimeout(() => void this.start(), delay);
   }
@@ -52,7 +54,7 @@ export class MountList implements Disposable {
   }
 }
 
-/** Returns the description of a mount beside its name in the tree; empty for an ordinary directory. */
+/** Returns the description shown next to a mount's name in the tree; empty for an ordinary directory. */
 export function stateOf({ state = "waiting", read_only, pending = 0 }: MountInfo): string {
   if (state === "failed") return "failed";
   if (state === "waiting") return "not mounted";
@@ -61,7 +63,7 @@ export function stateOf({ state = "waiting", read_only, pending = 0 }: MountInfo
   return read_only ? "read-only" : "";
 }
 
-/** Returns a sentence that describes a mount. */
+/** Returns a sentence describing a mount. */
 export function describeMount(info: MountInfo): string {
   const { bucket, backup, prefix, read_only, state = "waiting", reason, pending = 0 } = info;
   const source = prefix ? `${bucket}/${prefix}` : bucket;

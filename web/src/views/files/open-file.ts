@@ -7,8 +7,8 @@ import { leavesOf, updateLeaf } from "../../frame/tree";
 type Context = Pick<AppContext, "open" | "workspace">;
 
 /**
- * Shows a file: notebooks in a notebook pane, all other files in the editor. It replaces a file in the same tab that
- * the user has not changed, so that opening several files one after another does not fill the tab.
+ * Shows a file: notebooks in a notebook pane, all other files in the editor. The file replaces one in the same tab that
+ * the user hasn't changed, so that opening several files one after another doesn't fill up the tab.
  *
  * @param options.line - The line to show, counted from 1.
  * @param options.beside - Whether to show the file in a new pane.

@@ -1,4 +1,4 @@
-// The text editor: CodeMirror, in a separate chunk. Each language is also a separate chunk.
+// The text editor: CodeMirror, in a separate chunk. Each language is a separate chunk, too.
 
 import { HighlightStyle, type LanguageSupport, syntaxHighlighting } from "@codemirror/language";
 import { Compartment, EditorState } from "@codemirror/state";
@@ -7,7 +7,7 @@ import { tags } from "@lezer/highlight";
 import { basicSetup } from "codemirror";
 import { visible } from "../../base/visible";
 
-/** Extension → language. */
+/** File extension → language. */
 export const LANGUAGES: Record<string, () => Promise<LanguageSupport>> = {
   css: async () => (await import("@codemirror/lang-css")).css(),
   html: async () => (await import("@codemirror/lang-html")).html(),
@@ -20,8 +20,8 @@ export const LANGUAGES: Record<string, () => Promise<LanguageSupport>> = {
   tsx: async () => (await import("@codemirror/lang-javascript")).javascript({ typescript: true, jsx: true }),
 };
 
-// Uses the page's colours, so the editor follows the theme. Their contrast is at least 4.5:1, even on the colours of
-// changed text.
+// Uses the page's colours, so the editor follows the theme. Their contrast is at least 4.5:1, even against the colours
+// of changed text.
 export const COLORS = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: "light-dark(#7d3595, #c792ea)" },
   { tag: [tags.string, tags.special(tags.string)], color: "light-dark(#14602d, #9ece6a)" },
@@ -99,12 +99,12 @@ export class TextEditor {
     return this.#view.state.sliceDoc();
   }
 
-  /** A number that increases with each change of the text. */
+  /** A number that increases each time the text changes. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Replaces the text as a single undo step, and keeps the cursor position. */
+  /** Replaces the text as a single undo step, keeping the cursor position. */
   replace(text: string): void {
     const { state } = this.#view;
     if (text === state.sliceDoc()) return;
@@ -118,7 +118,7 @@ export class TextEditor {
   }
 
   /**
-   * Moves the cursor to a line, counted from 1, and shows it in the middle. A number beyond the end means the last
+   * Moves the cursor to a line, counting from 1, and shows it in the middle. A number beyond the end means the last
    * line.
    */
   goTo(line: number): void {
@@ -141,7 +141,7 @@ export class TextEditor {
   async #highlight(path: string): Promise<void> {
     const language = LANGUAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
     if (!language) return;
-    const support = await language().catch(() => undefined); // without it, the text is not highlighted
+    const support = await language().catch(() => undefined); // without it, the text isn't highlighted
     if (support) this.#view.dispatch({ effects: this.#language.reconfigure(support) });
   }
 }
@@ -151,7 +151,7 @@ function handled(work: () => void): true {
   return true;
 }
 
-/** Returns CRLF if all lines end with it. Otherwise returns LF, and each CR is an ordinary character. */
+/** Returns CRLF if all lines end with it. Otherwise, returns LF, and each CR is treated as an ordinary character. */
 function lineBreakOf(text: string): string {
   return text.includes("\r\n") && !/(^|[^\r])\n/.test(text) ? "\r\n" : "\n";
 }

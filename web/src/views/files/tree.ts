@@ -1,4 +1,4 @@
-// The file tree: its loaded and expanded directories, and the resulting rows. Each expanded directory is watched, and
+// The file tree: the loaded and expanded directories, and the resulting rows. Each expanded directory is watched, and
 // listed again when an entry in it has changed.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
@@ -27,15 +27,15 @@ export type TreeSource = {
 
 interface Directory {
   entries: readonly FileEntry[];
-  /** Ends its watch. */
+  /** Ends the directory's watch. */
   stop: () => void;
 }
 
-/** Maximum number of watched directories; the server allows 64 watches for all clients. */
+/** Maximum number of directories to watch; the server allows 64 watches for all clients together. */
 const WATCHES = 24;
-/** Maximum number of displayed entries of a directory. */
+/** Maximum number of entries displayed per directory. */
 const ENTRIES = 50_000;
-/** Minimum milliseconds between two listings of a directory that changes continuously. */
+/** Minimum time between two listings of a directory that keeps changing, in milliseconds. */
 const PAUSE = 300;
 
 const ORDER = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
@@ -57,17 +57,17 @@ export class FileTree {
     return this.#rows;
   }
 
-  /** The error of the last directory that could not be listed. */
+  /** The error for the last directory that couldn't be listed. */
   get error(): ReadonlySignal<string | undefined> {
     return this.#error;
   }
 
-  /** The directories whose entries are shown, in addition to the workspace. */
+  /** The directories whose entries are shown, besides the workspace. */
   get expanded(): readonly string[] {
     return [...this.#directories.keys()].filter(path => path !== "");
   }
 
-  /** Lists a directory, shows its entries, and follows its changes. The workspace is the empty path. */
+  /** Lists a directory, shows its entries, and follows changes to it. The workspace is the empty path. */
   async expand(path: string): Promise<void> {
     if (this.#disposed || this.#directories.has(path)) return;
     const directory: Directory = { entries: [], stop: () => {} };
@@ -129,11 +129,11 @@ export class FileTree {
       this.#marks.set(path, marksOf(path, entries));
       this.#show();
     } catch (problem) {
-      if (!(problem instanceof HawseError)) throw problem; // marks need git
+      if (!(problem instanceof HawseError)) throw problem; // marks require git
     }
   }
 
-  /** Follows the changes in a directory until the returned function is called. */
+  /** Follows changes in a directory until the function returned is called. */
   #watch(path: string): () => void {
     let current: { cancel(): void } | undefined;
     let stopped = false;
@@ -147,7 +147,7 @@ export class FileTree {
           }
           return;
         } catch (problem) {
-          // Without a watch, the entries are shown as they were listed.
+          // Without a watch, the entries are shown as they were when they were listed.
           if (!(problem instanceof HawseError) || !wasInterrupted(problem)) return;
         }
       }
@@ -194,7 +194,7 @@ export class FileTree {
   }
 }
 
-/** Sorts directories before files, and then by name; numbers in names are compared by value. */
+/** Sorts directories before files, and then by name; numbers within names are compared by value. */
 export function compare(a: FileEntry, b: FileEntry): number {
   const kind = Number(b.type === "directory") - Number(a.type === "directory");
   return kind || ORDER.compare(a.path, b.path) || (a.path < b.path ? -1 : 1);
@@ -210,7 +210,7 @@ export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** Resolves `.` and `..` in a path of the workspace. */
+/** Resolves `.` and `..` in a workspace path. */
 export function resolved(path: string): string {
   const parts: string[] = [];
   for (const part of path.split("/")) {

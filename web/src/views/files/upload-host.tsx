@@ -1,5 +1,5 @@
-// Uploads files that are dropped anywhere on the page, and shows their progress. Without this module, the browser would
-// open a dropped file or link.
+// Uploads files dropped anywhere on the page and shows the progress. Without this module, the browser would open a file
+// or link that is dropped.
 
 import "../style/views.css";
 import "../style/uploads.css";
@@ -34,8 +34,8 @@ export class UploadHost implements Disposable {
     const root = document.createElement("div");
     root.className = "uploads";
     document.body.append(root);
-    // Deferred, because a component may create this while it is rendered, and rendering another tree would then break
-    // its hooks.
+    // Deferred because a component may create this while it is being rendered, and rendering another tree at that point
+    // would break its hooks.
     queueMicrotask(() => root.isConnected && render(<this.View />, root));
     const first = { capture: true }; // runs before the handlers of editors and terminals
     this.#disposables.listen<DragEvent>(document, "dragover", event => this.#moved(event), first);
@@ -154,7 +154,7 @@ export class UploadHost implements Disposable {
 
 let ofPage: UploadHost | undefined;
 
-/** Returns the uploads of this page. Their listeners exist until the page is closed. */
+/** Returns this page's uploads. Their listeners exist until the page is closed. */
 export function uploadHost(app: AppContext): UploadHost {
   ofPage ??= new UploadHost(app);
   return ofPage;

@@ -1,4 +1,4 @@
-// Uploads files one after another and replaces each file atomically. If a file already exists, the user decides.
+// Uploads files one after another, replacing each file atomically. If a file already exists, the user decides.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { WriteOptions } from "../../client/sandbox";
@@ -12,11 +12,11 @@ export interface UploadFile {
 }
 
 export interface UploadProgress {
-  /** Path of the file that is being sent. */
+  /** Path of the file being sent. */
   readonly path: string;
   readonly files: number;
   readonly filesDone: number;
-  /** Total bytes of all files. */
+  /** Total size of all files in bytes. */
   readonly bytes: number;
   readonly bytesDone: number;
 }
@@ -31,7 +31,7 @@ export interface Conflict {
 
 type Write = (path: string, data: Blob, options: WriteOptions) => Promise<unknown>;
 
-/** Maximum number of files of one upload, because a dropped directory can be much larger than the user expects. */
+/** Maximum number of files per upload, because a dropped directory can be much larger than the user expects. */
 export const FILES_MAX = 10_000;
 
 export class Uploads {
@@ -57,7 +57,7 @@ export class Uploads {
   }
 
   /**
-   * Uploads files into `directory`, after uploads that are waiting. Returns the number of uploaded files. Throws
+   * Uploads files into `directory`, after any uploads already waiting. Returns the number of files uploaded. Throws
    * HawseError.
    */
   upload(directory: string, files: readonly UploadFile[]): Promise<number> {
@@ -73,7 +73,7 @@ export class Uploads {
     });
   }
 
-  /** Ends the current upload. Files that have been uploaded are kept. */
+  /** Ends the current upload. Files already uploaded are kept. */
   cancel(): void {
     this.#abort.abort();
     this.#conflict.value?.answer("skip", true);
@@ -123,7 +123,7 @@ export class Uploads {
       } catch (error) {
         if (signal.aborted) return false;
         if (!(error instanceof HawseError) || error.code !== "conflict") throw error;
-        // If both files are kept, a new name is chosen without asking.
+        // If both files are to be kept, a new name is chosen without asking.
         const answer = target === path ? (decision.answer ?? (await this.#ask(path, decision))) : "both";
         if (answer === "skip") return false;
         if (answer === "both") target = numbered(path, copy++);
@@ -153,12 +153,12 @@ export function numbered(path: string, number: number): string {
   return `${path.slice(0, at)}${stem} (${number})${extension}`;
 }
 
-/** Returns the dropped files, including the files in dropped directories. */
+/** Returns the dropped files, including those in dropped directories. */
 export async function droppedFiles(data: DataTransfer): Promise<UploadFile[]> {
   const files: UploadFile[] = [];
   const entries: FileSystemEntry[] = [];
-  // This must run synchronously, because the browser empties the list after the event. Files dropped by some programs
-  // are not in a file system.
+  // This must run synchronously, because the browser empties the list after the event. Files dropped from some programs
+  // aren't in a file system.
   for (const item of data.items) {
     const entry = item.webkitGetAsEntry();
     const content = entry ? null : item.getAsFile();

@@ -1,12 +1,12 @@
-// Renders Markdown as elements of the page. HTML in the text is not inserted into the page: each element is created
-// from a token, and HTML is reduced to a list of allowed elements and attributes.
+// Renders Markdown as page elements. HTML in the text isn't inserted into the page as is: each element is created from
+// a token, and only a fixed list of HTML elements and attributes is allowed.
 
 import "../style/markdown.css";
 import { Lexer, type Token, type Tokens } from "marked";
 import { type ComponentChild, Fragment, h } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-/** Maximum number of displayed characters; more would take too long to parse. */
+/** Maximum number of characters to display; more would take too long to parse. */
 const TEXT_MAX = 1_000_000;
 const TAGS = new Set(
   `a abbr b blockquote br center code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins
@@ -24,12 +24,12 @@ const ATTRIBUTES = new Set([
   "title",
   "width",
 ]);
-/** The text of these elements is not meant for display. */
+/** The text inside these elements isn't meant to be displayed. */
 const DROPPED = new Set(["script", "style", "template", "noscript", "iframe", "object", "title"]);
 
 export interface MarkdownProps {
   text: string;
-  /** Returns an image with a relative address as a `data:` address; undefined if it cannot be shown. */
+  /** Returns an image with a relative address as a `data:` URL; undefined if it can't be shown. */
   image?: ((path: string) => Promise<string | undefined>) | undefined;
   /** Called when the user clicks a link with a relative address. */
   open?: ((path: string) => void) | undefined;
@@ -50,8 +50,8 @@ function block(token: Token, links: Links): ComponentChild {
   switch (token.type) {
     case "heading": {
       const { depth, tokens, text } = token as Tokens.Heading;
-      // The anchor is not used as `id`, because the text could use the id of an element of the page, and two texts can
-      // have equal headings.
+      // The anchor isn't used as `id`, because the text could use the id of an element on the page, and two texts can
+      // have the same headings.
       return h(`h${depth}`, { "data-anchor": anchorOf(text) }, inlines(tokens, links));
     }
     case "paragraph":
@@ -152,7 +152,7 @@ function inline(token: Token, links: Links): ComponentChild {
   }
 }
 
-/** The lexer escapes the characters of HTML in some tokens. */
+/** The lexer escapes HTML characters in some tokens. */
 function unescaped(text: string): string {
   return text.replace(
     /&(amp|lt|gt|quot|#39);/g,
@@ -183,14 +183,17 @@ function Anchor({ href, links, children }: { href: string; links: Links; childre
   );
 }
 
-/** The target of an address: outside of the sandbox, a file, a heading, or none, if the address is not safe. */
+/** The target of an address: something outside the sandbox, a file, a heading, or nothing if the address isn't safe. */
 export function addressOf(href: string): "outside" | "inside" | "heading" | "none" {
   if (/^(https?:|mailto:)/i.test(href)) return "outside";
   if (href.startsWith("#")) return "heading";
   return /^[a-z][a-z0-9+.-]*:|^\/\//i.test(href) ? "none" : "inside";
 }
 
-/** Scrolls to the heading `anchor` of the text that contains `link`; without an anchor, scrolls to its start. */
+/**
+ * Scrolls to the heading `anchor` in the text that contains `link`; without an anchor, scrolls to the start of the
+ * text.
+ */
 function scrollTo(link: HTMLElement, anchor: string): void {
   const text = link.closest(".markdown");
   const headings = [...(text?.querySelectorAll<HTMLElement>("[data-anchor]") ?? [])];
@@ -199,16 +202,16 @@ function scrollTo(link: HTMLElement, anchor: string): void {
   target?.scrollIntoView();
 }
 
-/** Links write letters outside of ASCII as `%C3%BC`. */
+/** In links, letters outside ASCII are written as `%C3%BC`. */
 export function decoded(anchor: string): string {
   try {
     return decodeURIComponent(anchor);
   } catch {
-    return anchor; // a percent sign that does not start an escape
+    return anchor; // a percent sign that doesn't start an escape
   }
 }
 
-/** Returns the anchor of a heading in the same form as GitHub. */
+/** Returns the anchor for a heading, in the same form as on GitHub. */
 export function anchorOf(text: string): string {
   return text
     .toLowerCase()
@@ -224,7 +227,7 @@ interface PictureProps {
   attributes?: Record<string, string>;
 }
 
-/** The page's policy allows only images of the same origin and `data:`; other images are shown as links. */
+/** The page's policy allows only images from the same origin and `data:`; other images are shown as links. */
 function Picture({ src, alt, links, attributes = {} }: PictureProps) {
   const where = addressOf(src);
   const embedded = /^data:image\//i.test(src);
@@ -247,7 +250,7 @@ function Picture({ src, alt, links, attributes = {} }: PictureProps) {
 }
 
 function fromHtml(text: string, links: Links): ComponentChild[] {
-  // Parsed in a separate document, where no script runs and nothing is loaded.
+  // Parsed in a separate document, where no scripts run and nothing is loaded.
   const { body } = new DOMParser().parseFromString(text, "text/html");
   return [...body.childNodes].map(node => fromNode(node, links));
 }

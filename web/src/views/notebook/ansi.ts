@@ -1,19 +1,19 @@
-// Renders output as a terminal would show it, without an emulator: colours and styles (ECMA-48, SGR), and lines that a
-// program redraws with carriage returns, such as progress bars.
+// Renders output as a terminal would show it, without an emulator: colours and styles (ECMA-48, SGR), and lines that
+// programs redraw with carriage returns, such as progress bars.
 
 export interface Span {
   readonly text: string;
-  /** CSS, by property in camel case. */
+  /** CSS, keyed by property name in camel case. */
   readonly style: Readonly<Record<string, string>>;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they start the sequences of a terminal
 const SEQUENCE = /\x1b(?:\[([0-9;:?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 
-/** Maximum length in characters of a line whose redrawing is processed. */
+/** Maximum number of characters in a line whose redrawing is processed. */
 const LINE_MAX = 65_536;
 
-/** Splits text into spans of one style. Sequences other than SGR are removed. */
+/** Splits text into spans, each with a single style. Sequences other than SGR are removed. */
 export function spansOf(text: string): Span[] {
   const spans: Span[] = [];
   let style: Record<string, string> = {};
@@ -74,7 +74,7 @@ function named(index: number): string {
   return `var(--ansi-${index})`;
 }
 
-/** Returns the colour after 38 or 48, and the number of its codes. */
+/** Returns the colour after 38 or 48, and the number of codes it takes up. */
 function extended([kind, ...rest]: number[]): [string | undefined, number] {
   if (kind === 2) return [`rgb(${rest.slice(0, 3).map(byte).join(" ")})`, 4];
   if (kind === 5) return [indexed(byte(rest[0])), 2];
@@ -85,7 +85,7 @@ function byte(value = 0): number {
   return Math.max(0, Math.min(255, value || 0));
 }
 
-/** Returns a colour of xterm's palette of 256 colours. */
+/** Returns a colour from xterm's 256-colour palette. */
 function indexed(index: number): string {
   if (index < 16) return named(index);
   if (index >= 232) {
@@ -97,9 +97,7 @@ function indexed(index: number): string {
   return `rgb(${level(Math.floor(cube / 36))} ${level(Math.floor(cube / 6) % 6)} ${level(cube % 6)})`;
 }
 
-/**
- * Appends output to text whose last line may be redrawn. Text that is overwritten after a carriage return is dropped.
- */
+/** Appends output to text whose last line may be redrawn. Text overwritten after a carriage return is dropped. */
 export function appended(before: string, chunk: string): string {
   if (!chunk.includes("\r") && !before.endsWith("\r")) return before + chunk;
   const from = before.lastIndexOf("\n") + 1;
@@ -108,7 +106,7 @@ export function appended(before: string, chunk: string): string {
   return before.slice(0, from) + lines.map((line, index) => redrawn(line, index < last)).join("\n");
 }
 
-/** `ended` states that a line break follows, so that a carriage return before it has no effect. */
+/** `ended` says that a line break follows, so that a carriage return before it has no effect. */
 function redrawn(line: string, ended: boolean): string {
   if (!line.includes("\r") || line.length > LINE_MAX) return line;
   const open = !ended && line.endsWith("\r");

@@ -1,4 +1,4 @@
-// The editor of one cell: CodeMirror with the height of its text, and with completions from the context.
+// The editor for a cell: CodeMirror, as high as its text, with completions from the context.
 
 import { syntaxHighlighting } from "@codemirror/language";
 import { Compartment, EditorState, Prec } from "@codemirror/state";
@@ -6,7 +6,7 @@ import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { basicSetup } from "codemirror";
 import { COLORS, LANGUAGES } from "../files/text-editor";
 
-/** The file extension for each language of a context. */
+/** The file extension for each context language. */
 const EXTENSIONS: Record<string, string> = {
   css: "css",
   html: "html",

@@ -1,4 +1,4 @@
-// The runs of a notebook's cells: the runs that this page has started, and other clients' runs in the same context.
+// The runs of a notebook's cells: those started by this page, and other clients' runs in the same context.
 
 import type { Signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -20,20 +20,20 @@ export interface CellRunsOptions {
   readonly cells: Signal<readonly Cell[]>;
   /** Whether another client's run is shown in the cell with the same source. */
   readonly matching: boolean;
-  /** Called when outputs or runs have changed. `mine` states that this page has run a cell. */
+  /** Called when outputs or runs have changed. `mine` says that this page has run a cell. */
   readonly changed: (mine: boolean) => void;
   /** Called when the draft has changed, except for the part that is saved in the file. */
   readonly stored: () => void;
 }
 
-/** Maximum number of cells of a notebook; further runs of other clients are not shown. */
+/** Maximum number of cells in a notebook; if there are more, further runs by other clients aren't shown. */
 export const CELLS_MAX = 500;
-/** Milliseconds to collect outputs before drawing them. */
+/** How long to collect outputs before drawing them, in milliseconds. */
 const DRAW = 40;
-/** Maximum number of ids of hidden runs to keep. */
+/** Maximum number of hidden run ids to keep. */
 const HIDDEN_MAX = 256;
 
-/** The cell that shows a run; for another client's run, it is unknown until the run's source is known. */
+/** The cell that shows a run; for another client's run, the cell is unknown until the run's source is known. */
 interface Place {
   cell: Cell;
 }
@@ -44,7 +44,7 @@ export class CellRuns implements Disposable {
   readonly #outputs = new Map<Cell, Outputs>();
   /** Cells whose runs have no id yet. An unknown run may belong to one of them. */
   readonly #unnamed = new Set<Cell>();
-  /** Ids of hidden runs: runs of removed cells, and earlier runs of the cells. */
+  /** Ids of hidden runs: runs of cells that were removed, and cells' earlier runs. */
   readonly #hidden = new Set<string>();
   #latest: readonly CodeRunInfo[] = [];
 
@@ -56,7 +56,7 @@ export class CellRuns implements Disposable {
     return [...this.#hidden];
   }
 
-  /** The server keeps 64 runs, so ids of older runs are not needed. */
+  /** The server keeps 64 runs, so the ids of older runs aren't needed. */
   hide(run: string | undefined): void {
     if (run) this.#hidden.add(run);
     for (const oldest of this.#hidden) {
@@ -65,7 +65,7 @@ export class CellRuns implements Disposable {
     }
   }
 
-  /** Runs the source of a cell, or repeats the request of an earlier page. */
+  /** Runs a cell's source, or repeats the request made by an earlier page. */
   start(cell: Cell, earlier?: CellRequest): void {
     const request = earlier ?? { key: randomId(), source: cell.source.peek(), time: Date.now() };
     cell.cleared = false;
@@ -75,13 +75,13 @@ export class CellRuns implements Disposable {
     this.#follow({ cell }, { context: this.#options.context, source, stdin: true }, { key, ...age });
   }
 
-  /** Shows outputs that do not belong to a run of this context. */
+  /** Shows outputs that don't belong to any run in this context. */
   show(cell: Cell, outputs: Outputs): void {
     this.#outputs.set(cell, outputs);
     cell.outputs.value = outputs.list;
   }
 
-  /** Attaches cells to the context's runs, and adds cells for the runs of other clients. */
+  /** Attaches cells to the context's runs, and adds cells for other clients' runs. */
   adopt(runs: readonly CodeRunInfo[]): void {
     this.#latest = runs;
     const byRun = new Map(this.#options.cells.peek().map(cell => [cell.run, cell]));
@@ -94,7 +94,7 @@ export class CellRuns implements Disposable {
     }
   }
 
-  /** Removes the run and the outputs of a cell. */
+  /** Removes a cell's run and outputs. */
   reset(cell: Cell): void {
     this.drop(cell);
     cell.run = undefined;
@@ -103,7 +103,7 @@ export class CellRuns implements Disposable {
     cell.state.value = IDLE;
   }
 
-  /** Ends the subscriptions of a cell that is removed. */
+  /** Ends the subscriptions of a cell that is being removed. */
   drop(cell: Cell): void {
     this.#followers.get(cell)?.dispose();
     this.#followers.delete(cell);
@@ -125,7 +125,7 @@ export class CellRuns implements Disposable {
     this.#attach(cell, info);
   }
 
-  /** An empty cell at the end stays at the end, because the user may be about to type in it. */
+  /** An empty cell at the end stays there, because the user may be about to type in it. */
   #insert(cell: Cell): void {
     const cells = this.#options.cells.peek();
     const last = cells.at(-1);
@@ -259,7 +259,7 @@ export class CellRuns implements Disposable {
         if (error && !outputs.list.some(({ kind }) => kind === "error")) outputs.error(error);
         draw();
         const count = execution_count ?? undefined;
-        // The file already contains another client's run if the cell in the file has the run's number.
+        // The file already contains another client's run if the cell in the file has the same run number.
         if (current() && !mine && (count === undefined || count !== place.cell.state.peek().count))
           this.#options.changed(false);
         const problem = exit ? `The program ended with ${exit.signal ?? `code ${exit.code}`}.` : undefined;

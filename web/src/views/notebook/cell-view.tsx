@@ -18,9 +18,9 @@ export interface FocusTarget {
 
 /** Moves the focus between cells. */
 export interface CellFocus {
-  /** Sets the element that takes the focus of a cell; undefined if the cell was removed. */
+  /** Sets the element that receives a cell's focus; undefined if the cell was removed. */
   register(id: string, target: FocusTarget | undefined): void;
-  /** Focuses the cell's editor, or the cell if it has no editor. */
+  /** Focuses the cell's editor, or the cell itself if it has no editor. */
   enter(id: string): void;
   /** Moves the focus by `by` cells. Returns false at either end. */
   step(cell: Cell, by: 1 | -1, into: "editor" | "cell"): boolean;
@@ -268,7 +268,7 @@ function Results({ notebook, cell, label, readOnly }: ResultsProps) {
   );
 }
 
-/** Returns the note below the output about the end of a run. Most runs need no note. */
+/** Returns the note shown below the output about how a run ended. Most runs don't need one. */
 function noteOf({ phase, status, duration = 0, problem }: CellState): string {
   if (phase !== "ended") return "";
   const words = {

@@ -1,4 +1,4 @@
-// One cell of a notebook, and its draft, which survives a reload of the page.
+// A cell in a notebook, and its draft, which survives a page reload.
 
 import { type Signal, signal } from "@preact/signals";
 import type { CodeInputRequest, CodeRunResult } from "../../wire/methods";
@@ -10,11 +10,11 @@ export interface CellState {
   readonly phase: "idle" | "queued" | "running" | "ended";
   readonly status?: CodeRunResult["status"] | undefined;
   readonly count?: number | undefined;
-  /** Seconds from the start to the end of the run. */
+  /** How long the run took, in seconds. */
   readonly duration?: number | undefined;
-  /** The reason why the code did not run, or why its executor ended. */
+  /** Why the code didn't run, or why its executor ended. */
   readonly problem?: string | undefined;
-  /** Set while the program waits for a line of input. */
+  /** Set while the program is waiting for a line of input. */
   readonly input?: CodeInputRequest | undefined;
 }
 
@@ -26,17 +26,17 @@ export interface Cell {
   readonly outputs: Signal<readonly Output[]>;
   /** Id of the last run. */
   run: string | undefined;
-  /** The caller that started the run; undefined if this page did. */
+  /** The caller that started the run; undefined if it was this page. */
   readonly by: Signal<string | undefined>;
   /**
-   * Whether the outputs were removed and the cell has not run since; the outputs in the file are then not shown again.
+   * Whether the outputs were removed and the cell hasn't run since. If so, the outputs in the file aren't shown again.
    */
   cleared: boolean;
-  /** The request of a run that has not started. It is sent again after a reload of the page. */
+  /** The request for a run that hasn't started. It is resent after a page reload. */
   request: CellRequest | undefined;
 }
 
-/** The request of a run. It can be repeated, because the server starts the run only once. */
+/** The request for a run. It can be repeated, because the server starts the run only once. */
 export interface CellRequest {
   readonly key: string;
   readonly source: string;
@@ -44,7 +44,7 @@ export interface CellRequest {
   readonly time: number;
 }
 
-/** The draft of a cell. */
+/** A cell's draft. */
 export interface CellDraft {
   readonly id: string;
   readonly kind: CellKind;

@@ -1,22 +1,22 @@
-// The draft of a notebook as text, which `Drafts` stores in the browser.
+// A notebook's draft as text, which `Drafts` stores in the browser.
 
 import { type CellDraft, isDraft } from "./cell";
 
 export interface NotebookDraft {
   readonly language: string;
-  /** Whether the page has created the context. */
+  /** Whether the context was created by this page. */
   readonly own: boolean;
   /** Ids of hidden runs. */
   readonly removed: readonly string[];
   readonly cells: readonly CellDraft[];
-  /** Whether the draft differs from the file, and whether this page has changed it. */
+  /** Whether the draft differs from the file, and whether that's due to changes made on this page. */
   readonly changed: boolean;
   readonly edited: boolean;
-  /** The ids of the cells of the file that the draft is based on, in order. */
+  /** The ids of the cells in the file that the draft is based on, in order. */
   readonly order?: readonly string[] | undefined;
 }
 
-/** Parses a draft; returns undefined if the text is not a draft. */
+/** Parses a draft; returns undefined if the text isn't one. */
 export function readDraft(text: string): NotebookDraft | undefined {
   const stored = parsed(text);
   if (typeof stored !== "object" || stored === null) return undefined;

@@ -5,7 +5,7 @@ import { Outputs } from "./outputs";
 
 export interface FileCell {
   readonly id: string;
-  /** Whether the file contains this id; before nbformat 4.5, cells have no ids. */
+  /** Whether this id comes from the file; before nbformat 4.5, cells have no ids. */
   readonly named: boolean;
   readonly kind: "code" | "text";
   readonly source: string;
@@ -15,9 +15,9 @@ export interface FileCell {
 
 export interface NotebookFile {
   readonly cells: readonly FileCell[];
-  /** The language in lower case; undefined if the file does not specify it. */
+  /** The language in lowercase; undefined if the file doesn't specify it. */
   readonly language: string | undefined;
-  /** The number of cells that were omitted because there are more than `most`. */
+  /** The number of cells omitted because there are more than `most`. */
   readonly omitted: number;
 }
 
@@ -45,7 +45,7 @@ export function readNotebook(text: string, most: number): NotebookFile {
   };
 }
 
-/** The language of the kernel or, if it is missing, of the file. */
+/** The kernel's language or, if that's missing, the file's. */
 function languageOf({ kernelspec, language_info }: Record<string, unknown>): string | undefined {
   for (const name of [recordOf(language_info).name, recordOf(kernelspec).language])
     if (typeof name === "string" && name) return name.toLowerCase().slice(0, 64);

@@ -1,5 +1,5 @@
-// Writes changes into the text of a notebook file. All other parts are kept character for character: metadata, unknown
-// fields, numbers, the order of members, and white space.
+// Writes changes into the text of a notebook file. Everything else is kept character for character: metadata, unknown
+// fields, numbers, the order of members, and whitespace.
 
 import { skipSpace } from "../../wire/json-slice";
 import { type ExportedCell, linesOf, outputOf } from "./ipynb";
@@ -14,13 +14,13 @@ export interface UpdatedCell extends ExportedCell {
 
 export interface NotebookUpdate {
   readonly cells: readonly UpdatedCell[];
-  /** The number of the file's cells that were shown. The cells after them are kept at the end. */
+  /** How many of the file's cells were shown. The cells after them are kept at the end. */
   readonly shown: number;
   /** Set if the language differs from the file's language. */
   readonly language?: { readonly name: string; readonly kernel: string } | undefined;
 }
 
-/** Returns the new text of a file that `readNotebook` has accepted. */
+/** Returns the new text for a file that `readNotebook` has accepted. */
 export function updatedNotebook(text: string, { cells, shown, language }: NotebookUpdate): string {
   const layout = new Layout(text);
   const root = membersOf(text, skipSpace(text, 0));
@@ -63,7 +63,7 @@ function newCell({ id, kind, source, count, outputs }: UpdatedCell, withId: bool
   return layout.print(cell, 2);
 }
 
-/** Raw cells are shown as text, and remain raw cells. */
+/** Raw cells are shown as text, and stay raw cells. */
 function changedCell(before: string, cell: UpdatedCell, layout: Layout): string {
   const members = membersOf(before, 0);
   const jsonOf = (name: string) => {
@@ -84,7 +84,7 @@ function changedCell(before: string, cell: UpdatedCell, layout: Layout): string 
   return changes.size === 0 ? before : changedObject(before, changes, layout, 2);
 }
 
-/** Returns an object with changed members; a member that is undefined is removed. */
+/** Returns an object with some members changed; a member that is undefined is removed. */
 function changedObject(
   before: string,
   changes: ReadonlyMap<string, unknown>,
@@ -108,7 +108,7 @@ function sliceOf(text: string, range: Range | undefined): string {
   return range ? text.slice(range.start, range.end) : "";
 }
 
-/** The indentation of a file: the characters of one level, or none if the file has a single line. */
+/** A file's indentation: the characters for one level, or none if the file is a single line. */
 class Layout {
   readonly #unit: string | undefined;
   readonly space: string;

@@ -35,7 +35,7 @@ function cellOf({ id, kind, source, count, outputs }: ExportedCell): object {
   };
 }
 
-/** Returns an output in the format of a notebook file. */
+/** Returns an output in notebook file format. */
 export function outputOf(output: Output): object {
   if (output.kind === "text")
     return { output_type: "stream", name: output.stream, text: linesOf(output.text) };
@@ -50,7 +50,7 @@ export function outputOf(output: Output): object {
   return { output_type: "execute_result", execution_count: output.count, data, metadata: output.metadata };
 }
 
-/** Values of JSON types can have any type; all others are text, or text as an array of lines. */
+/** Values with JSON types can be anything; all others are text, or text as an array of lines. */
 function bundleValue(type: string, value: unknown): unknown {
   if (/^application\/(?:.+\+)?json$/.test(type)) return value;
   if (Array.isArray(value) && value.every(line => typeof line === "string")) return value;
@@ -58,7 +58,7 @@ function bundleValue(type: string, value: unknown): unknown {
   return type.startsWith("text/") || type === "image/svg+xml" ? linesOf(value) : value;
 }
 
-/** Returns the lines of a text with their line ends, as in notebook files. */
+/** Returns a text's lines including their line ends, as in notebook files. */
 export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

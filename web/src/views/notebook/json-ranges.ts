@@ -1,5 +1,5 @@
-// Finds the positions of the members of a JSON object and of the elements of a JSON array in a text, so that a single
-// value can be replaced while the rest of the text is kept. Every text must be valid JSON.
+// Finds the positions of an object's members and an array's elements in JSON text, so that a single value can be
+// replaced while the rest of the text is kept. The text must be valid JSON.
 
 import { skipSpace, stringEnd, valueEnd } from "../../wire/json-slice";
 
@@ -10,8 +10,8 @@ export interface Range {
 }
 
 /**
- * Returns the ranges of an object's values by name. `from` is the index of its `{`. If a name occurs twice, the last
- * value counts.
+ * Returns the ranges of an object's values, keyed by name. `from` is the index of its `{`. If a name occurs twice, the
+ * last value counts.
  */
 export function membersOf(text: string, from: number): Map<string, Range> {
   const members = new Map<string, Range>();

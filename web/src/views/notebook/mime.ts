@@ -1,4 +1,4 @@
-// Selects the representation of a MIME bundle to show.
+// Selects which representation in a MIME bundle to show.
 
 export type Shown =
   | { readonly how: "frame"; readonly type: string; readonly text: string }
@@ -7,7 +7,9 @@ export type Shown =
   | { readonly how: "json"; readonly type: string; readonly value: unknown }
   | { readonly how: "text"; readonly text: string };
 
-/** The types to show, the best first. JSON types of charts, such as Plotly's, are next to last and shown as data. */
+/**
+ * The types to show, best first. JSON types for charts, such as Plotly's, come second to last and are shown as data.
+ */
 const ORDER = [
   "text/html",
   "image/svg+xml",

@@ -1,4 +1,4 @@
-// The code context of a notebook. It is created with the first run, and followed while it exists.
+// A notebook's code context. It's created with the first run, and followed as long as it exists.
 
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -14,18 +14,18 @@ export interface NotebookBox {
 export interface NotebookContextOptions {
   readonly box: NotebookBox;
   readonly id: string;
-  /** The runs of the context; empty when the context has ended. */
+  /** The runs in the context; empty once the context has ended. */
   readonly runs: (runs: readonly CodeRunInfo[]) => void;
   /** Called when this page has created the context. */
   readonly created: () => void;
-  /** Shows an error of a call. */
+  /** Shows an error from a call. */
   readonly problem: (text: string) => void;
 }
 
 export class NotebookContext implements Disposable {
   /** Undefined if the context does not exist. */
   readonly info: Signal<CodeContextInfo | undefined> = signal(undefined);
-  /** The language of the context; before the context exists, the language that it will have. */
+  /** The context's language or, before the context exists, the language that it will have. */
   readonly language = signal("python");
   /** The current operation on the context, as shown to the user; empty if there is none. */
   readonly busy = signal("");
@@ -78,7 +78,7 @@ export class NotebookContext implements Disposable {
     return this.#attempt("", () => this.#code.answer({ run, request, value }));
   }
 
-  /** Returns completions at a position in the code, in UTF-16 units; undefined if the context does not answer. */
+  /** Returns completions for a position in the code, in UTF-16 units; undefined if the context doesn't answer. */
   async complete(
     source: string,
     cursor: number,
@@ -90,7 +90,7 @@ export class NotebookContext implements Disposable {
       const { matches, start } = await this.#code.complete(params, { timeout: 3 });
       return { from: [...source].slice(0, start).join("").length, matches };
     } catch (error) {
-      if (error instanceof HawseError) return undefined; // for example, the context is busy
+      if (error instanceof HawseError) return undefined; // for example, because the context is busy
       throw error;
     }
   }

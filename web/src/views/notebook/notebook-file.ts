@@ -1,5 +1,5 @@
-// The file of a notebook. It is read, saved with the version that was read, and watched for changes. The module does
-// not use the DOM.
+// A notebook's file: reads it, saves it with the version that was read, and watches it for changes. This module doesn't
+// use the DOM.
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -11,7 +11,7 @@ import { type NotebookFile, readNotebook } from "./ipynb-read";
 import { updatedNotebook } from "./ipynb-update";
 import type { Notebook } from "./notebook";
 
-/** Maximum size of a file in bytes. */
+/** Maximum file size in bytes. */
 const FILE_MAX = 33_554_432;
 
 export type NotebookFileBox = Pick<SandboxHandle, "file" | "read" | "write" | "watch">;
@@ -19,7 +19,7 @@ export type NotebookFileBox = Pick<SandboxHandle, "file" | "read" | "write" | "w
 export class NotebookFileStore implements Disposable {
   readonly path: string;
   readonly saving: ReadonlySignal<boolean>;
-  /** Whether the file has changed since this page started to edit it. */
+  /** Whether the file has changed since this page started editing it. */
   readonly stale: ReadonlySignal<boolean>;
   readonly #box: NotebookFileBox;
   readonly #notebook: Notebook;
@@ -39,8 +39,8 @@ export class NotebookFileStore implements Disposable {
   }
 
   /**
-   * Reads the file into the notebook. Returns the number of cells that are not shown because there are too many. Throws
-   * HawseError, and Error if the file is not a notebook or too large.
+   * Reads the file into the notebook. Returns the number of cells that aren't shown because there are too many. Throws
+   * HawseError, or Error if the file isn't a notebook or is too large.
    */
   async load(): Promise<number> {
     const { text, version } = await this.#read();
@@ -52,27 +52,27 @@ export class NotebookFileStore implements Disposable {
     return file.omitted;
   }
 
-  /** Discards all changes and reads the file again. Throws the same errors as `load`. */
+  /** Discards all changes and rereads the file. Throws the same errors as `load`. */
   async discard(): Promise<void> {
     this.#notebook.discard();
     await this.load();
   }
 
-  /** Loads each change of the file by other clients, unless this page has changed the notebook. */
+  /** Loads each change made to the file by other clients, unless this page has changed the notebook. */
   follow(failed: (error: unknown) => void): void {
     this.#watch?.dispose();
     this.#watch = watchFile(this.#box, this.path, () => void this.#changed().catch(failed));
   }
 
   /**
-   * Writes the file. If the file's version differs from the version that was read, nothing is written and `stale` is
-   * set, unless `overwrite` is true. Throws other HawseErrors.
+   * Writes the file. If the file's version isn't the one that was read, nothing is written and `stale` is set, unless
+   * `overwrite` is true. Throws any other HawseErrors.
    */
   async save(overwrite = false): Promise<void> {
     if (this.#saving.peek() || !this.#file) return;
     this.#saving.value = true;
     try {
-      if (overwrite && this.#stale.peek()) await this.load(); // keeps the cells that other clients have added
+      if (overwrite && this.#stale.peek()) await this.load(); // keeps the cells added by other clients
       const { cells, generation } = this.#notebook.snapshot();
       const text = this.#updated();
       const condition = overwrite || this.#version === undefined ? {} : { if_version: this.#version };
@@ -90,7 +90,10 @@ export class NotebookFileStore implements Disposable {
     }
   }
 
-  /** Returns the current sources of the cells in the file and in the notebook. Throws the same errors as `load`. */
+  /**
+   * Returns the current sources of the cells in the file and of those in the notebook. Throws the same errors as
+   * `load`.
+   */
   async compare(): Promise<{ readonly before: string; readonly after: string }> {
     const { text } = await this.#read();
     const { cells } = this.#notebook.snapshot();

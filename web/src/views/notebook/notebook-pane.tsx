@@ -1,4 +1,4 @@
-// A pane with a notebook, whose cells show the runs of one code context.
+// A pane with a notebook whose cells show the runs in a code context.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
@@ -33,15 +33,15 @@ export class NotebookPane implements Pane {
   /** Path of the notebook's file; undefined for a notebook without a file. */
   readonly #path: string | undefined;
   #file: NotebookFileStore | undefined;
-  /** The comparison with the file, while it is shown. */
+  /** The comparison with the file, while it's being shown. */
   readonly #comparison = signal<Comparison | undefined>(undefined);
-  /** The reason why the file cannot be shown. */
+  /** Why the file can't be shown. */
   readonly #problem = signal("");
   readonly #active = signal<string | undefined>(undefined);
   readonly #targets = new Map<string, FocusTarget>();
-  /** The cell to focus when it has been drawn. */
+  /** The cell to focus once it has been drawn. */
   #awaited: string | undefined;
-  /** Whether to focus the pane when it has cells. */
+  /** Whether to focus the pane once it has cells. */
   #focusAwaited = false;
 
   constructor(app: AppContext, state: PaneState) {
@@ -148,7 +148,7 @@ export class NotebookPane implements Pane {
           <div class="column">
             {cells.map((cell, index) => (
               <CellView
-                key={cell} // after a reload, the file may have other cells with the same ids
+                key={cell} // after a reload, the file may have different cells with the same ids
                 notebook={notebook}
                 cell={cell}
                 index={index}
@@ -259,7 +259,7 @@ export class NotebookPane implements Pane {
     }
   }
 
-  /** Runs an operation on the file, and then shows the cells. */
+  /** Runs an operation on the file and then shows the cells. */
   async #attempt(action: (file: NotebookFileStore) => Promise<unknown>): Promise<void> {
     if (!this.#file) return;
     try {

@@ -16,7 +16,7 @@ const NAMES: Record<string, string> = {
   typescript: "TypeScript",
 };
 
-/** Returns the displayed name of a language. */
+/** Returns the display name of a language. */
 export function nameOf(language: string): string {
   return NAMES[language] ?? language;
 }
@@ -24,7 +24,7 @@ export function nameOf(language: string): string {
 export interface ToolbarProps {
   notebook: Notebook;
   app: AppContext;
-  /** The file that contains the cells, if any. */
+  /** The file that contains the cells, if there is one. */
   file: NotebookFileStore | undefined;
   save: () => void;
   /** Downloads the notebook. */
@@ -87,7 +87,7 @@ export function Toolbar({ notebook, app, file, save, download }: ToolbarProps) {
   );
 }
 
-/** Shows the language, which can be chosen before the context exists, and the state of the context. */
+/** Shows the language, which can be chosen until the context exists, and the state of the context. */
 function Kernel({ notebook, app }: Pick<ToolbarProps, "notebook" | "app">) {
   const [languages, setLanguages] = useState<readonly CodeLanguage[]>([]);
   const context = notebook.context.info.value;
@@ -99,7 +99,7 @@ function Kernel({ notebook, app }: Pick<ToolbarProps, "notebook" | "app">) {
       .code.languages({})
       .then(
         ({ languages: found }) => shown && setLanguages(found),
-        () => {}, // guests may not call this; the language of a context is known without it
+        () => {}, // guests may not call this; a context's language is known without it
       );
     return () => {
       shown = false;

@@ -1,5 +1,5 @@
-// A notebook, whose cells show the runs of one code context. Other clients' runs in this context become cells as well.
-// The module does not use the DOM.
+// A notebook whose cells show the runs in a code context. Other clients' runs in this context become cells as well.
+// This module doesn't use the DOM.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -16,13 +16,13 @@ import type { Output } from "./outputs";
 
 export interface NotebookOptions {
   readonly id: string;
-  /** Whether the cells come from a file, so that there are no cells before `load`. */
+  /** Whether the cells come from a file, so that there are none before `load`. */
   readonly file?: boolean;
-  /** Shows an error of a call. */
+  /** Shows an error from a call. */
   readonly problem: (text: string) => void;
 }
 
-/** Stores the draft of one notebook in the browser. */
+/** Stores a notebook's draft in the browser. */
 export type NotebookSlot = Pick<DraftSlot, "read" | "keep" | "forget" | "dispose">;
 
 /** A cell in the file. */
@@ -37,23 +37,23 @@ export class Notebook implements Disposable {
   readonly context: NotebookContext;
   /** Whether the notebook differs from the file, for example because of other clients' runs. */
   readonly changed: Signal<boolean> = signal(false);
-  /** Whether this page has made changes that are not in the file. */
+  /** Whether this page has made changes that aren't in the file. */
   readonly edited: Signal<boolean> = signal(false);
   readonly running: ReadonlySignal<boolean> = computed(() =>
     this.cells.value.some(({ state }) => state.value.phase === "running" || state.value.phase === "queued"),
   );
   readonly #runs: CellRuns;
   readonly #options: NotebookOptions;
-  /** Undefined until the draft has been restored, so that the draft is not overwritten. */
+  /** Undefined until the draft has been restored, so that it isn't overwritten. */
   #slot: NotebookSlot | undefined;
   #disposed = false;
   /** Version and cells of the file that this notebook is based on. */
   #version: string | undefined;
   #stored: readonly Stored[] = [];
-  /** The draft's ids of the cells in the file. */
+  /** The draft's ids for the cells in the file. */
   #order: readonly string[] | undefined;
   #generation = 0;
-  /** Whether this page has created the context. */
+  /** Whether the context was created by this page. */
   #own = false;
 
   constructor(box: NotebookBox, options: NotebookOptions) {
@@ -82,10 +82,10 @@ export class Notebook implements Disposable {
   // ---- the file
 
   /**
-   * Shows the cells of a file with their outputs. Cells that were changed in this page are kept.
+   * Shows a file's cells along with their outputs. Cells changed on this page are kept.
    *
-   * @param version - The version of the file; undefined if it has none.
-   * @returns Whether the file has changed since this page started to edit it.
+   * @param version - The file's version; undefined if it has none.
+   * @returns Whether the file has changed since this page started editing it.
    */
   load(file: NotebookFile, version: string | undefined): boolean {
     const same = this.#version === version;
@@ -121,7 +121,7 @@ export class Notebook implements Disposable {
     return { cells, generation: this.#generation };
   }
 
-  /** Called when the file contains the cells of a snapshot. `generation` is the number of the snapshot. */
+  /** Called once the file contains the cells from a snapshot. `generation` is the snapshot's number. */
   saved(cells: readonly UpdatedCell[], generation: number, version: string | undefined): void {
     this.#stored = cells.map(({ id, outputs }) => ({ id, outputs }));
     this.#version = version;
@@ -151,13 +151,13 @@ export class Notebook implements Disposable {
     }));
   }
 
-  /** Assigns the notebook's ids to the cells of a file, because files before nbformat 4.5 have no ids. */
+  /** Assigns the notebook's ids to the cells in a file, because files before nbformat 4.5 have no ids. */
   #known(cells: readonly FileCell[], same: boolean): readonly FileCell[] {
     const order = same ? this.#order : undefined;
     if (order?.length === cells.length)
       return cells.map((cell, index) => ({ ...cell, id: order[index] ?? cell.id }));
     const ids = new Map(this.cells.peek().map(({ id, source }) => [id, source.peek()]));
-    // Without an id in the file, a different cell may be at this position now.
+    // If the file has no ids, there may now be a different cell at this position.
     return cells.map(cell =>
       cell.named || ids.get(cell.id) === cell.source ? cell : { ...cell, id: `file-${cell.id}` },
     );
@@ -179,7 +179,7 @@ export class Notebook implements Disposable {
 
   // ---- cells
 
-  /** Whether this page has created the context. */
+  /** Whether the context was created by this page. */
   get ownsContext(): boolean {
     return this.#own;
   }
@@ -189,7 +189,7 @@ export class Notebook implements Disposable {
     return this.cells.peek().every(({ source, run }) => source.peek().trim() === "" && run === undefined);
   }
 
-  /** Adds a cell before the index `at` and returns it. */
+  /** Adds a cell before index `at` and returns it. */
   insert(at: number, kind: CellKind = "code", source = ""): Cell {
     const cell = { ...emptyCell(), kind: signal(kind), source: signal(source) };
     this.cells.value = this.cells.peek().toSpliced(at, 0, cell);
@@ -197,7 +197,7 @@ export class Notebook implements Disposable {
     return cell;
   }
 
-  /** Removes a cell; the last cell is replaced by an empty one. */
+  /** Removes a cell; if it was the last one, it's replaced by an empty one. */
   remove(cell: Cell): void {
     this.#runs.drop(cell);
     this.cells.value = this.cells.peek().filter(each => each !== cell);
@@ -239,8 +239,8 @@ export class Notebook implements Disposable {
   // ---- runs
 
   /**
-   * Runs a cell after the cells that are waiting, and creates the context first. Does nothing if the cell runs or
-   * waits.
+   * Runs a cell after the cells already waiting, creating the context first. Does nothing if the cell is already
+   * running or waiting.
    */
   async run(cell: Cell): Promise<void> {
     const { phase } = cell.state.peek();
@@ -263,7 +263,7 @@ export class Notebook implements Disposable {
     this.#runs.start(cell);
   }
 
-  /** Sends the requests of runs that had not started when the page was closed, when the context is known. */
+  /** Sends the requests for runs that hadn't started when the page was closed, once the context is known. */
   resume(): void {
     for (const cell of this.cells.peek()) {
       const { request } = cell;
@@ -278,7 +278,7 @@ export class Notebook implements Disposable {
     for (const cell of this.cells.peek()) await this.run(cell);
   }
 
-  /** Sends a line of input that the run of a cell waits for. */
+  /** Sends a line of input that a cell's run is waiting for. */
   async answer(cell: Cell, value: string): Promise<void> {
     const { input } = cell.state.peek();
     if (!input || !cell.run) return;
@@ -289,7 +289,7 @@ export class Notebook implements Disposable {
   // ---- the draft
 
   /**
-   * Restores the cells of a draft, and stores later changes in the draft. The notebook must not have cells before.
+   * Restores a draft's cells, and stores later changes in the draft. The notebook must not have any cells yet.
    *
    * @returns Whether the notebook is still open.
    */

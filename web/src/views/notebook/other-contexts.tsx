@@ -1,4 +1,4 @@
-// Lists the existing contexts, for example contexts of agents. A new notebook can show one of them.
+// Lists the existing contexts, for example those created by agents. A new notebook can show one of them.
 
 import { useEffect, useState } from "preact/hooks";
 import { sandboxHandle } from "../../client/sandbox";

@@ -1,4 +1,4 @@
-// Shows rich output in a separate frame: a page with an opaque origin, without access to the network or to this page
+// Shows rich output in a separate frame: a page with an opaque origin that has no access to the network or to this page
 // (public/output.html, gateway/hawse_gateway/http/static.py).
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -37,7 +37,7 @@ export function OutputFrame({ type, text, title }: OutputFrameProps) {
   const send = (kind: "show" | "style") => {
     const element = frame.current;
     if (!element) return;
-    // The origin is opaque, so no other target can be specified. The page belongs to the gateway.
+    // The origin is opaque, so no other target can be specified. The page is the gateway's own.
     element.contentWindow?.postMessage({ type: kind, mime: type, text, style: styleOf(element) }, "*");
   };
   useEffect(() => {

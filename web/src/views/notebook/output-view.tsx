@@ -1,4 +1,4 @@
-// One output of a cell.
+// One of a cell's outputs.
 
 import { Markdown } from "../markdown/markdown";
 import { spansOf } from "./ansi";
@@ -6,7 +6,7 @@ import { shownOf } from "./mime";
 import { OutputFrame } from "./output-frame";
 import type { BundleOutput, ErrorOutput, Output } from "./outputs";
 
-/** Maximum number of displayed characters of JSON. */
+/** Maximum number of JSON characters to display. */
 const JSON_MAX = 100_000;
 
 export function OutputView({ output, label }: { output: Output; label: string }) {

@@ -1,4 +1,4 @@
-// The outputs of one cell, in the order of the run, within bounds.
+// A cell's outputs, in the order of the run, within limits.
 
 import type { CodeDisplay, CodeError } from "../../wire/methods";
 import { appended } from "./ansi";
@@ -13,13 +13,13 @@ export interface TextOutput {
 
 export interface BundleOutput {
   readonly kind: "bundle";
-  /** Values by MIME type. */
+  /** Values, keyed by MIME type. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** MIME types of values that were too large. */
+  /** MIME types whose values were too large. */
   readonly omitted: readonly string[];
   readonly displayId: string | undefined;
-  /** The number of the run, if the output is the value of its last expression. */
+  /** The run's number, if the output is the value of its last expression. */
   readonly count: number | undefined;
 }
 
@@ -32,14 +32,14 @@ export interface ErrorOutput {
 
 export type Output = TextOutput | BundleOutput | ErrorOutput;
 
-/** Maximum number of characters of one output; more could not be read and would be slow to draw. */
+/** Maximum number of characters per output; more would be unreadable and slow to draw. */
 export const TEXT_MAX = 400_000;
-/** Maximum number of outputs of a cell. */
+/** Maximum number of outputs per cell. */
 export const OUTPUTS_MAX = 500;
 
 export class Outputs {
   #list: readonly Output[] = [];
-  /** Set by `clear(wait=True)`: the next output replaces the previous outputs. */
+  /** Set by `clear(wait=True)`: the next output replaces the previous ones. */
   #clearNext = false;
   /** Whether outputs were dropped because there were too many. */
   dropped = false;
@@ -61,7 +61,7 @@ export class Outputs {
     this.#list = [...this.#list.slice(0, -1), joined];
   }
 
-  /** `data` contains the values of the bundle, including values that arrived as bytes. */
+  /** `data` contains the bundle's values, including those that arrived as bytes. */
   display(display: CodeDisplay, data: Readonly<Record<string, unknown>>): void {
     this.#clearIfDue();
     this.#add(bundle(display, data));

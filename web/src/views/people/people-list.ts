@@ -1,5 +1,5 @@
-// The viewers of all terminals of a sandbox. It polls, because the gateway sends no events about terminals that the
-// page is not attached to.
+// The viewers of all terminals in a sandbox. It polls, because the gateway sends no events about terminals that the
+// page isn't attached to.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -7,15 +7,15 @@ import type { SandboxHandle } from "../../client/sandbox";
 import { HawseError } from "../../wire/errors";
 import type { Participant, TerminalViewer } from "../../wire/methods";
 
-/** Milliseconds between two polls. */
+/** Milliseconds between polls. */
 const INTERVAL = 2000;
-/** Time limit of a poll in milliseconds. */
+/** Timeout for each poll, in milliseconds. */
 const TIMEOUT = 10_000;
 
 export interface People {
-  /** Viewers by terminal id; only terminals with viewers are included. */
+  /** Viewers, keyed by terminal id; only terminals that have viewers are included. */
   readonly terminals: readonly { readonly terminal: string; readonly viewers: readonly Participant[] }[];
-  /** Number of viewers that are not listed. */
+  /** Number of viewers not in the list. */
   readonly more: number;
 }
 
@@ -44,7 +44,7 @@ export class PeopleList implements Disposable {
 
   /** Undefined until the first list has arrived. */
   readonly people: ReadonlySignal<People | undefined> = this.#people;
-  /** The reason why the list is not available, or an empty text. */
+  /** Why the list isn't available; empty if it is. */
   readonly error: ReadonlySignal<string> = this.#error;
 
   dispose(): void {

@@ -1,4 +1,4 @@
-// People in the rail: the viewers of each terminal of the sandbox, including terminals that this page does not show.
+// People in the rail: the viewers of each terminal in the sandbox, including terminals that this page isn't showing.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
@@ -88,7 +88,7 @@ function Actions({ people, terminal, viewer }: ActionsProps) {
   );
 }
 
-/** Describes a viewer and its activity. `own` states whether it is this page's viewer. */
+/** Describes a viewer and what they are doing. `own` says whether it's this page's viewer. */
 function about({ kind, guest, read_only, typing, asks }: Participant, own: boolean): string {
   const words = [
     own && "you",

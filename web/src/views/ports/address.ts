@@ -1,4 +1,4 @@
-// The addresses of previews, as this page sees them.
+// The addresses of previews, as seen from this page.
 
 import type { GatewayClient } from "../../client/client";
 import { previewAddress } from "./preview-address";
@@ -29,7 +29,7 @@ export class PreviewAddresses {
   }
 }
 
-/** Returns the path in the user's input: `app`, `/app?x=1`, or an address such as `localhost:5173/app`. */
+/** Returns the path in what the user entered: `app`, `/app?x=1`, or an address such as `localhost:5173/app`. */
 export function pathOf(text: string): string {
   const trimmed = text.trim();
   const address = /^(?:https?:\/\/)?(?:[\w.-]+|\[[0-9a-f:]*\])?:\d+(\/.*)?$/i.exec(trimmed);

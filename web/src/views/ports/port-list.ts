@@ -1,4 +1,4 @@
-// The ports of a sandbox: ports that programs listen on, and ports with a preview.
+// A sandbox's ports: those that programs are listening on, and those with a preview.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
@@ -9,9 +9,9 @@ import { follow } from "../follow";
 
 export interface Port {
   readonly port: number;
-  /** Name of the program that listens; undefined if no program listens. */
+  /** Name of the program that is listening; undefined if there is none. */
   readonly process: string | undefined;
-  /** Undefined: no preview. */
+  /** Undefined if there is no preview. */
   readonly preview: ExposedPort | undefined;
 }
 
@@ -51,7 +51,7 @@ export class PortList implements Disposable {
 
   /** Undefined until the first list has arrived. */
   readonly ports: ReadonlySignal<readonly Port[] | undefined> = this.#ports;
-  /** The reason why the list is not available, or an empty text. */
+  /** Why the list isn't available; empty if it is. */
   readonly error: ReadonlySignal<string> = this.#error;
 
   /** Creates a preview, or returns the existing one. Throws HawseError. */

@@ -1,4 +1,4 @@
-// Ports in the rail: the programs that listen in the sandbox, and the ports with a preview.
+// Ports in the rail: the programs listening in the sandbox, and the ports that have a preview.
 
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";

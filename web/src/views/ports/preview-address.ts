@@ -1,7 +1,6 @@
-// The URL of a preview (docs/wire.md, "Previews"). If possible, it has a separate host name and therefore its own
-// origin.
+// A preview's URL (docs/wire.md, "Previews"). If possible, it has its own host name and therefore its own origin.
 
-/** Maximum characters of one label of a host name (RFC 1035). */
+/** Maximum number of characters in a host name label (RFC 1035). */
 const LABEL_MAX = 63;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|(.*\.)?localhost)$/;
@@ -14,7 +13,7 @@ export interface Preview {
   token: string;
 }
 
-/** `base` is the gateway's URL. Names below `localhost` resolve only in browsers on the gateway's machine. */
+/** `base` is the gateway's URL. Names under `localhost` resolve only in browsers on the gateway's machine. */
 export function previewAddress(base: string, { host, sandbox, port, token }: Preview): string {
   const url = new URL(`p/${sandbox}/${token}/`, base);
   const label = `${port}-${sandbox}-${token}`;

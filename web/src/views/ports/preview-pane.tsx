@@ -1,4 +1,4 @@
-// A pane with the preview of a port: a program's page, with the width of a phone, a tablet or the pane.
+// A pane with the preview of a port: a program's page at the width of a phone, a tablet or the pane.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
@@ -13,7 +13,7 @@ import { HawseError } from "../../wire/errors";
 import { attempt } from "../attempt";
 import { PreviewAddresses, pathOf } from "./address";
 
-/** Width in CSS pixels by name; 0 means the width of the pane. */
+/** Widths in CSS pixels, keyed by name; 0 means the width of the pane. */
 const WIDTHS = [
   { name: "phone", label: "Width of a phone (390)", width: 390, icon: Smartphone },
   { name: "tablet", label: "Width of a tablet (768)", width: 768, icon: Tablet },
@@ -21,7 +21,7 @@ const WIDTHS = [
 ] as const;
 
 /**
- * The permissions of a preview. Its origin is different or opaque, so it cannot access the gateway's page. It must not
+ * A preview's permissions. Its origin is different or opaque, so it can't access the gateway's page. It must not
  * replace the page that contains it.
  */
 const SANDBOX =
@@ -35,7 +35,7 @@ export class PreviewPane implements Pane {
   readonly #app: AppContext;
   readonly #path = signal("/");
   readonly #width = signal("full");
-  /** Address of the preview without the path; empty if unknown. */
+  /** The preview's address without the path; empty if unknown. */
   readonly #base = signal("");
   readonly #problem = signal("");
   /** Counts the reloads. Each reload creates a new frame, because the page in the frame has a different origin. */

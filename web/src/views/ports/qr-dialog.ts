@@ -1,4 +1,4 @@
-// A dialog with the QR code of an address, for a phone.
+// A dialog that shows an address as a QR code, to be opened on a phone.
 
 import { renderSVG } from "uqr";
 

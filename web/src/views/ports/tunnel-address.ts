@@ -1,4 +1,4 @@
-// The address of a tunnel (docs/wire.md, "Tunnels"), as this page sees it.
+// A tunnel's address (docs/wire.md, "Tunnels"), as seen from this page.
 
 import type { TunnelInfo } from "../../wire/methods";
 
@@ -7,8 +7,8 @@ const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|(.*\.)?localhost)$/;
 type Address = Pick<TunnelInfo, "kind" | "host" | "path" | "public_port" | "url" | "problem">;
 
 /**
- * `base` is the gateway's URL. Names below `localhost` resolve only in browsers on the gateway's machine. Returns null
- * if the tunnel cannot be reached now.
+ * `base` is the gateway's URL. Names under `localhost` resolve only in browsers on the gateway's machine. Returns null
+ * if the tunnel can't be reached now.
  */
 export function tunnelAddress(base: string, tunnel: Address): string | null {
   const { kind, host, path, public_port } = tunnel;
@@ -21,8 +21,8 @@ export function tunnelAddress(base: string, tunnel: Address): string | null {
 }
 
 /**
- * Browsers send the cookies of a host name to all of its ports. On this machine, ports therefore have a different host
- * name than the page.
+ * Browsers send a host name's cookies to all of its ports. On this machine, ports therefore have a different host name
+ * from the page.
  */
 function otherName(hostname: string): string {
   if (hostname === "localhost") return "127.0.0.1";

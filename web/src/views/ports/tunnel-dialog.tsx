@@ -1,4 +1,4 @@
-// A dialog with the public addresses of a port, and a form for a new one.
+// A dialog with a port's public addresses, and a form for adding one.
 
 import "../style/views.css";
 import "../style/ports.css";
@@ -20,7 +20,7 @@ const UNTIL: readonly [string, number | null][] = [
   ["in 1 week", 7 * DAY],
 ];
 
-/** The provider and the kind of a tunnel, for each choice. */
+/** A tunnel's provider and kind, for each choice. */
 const THROUGH: readonly [string, Pick<TunnelCreate, "kind" | "provider">][] = [
   ["this gateway: HTTP", {}],
   ["this gateway: TCP", { kind: "tcp" }],
@@ -36,7 +36,7 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
     const found = await client.call("tunnel.list", { sandbox });
     tunnels.value = found.tunnels.filter(each => each.port === port);
   };
-  const refused = signal(""); // shown in the dialog, because the dialog covers notices of the page
+  const refused = signal(""); // shown in the dialog because it covers the page's notices
   const act = (work: () => Promise<unknown>) => {
     refused.value = "";
     return attempt({ toast: text => (refused.value = text) }, async () => {
@@ -102,7 +102,7 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
       <form
         onSubmit={async event => {
           event.preventDefault();
-          if (creating.value) return; // the button keeps the focus, so it is not disabled
+          if (creating.value) return; // the button keeps the focus, so it isn't disabled
           const fields = event.currentTarget;
           const form = new FormData(fields);
           const name = String(form.get("name") ?? "");

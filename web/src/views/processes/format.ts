@@ -1,6 +1,6 @@
 // Durations and sizes as short texts.
 
-/** Formats `seconds` with the two largest units: "1 h 5 min". */
+/** Formats `seconds` using the two largest units: "1 h 5 min". */
 export function age(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   if (whole < 60) return `${whole} s`;
@@ -9,7 +9,7 @@ export function age(seconds: number): string {
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3_600)} h`;
 }
 
-/** Formats bytes with a binary unit. */
+/** Formats a number of bytes with a binary unit. */
 export function memoryText(bytes: number): string {
   if (bytes < 1_048_576) return `${Math.round(bytes / 1_024)} KiB`;
   if (bytes < 1_073_741_824) return `${Math.round(bytes / 1_048_576)} MiB`;

@@ -1,5 +1,5 @@
-// A pane with the output of a process, from its start and live. xterm.js draws it, because programs print colours and
-// redraw lines.
+// A pane with a process's output, from the start and then live. It's drawn by xterm.js, because programs print colours
+// and redraw lines.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
@@ -13,7 +13,7 @@ import { HawseError } from "../../wire/errors";
 
 /** Number of lines to keep. */
 const SCROLLBACK = 20_000;
-/** The pane waits after this number of bytes until they have been drawn. */
+/** The pane waits after this many bytes until they have been drawn. */
 const BATCH = 262_144;
 
 export class LogPane implements Pane {
@@ -106,10 +106,10 @@ export class LogPane implements Pane {
   }
 }
 
-/** Uses the page's colours, except for the 16 ANSI colours of xterm.js. */
+/** Uses the page's colours, except for xterm.js's 16 ANSI colours. */
 function themeOf(element: HTMLElement): ITheme {
   const color = (name: string) => {
-    // Uses a new element for each colour, because a changed colour of an element may be in a transition.
+    // Uses a new element for each colour, because when an element's colour changes, it may be in a transition.
     const probe = document.createElement("span");
     probe.style.color = `var(${name})`;
     element.append(probe);

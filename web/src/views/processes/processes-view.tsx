@@ -15,7 +15,7 @@ import type { ProcessInfo } from "../../wire/methods";
 import { age, memoryText } from "./format";
 import { type Usage, UsageMeter } from "./usage";
 
-/** Milliseconds between two polls, because no event reports the processes of a sandbox. */
+/** Milliseconds between polls; polling is needed because no event reports a sandbox's processes. */
 const INTERVAL = 2_000;
 const SIGNALS = ["INT", "TERM", "HUP", "USR1", "STOP", "CONT", "KILL"];
 

@@ -1,19 +1,19 @@
-// CPU time and memory of processes, read from `/proc/PID/stat` of the sandbox (proc(5)). If the file of a process
-// cannot be read, for example because the process has ended, the process has no usage.
+// CPU time and memory of processes, read from `/proc/PID/stat` in the sandbox (proc(5)). If a process's file can't be
+// read, for example because the process has ended, no usage is reported for it.
 
 import { HawseError } from "../../wire/errors";
 import type { ProcessInfo } from "../../wire/methods";
 
 export interface Usage {
-  /** Percent of one core since the last measurement, or since the start of the process. */
+  /** Percent of one core since the last measurement, or since the process started. */
   readonly cpu: number;
   /** Resident memory in bytes. */
   readonly memory: number;
 }
 
-/** Maximum number of measured processes; each measurement is a call. */
+/** Maximum number of processes to measure; each measurement is a call. */
 const MEASURED = 50;
-/** Ticks of CPU time in a second: USER_HZ, which is 100 on all of Linux's platforms in use. */
+/** CPU time ticks per second: USER_HZ, which is 100 on all Linux platforms in use. */
 const TICKS = 100;
 const PAGE = 4_096;
 
@@ -29,8 +29,8 @@ export class UsageMeter {
   #samples = new Map<string, Sample>();
 
   /**
-   * `elapsed` returns seconds that are not affected by date changes; `date` returns seconds since 1970, the same unit
-   * as `started`.
+   * `elapsed` returns seconds unaffected by date changes; `date` returns seconds since 1970, the same unit as
+   * `started`.
    */
   constructor(
     read: (path: string) => Promise<string>,
@@ -42,7 +42,7 @@ export class UsageMeter {
     this.#date = date;
   }
 
-  /** Returns the usage by process id. */
+  /** Returns the usage, keyed by process id. */
   async measure(processes: readonly ProcessInfo[]): Promise<ReadonlyMap<string, Usage>> {
     const found = new Map<string, Usage>();
     const samples = new Map<string, Sample>();
@@ -69,7 +69,7 @@ export class UsageMeter {
     try {
       const text = await this.#read(`/proc/${pid}/stat`);
       // The program's name is in parentheses and can contain any characters; the fields after it start with the third
-      // field.
+      // one.
       const fields = text
         .slice(text.lastIndexOf(")") + 2)
         .split(" ")

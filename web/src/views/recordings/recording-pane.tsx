@@ -15,7 +15,7 @@ import { RemoteRecording } from "../../player/source";
 import { HawseError } from "../../wire/errors";
 import { titleOf } from "./describe";
 
-/** An arrow key seeks by this number of seconds. */
+/** Number of seconds that an arrow key seeks by. */
 const STEP = 5;
 const SPEEDS = [0.5, 1, 1.5, 2, 4, 8, 16];
 /** Choices for the maximum length of a pause, in seconds. */
@@ -38,7 +38,7 @@ export class RecordingPane implements Pane {
   readonly #app: AppContext;
   readonly #disposables = new DisposableList();
   readonly #player = signal<Player | undefined>(undefined);
-  /** Counts the changes of the player, which is not a signal. */
+  /** Counts changes to the player, which isn't a signal. */
   readonly #changes = signal(0);
   readonly #problem = signal("");
   #button: HTMLButtonElement | undefined;
@@ -224,7 +224,7 @@ export class RecordingPane implements Pane {
     const { target } = event;
     if (!player || event.ctrlKey || event.metaKey || event.altKey || target instanceof HTMLSelectElement)
       return;
-    // The space bar presses the focused button.
+    // The space bar presses the button that has the focus.
     if (event.key === " " && target instanceof HTMLButtonElement) return;
     const actions: Record<string, () => void> = {
       " ": () => player.toggle(),

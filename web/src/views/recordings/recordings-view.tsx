@@ -1,5 +1,5 @@
-// Recordings in the rail: the sandbox's recordings with their titles, recordings in progress, and a field to start a
-// recording.
+// Recordings in the rail: the sandbox's recordings with their titles, recordings in progress, and a field for starting
+// one.
 
 import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";

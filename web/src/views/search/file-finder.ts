@@ -1,5 +1,5 @@
-// Finds files by parts of their paths. The server searches, because a sandbox can have more files than a page should
-// load.
+// Finds files by parts of their paths. The search runs on the server, because a sandbox can have more files than a page
+// should load.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { SandboxHandle } from "../../client/sandbox";
@@ -7,9 +7,9 @@ import { HawseError } from "../../wire/errors";
 import type { FileSearch } from "../../wire/methods";
 import { EXCLUDED } from "./results";
 
-/** Milliseconds without a key before a search starts. */
+/** How long to wait after the last key before starting a search, in milliseconds. */
 const DELAY = 120;
-/** Maximum number of files that a search finds, in addition to files with exactly this name. */
+/** Maximum number of files to find, in addition to files with exactly this name. */
 const LIMIT = 1_000;
 const NAMED = 200;
 
@@ -33,7 +33,7 @@ export class FileFinder {
 
   readonly found: ReadonlySignal<FoundFiles> = this.#found;
 
-  /** Starts a search after a short delay; it replaces the previous search. */
+  /** Starts a search after a short delay, replacing the previous one. */
   search(text: string): void {
     const wanted = text.trim();
     if (wanted === this.#text) return;
@@ -66,8 +66,8 @@ export class FileFinder {
         ...(words.length ? { words } : {}),
       });
       const last = words.at(-1);
-      // Searches separately for files with exactly the typed name, so that they are found even if there are too many
-      // results.
+      // Searches separately for files whose name is exactly the text typed, so that they are found even if there are
+      // too many results.
       if (truncated && last && this.#text === text)
         await this.#collect(paths, show, { limit: NAMED, words, include: namedGlobs(last) });
       show(describe(paths.size, truncated, failed, words.length > 0));
@@ -93,7 +93,7 @@ export class FileFinder {
   }
 }
 
-/** Returns globs for files with this name, with any extension or without one. */
+/** Returns globs for files with this name, with any extension or none. */
 export function namedGlobs(name: string): string[] {
   const exact = name.replace(/[[\]*?]/g, character => `[${character}]`);
   return [`**/${exact}`, `**/${exact}.*`];

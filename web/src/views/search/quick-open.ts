@@ -9,7 +9,7 @@ import type { AppContext } from "../../frame/pane";
 import { openFile } from "../files/open-file";
 import { FileFinder } from "./file-finder";
 
-/** `typed` returns the text that was typed before the text field existed; undefined if the user has cancelled. */
+/** `typed` returns the text typed before the text field existed; undefined if the user has cancelled. */
 export function quickOpen(app: AppContext, typed: () => string | undefined): void {
   const finder = new FileFinder(sandboxHandle(app.client, app.sandbox));
   let text = "";
@@ -40,8 +40,8 @@ export function quickOpen(app: AppContext, typed: () => string | undefined): voi
 }
 
 /**
- * Sorts the best matches first. The server has matched all of them, including files that the search of commands would
- * not find.
+ * Sorts the best matches first. All of them have been matched by the server, including files that the command search
+ * wouldn't find.
  */
 function ranked(entries: Entry[], text: string): Entry[] {
   const depth = ({ label }: Entry) => label.split("/").length;

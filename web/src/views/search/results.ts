@@ -1,4 +1,4 @@
-// Runs a search in files and groups its matches by file.
+// Searches in files and groups the matches by file.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { SandboxHandle } from "../../client/sandbox";
@@ -7,7 +7,7 @@ import type { SearchMatch } from "../../wire/methods";
 
 export interface Query {
   readonly text: string;
-  /** Whether `text` is a regular expression in RE2's syntax. */
+  /** Whether `text` is a regular expression in RE2 syntax. */
   readonly regular: boolean;
   readonly matchCase: boolean;
   /** Globs, separated by commas or spaces; if empty, all files are searched. */
@@ -22,10 +22,10 @@ export interface FileHits {
 export interface Results {
   readonly files: readonly FileHits[];
   readonly count: number;
-  /** Whether more lines match than are shown. */
+  /** Whether there are more matching lines than are shown. */
   readonly truncated: boolean;
   readonly running: boolean;
-  /** The reason why the search has failed; empty if it has not. */
+  /** Why the search failed; empty if it didn't. */
   readonly problem: string;
 }
 
@@ -35,7 +35,7 @@ const LIMIT = 2_000;
 export const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv"];
 export const NOTHING: Results = { files: [], count: 0, truncated: false, running: false, problem: "" };
 
-/** Adds matches after earlier matches in the same file. */
+/** Adds matches after earlier ones in the same file. */
 export function grouped(files: readonly FileHits[], matches: readonly SearchMatch[]): FileHits[] {
   const byPath = new Map(files.map(({ path, hits }) => [path, [...hits]]));
   for (const match of matches) {
@@ -51,7 +51,7 @@ export interface Part {
   readonly found: boolean;
 }
 
-/** Number of characters of a line that are shown before its first match. */
+/** Number of characters shown before the first match in a line. */
 const BEFORE = 40;
 
 /** Splits a line into matches and the text between them. The spans count code points. */

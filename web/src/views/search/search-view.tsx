@@ -1,4 +1,4 @@
-// Search in the rail: finds lines in the files of the sandbox, and opens a file at a matching line.
+// Search in the rail: finds lines in the sandbox's files, and opens a file at a matching line.
 
 import { visible, visibleLines } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
@@ -14,10 +14,10 @@ import type { SearchMatch } from "../../wire/methods";
 import { openFile } from "../files/open-file";
 import { type FileHits, FileSearch, partsOf, type Results } from "./results";
 
-/** Milliseconds after the last key before a search starts. */
+/** How long to wait after the last key before starting a search, in milliseconds. */
 const PAUSE = 250;
 
-/** The last search, because the view is rebuilt each time it is shown. */
+/** The last search, kept because the view is rebuilt each time it's shown. */
 const remembered = {
   text: signal(""),
   files: signal(""),
@@ -156,7 +156,7 @@ function File({ file: { path, hits }, open }: FileProps) {
   );
 }
 
-/** The arrow keys walk the lines that were found. */
+/** The arrow keys move through the lines that were found. */
 function move(root: HTMLElement | null, event: KeyboardEvent): void {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!by || !root) return;
