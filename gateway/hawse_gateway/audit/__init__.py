@@ -1,1 +1,1 @@
-"""The audit log: records the caller, action, object, address and outcome of calls. Independent of connections."""
+"""The audit log, which records each call's caller, action, object, address and outcome. Independent of connections."""

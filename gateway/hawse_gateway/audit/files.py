@@ -1,7 +1,7 @@
 """Stores the audit log as JSON lines in numbered segments, and deletes the oldest segments. All functions block.
 
-All gateways that share a state directory append to the newest segment. A lock of the directory (flock(2)) orders their
-entries and ensures that no gateway writes to a deleted segment.
+All gateways that share a state directory append to the newest segment. A lock on the directory (flock(2)) keeps their
+entries in order and ensures that no gateway writes to a deleted segment.
 
 The position of an entry is the `SEGMENT:OFFSET` of its first byte. It stays valid while its segment exists.
 """
@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-SEGMENT_BYTES: Final = 16 << 20  # bytes of a segment: about 50,000 entries
-SEGMENTS: Final = 16  # number of segments to keep: 256 MiB in total
-BLOCK: Final = 64 << 10  # bytes of one read, and of the longest line
+SEGMENT_BYTES: Final = 16 << 20  # size of a segment in bytes: about 50,000 entries
+SEGMENTS: Final = 16  # number of segments to keep, 256 MiB in total
+BLOCK: Final = 64 << 10  # size of a read in bytes, and the maximum length of a line
 _NAME = re.compile(r"audit-([0-9]{9})\.jsonl")
 
 
 class Position(NamedTuple):
-    """The position of an entry: the start of its line."""
+    """An entry's position: the start of its line."""
 
     segment: int
     offset: int
@@ -39,11 +39,11 @@ class AuditFiles:
     """The segments in one directory. Call `append` and `close` from a single thread. Other methods are thread-safe."""
 
     def __init__(self, directory: Path, *, segment_bytes: int = SEGMENT_BYTES, segments: int = SEGMENTS) -> None:
-        """Use the segments in a directory, which the first `append` creates.
+        """Store segments in a directory, which is created by the first `append`.
 
         Args:
-            directory: The directory.
-            segment_bytes: The size of a full segment, in bytes. The next entry starts a new segment.
+            directory: The directory for the segments.
+            segment_bytes: The size of a full segment, in bytes. The next entry is then written to a new segment.
             segments: The number of segments to keep.
         """
         self._directory = directory
@@ -56,7 +56,7 @@ class AuditFiles:
         """Append complete lines. After an `OSError`, some of the lines may have been written."""
         with self._locked():
             newest = max(self.numbers(), default=1)
-            if self._fd is None or self._number != newest:  # another gateway has started a new segment
+            if self._fd is None or self._number != newest:  # another gateway has started a new segment in the meantime
                 self._open(newest)
             size = self._end_line()
             if size and size + len(lines) > self._segment_bytes:
@@ -107,14 +107,14 @@ class AuditFiles:
         except FileNotFoundError:
             return [], 0
         if start:
-            cut = block.find(b"\n") + 1  # drop the first, possibly incomplete line
+            cut = block.find(b"\n") + 1  # drop the first line, which may be incomplete
             start += cut
             block = block[cut:]
         return list(_split(number, start, block)), start if block else max(0, end - BLOCK)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Create the directory, and lock it against writes of other gateways."""
+        """Create the directory, and lock it so that no other gateway writes to it."""
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -129,7 +129,7 @@ class AuditFiles:
         self._number = number
 
     def _end_line(self) -> int:
-        """Terminate an incomplete line, which any gateway may have left. Return the size of the segment in bytes."""
+        """Terminate an incomplete line left by any gateway. Return the segment's size in bytes."""
         assert self._fd is not None
         size = os.fstat(self._fd).st_size
         if size and os.pread(self._fd, 1, size - 1) != b"\n":
@@ -145,7 +145,7 @@ class AuditFiles:
 
 
 def _split(number: int, offset: int, block: bytes) -> Iterator[tuple[Position, bytes]]:
-    """Yield the complete lines of a block and their positions."""
+    """Yield the complete lines in a block, each with its position."""
     for line in block.splitlines(keepends=True):
         if line.endswith(b"\n"):
             yield Position(number, offset), line

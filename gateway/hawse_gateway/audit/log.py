@@ -1,7 +1,7 @@
 """Writes the audit log in a separate thread, so that a slow or full disk never delays a call.
 
-Entries wait in a bounded queue. When the queue is full or the disk fails, entries are lost and counted. If it refused
-calls instead, filling the disk would stop the gateway.
+Entries wait in a bounded queue. When the queue is full or the disk fails, entries are lost and counted. If calls were
+refused instead, a full disk would stop the gateway.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from hawse_gateway.audit.files import AuditFiles, Position
 
 log = logging.getLogger(__name__)
 
-QUEUE: Final = 8192  # entries in the queue: a few megabytes
-BATCH: Final = 256  # entries in one write
-SCAN_BLOCKS: Final = 64  # blocks read per page of results: 4 MiB
-WARNING_INTERVAL: Final = 60.0  # s between warnings about lost entries
-CLOCK_STEP: Final = 60.0  # maximum disorder of entries in s, after the clock was set back
-FLUSH_TIMEOUT: Final = 2.0  # s to wait for pending writes before reading and on exit
+QUEUE: Final = 8192  # maximum number of queued entries: a few megabytes
+BATCH: Final = 256  # maximum number of entries per write
+SCAN_BLOCKS: Final = 64  # maximum number of blocks read for a page of results: 4 MiB
+WARNING_INTERVAL: Final = 60.0  # seconds between warnings about lost entries
+CLOCK_STEP: Final = 60.0  # maximum seconds that entries can be out of order after the clock was set back
+FLUSH_TIMEOUT: Final = 2.0  # seconds to wait for pending writes before reading and on exit
 
 _encoder = msgspec.json.Encoder()
 
@@ -44,7 +44,7 @@ class AuditLog:
         self.lost = 0  # entries lost because the queue was full or the disk failed
         self._files = files
         self._limit = queue
-        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # the thread calls the functions
+        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # these functions are called by the thread
         self._ready = threading.Semaphore(0)
         self._running = False
         self._warned = 0.0
@@ -99,7 +99,7 @@ class AuditLog:
             async with asyncio.timeout(FLUSH_TIMEOUT):
                 await flushed.wait()
         except TimeoutError:
-            pass  # the disk is stuck: `page` reads the entries written so far
+            pass  # the disk is stuck, so `page` reads the entries written so far
 
     async def page(
         self,
@@ -113,10 +113,10 @@ class AuditLog:
         """Return entries, newest first.
 
         Args:
-            wanted: Selects entries.
+            wanted: Returns whether to include an entry.
             after: Return only entries newer than this one.
             before: Return only entries older than this one.
-            since: Do not search for entries older than this time, in seconds since 1970.
+            since: Stop searching at entries older than this time, in seconds since 1970.
             limit: The maximum number of entries.
 
         Raises:
@@ -162,7 +162,7 @@ class AuditLog:
             files.close()
 
     def _write(self, files: AuditFiles) -> None:
-        """Write at most one batch. Afterwards, the semaphore can count entries that have been written."""
+        """Write at most one batch. The semaphore may still count entries that have already been written."""
         lines, notify = list[bytes](), None
         while self._queue and len(lines) < BATCH and notify is None:
             item = self._queue.popleft()
@@ -194,13 +194,13 @@ def _newest(files: AuditFiles, numbers: list[int]) -> Position | None:
 
 
 def _previous(files: AuditFiles, numbers: list[int], number: int) -> Position | None:
-    """Return the end of the segment before `number`."""
+    """Return the end position of the segment before `number`."""
     older = [one for one in numbers if one < number]
     return Position(older[-1], files.size(older[-1])) if older else None
 
 
 def _decoded(position: Position, line: bytes) -> AuditEntry | None:
-    """Return the entry in a line, or None if the line is incomplete or was written by a newer version."""
+    """Decode the entry in a line. Return None if the line is incomplete or was written by a newer version."""
     try:
         entry = msgspec.json.decode(line, type=AuditEntry)
     except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -1,7 +1,7 @@
-"""Selects the entries of the audit log: calls that change something, connections, and refusals.
+"""Decides what to record in the audit log: calls that change something, connections, and refusals.
 
-Only the parameters in `NAMED` are logged. Other parameters can be secret, such as environments, input, file contents,
-commands and credentials.
+Only the parameters in `NAMED` are logged. Other parameters may be secret: environments, input, file contents, commands
+and credentials.
 """
 
 import time
@@ -46,16 +46,16 @@ NAMED: Final = (
     "deny",
     "secrets",
 )
-VALUE_MAX: Final = 256  # characters logged of one value
-REFUSALS: Final = 60  # refusals logged per address: in a burst, and then per minute
-PREVIEW_INTERVAL: Final = 60.0  # s between two entries for one visitor of a preview, whose page can send many requests
+VALUE_MAX: Final = 256  # maximum length of a logged value, in characters
+REFUSALS: Final = 60  # maximum number of refusals logged per address: in a burst, and per minute after that
+PREVIEW_INTERVAL: Final = 60.0  # minimum seconds between entries per preview visitor, since pages send many requests
 UNAUTHENTICATED: Final = Principal(id="nobody", name="", kind="", rights=())
 
 _PARAMS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class _Made(msgspec.Struct):
-    """The id of the created object in a result. A token's secret is in a different field and never logged."""
+    """The id of the new object in a result. A token's secret is in a different field, so it's never logged."""
 
     id: str | None = None
     info: "_Made | None" = None
@@ -75,7 +75,7 @@ class AuditTrail:
             clock: Returns seconds since 1970.
         """
         self.log = log
-        self.suppressed = 0  # refusals not logged because their address had too many
+        self.suppressed = 0  # number of refusals not logged because there were too many from their address
         self._clock = clock
         self._open: dict[ObservedCall, AuditEntry] = {}
         self._refusals = RateTable(REFUSALS / 60, REFUSALS)
@@ -90,33 +90,33 @@ class AuditTrail:
             action: `connect`, `disconnect`, or another action that is not a method.
             principal: The client. None if it is not authenticated.
             address: The client's address, `HOST:PORT`.
-            outcome: `ok`, or the reason why the connection ended.
+            outcome: `ok`, or why the connection ended.
         """
         self.log.record(self._entry(action, principal or UNAUTHENTICATED, CallContext(address), outcome))
 
     def machine(
         self, action: str, principal: Principal, address: str, sandbox: str, name: str, outcome: str = "ok"
     ) -> None:
-        """Record that a machine has joined a sandbox or disconnected from it.
+        """Record that a machine joined a sandbox or disconnected from it.
 
         Args:
             action: `join` or `leave`.
             principal: The caller that joined it.
             address: The address of the machine, `HOST:PORT`.
             sandbox: The sandbox.
-            name: The machine's name for itself.
+            name: The name that the machine gave itself.
             outcome: `ok`, or `interrupted` if the machine can reconnect.
         """
         on = {"machine": name[:VALUE_MAX]}
         self.log.record(self._entry(action, principal, CallContext(address), outcome, sandbox, on))
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
-        """Record that a request was refused, unless its call is recorded.
+        """Record that a request was refused, unless its call is recorded anyway.
 
         Args:
             context: The request.
             code: The error code.
-            path: The path of its URL, without the query, which can contain a ticket.
+            path: The URL path. The query is left out because it can contain a ticket.
         """
         if not context.audited:
             context.audited = True
@@ -127,7 +127,7 @@ class AuditTrail:
         """Record that a preview was opened, at most once per visitor in `PREVIEW_INTERVAL`.
 
         Args:
-            visitor: The principal of the preview; each preview has a different id.
+            visitor: The visitor's principal, whose id is different for each preview.
             address: The address of the visitor, `HOST:PORT`.
             sandbox: The sandbox.
             port: The port in the sandbox.
@@ -172,7 +172,7 @@ class AuditTrail:
     # ---- inside
 
     def _refused(self, entry: AuditEntry) -> None:
-        """Record a refusal, unless its address has too many. Otherwise, one client could displace all other entries."""
+        """Record a refusal, unless its address had too many: one client could otherwise displace all other entries."""
         if self._refusals.take(network_of(entry.address)):
             self.log.record(entry)
         else:
@@ -207,7 +207,7 @@ def _spec(call: ObservedCall, sandbox: str | None) -> Spec | None:
 
 
 def _place(spec: Spec, on: Mapping[str, str]) -> str | None:
-    """Return the sandbox that a call of a gateway method refers to."""
+    """Return the sandbox that a gateway method is called for."""
     name = spec.target or "sandbox"
     return on.get(name) or _defaults(spec.params).get(name)
 
@@ -218,12 +218,12 @@ def _defaults(params: Any) -> dict[str, str]:
 
 
 def _named(params: Any) -> dict[str, str]:
-    """Return, as text, the parameters that identify the objects of a call."""
+    """Return the parameters that identify the objects of a call, as text."""
     try:
         given = _PARAMS.decode(params)
         values = {name: msgspec.json.decode(given[name]) for name in NAMED if name in given}
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return {}  # the method will refuse invalid parameters
+        return {}  # invalid parameters are refused by the method itself
     texts = {name: " ".join(map(str, value)) if isinstance(value, list) else value for name, value in values.items()}
     return {name: str(value)[:VALUE_MAX] for name, value in texts.items() if isinstance(value, str | int)}
 

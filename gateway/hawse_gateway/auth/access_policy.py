@@ -1,8 +1,8 @@
 """Validates the Host and Origin headers and authenticates callers, as the first step of every endpoint. No I/O.
 
-A browser connects to loopback on behalf of any page it shows. Requests from pages of other origins are therefore
-refused (cross-site WebSocket hijacking), and so are requests for unknown host names (DNS rebinding). An IP address in
-`Host` is accepted because it cannot be rebound.
+Any page in a browser can connect to loopback. Requests from pages of other origins are therefore refused (cross-site
+WebSocket hijacking), and so are requests for unknown host names (DNS rebinding). An IP address in `Host` is accepted
+because it cannot be rebound.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.tickets import Tickets
 from hawse_gateway.limits.failed_attempts import FailedAttempts
 
-SHOWN = 100  # characters of a header quoted in an error message
+SHOWN = 100  # maximum number of characters of a header quoted in an error message
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")  # RFC 9110, 9.2.1
 
@@ -47,12 +47,12 @@ class AccessPolicy:
         """Create the rules.
 
         Args:
-            credentials: The owner's token, tokens, links and sessions.
-            tickets: The tickets, which replace a token in a URL.
-            hosts: Accepted host names, in addition to localhost and IP addresses. Ports are ignored.
-            origins: Origins whose pages may call the gateway, in addition to its own.
+            credentials: The owner's token and all stored tokens, links and sessions.
+            tickets: The tickets, which are used instead of tokens in URLs.
+            hosts: Host names to accept in addition to localhost and IP addresses. Ports are ignored.
+            origins: Origins other than the gateway's own whose pages may call the gateway.
 
-            failed_attempts: Limits wrong credentials per address. None disables the limit.
+            failed_attempts: Limits the number of wrong credentials per address. None disables the limit.
 
         Raises:
             ValueError: One of `hosts` is not a host, or one of `origins` is not an origin.
@@ -64,7 +64,7 @@ class AccessPolicy:
         self._origins = {split_origin(origin) for origin in origins}
 
     def host_allowed(self, headers: Headers) -> bool:
-        """Return whether `Host` is present and names this gateway."""
+        """Return whether there is a `Host` header that names this gateway."""
         try:
             name, _ = split_host(header(headers, b"host") or "", "http")
         except ValueError:
@@ -128,7 +128,7 @@ class AccessPolicy:
         return self._counted(scope, self.bearer(scope["headers"]))
 
     def wrong(self, scope: Mapping[str, Any]) -> None:
-        """Count a wrong credential that is not a token or ticket. Raises the same errors as `identity`."""
+        """Count a wrong credential other than a token or ticket. Raises the same errors as `identity`."""
         self._count(scope, None)
 
     def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:
@@ -156,16 +156,16 @@ class AccessPolicy:
         return self.session(scope)
 
     def session(self, scope: Mapping[str, Any]) -> Identity | None:
-        """Return the valid session in a request, or None if there is not exactly one."""
+        """Return the valid session of a request, or None unless there is exactly one."""
         found = self.sessions(scope)
         return next(iter(found)) if len(found) == 1 else None
 
     def sessions(self, scope: Mapping[str, Any]) -> dict[Identity, str]:
-        """Return the valid sessions in a request, with their cookies.
+        """Return a request's valid sessions, each with its cookie.
 
         The gateway's page sends a cookie and a key for each session. Pages of other origins cannot use sessions.
         WebSockets use tickets instead, because a page cannot add a header to their handshake. An unsafe request must
-        have the page's `Origin`. Browsers omit `Origin` from safe requests.
+        have the gateway's own `Origin`. Browsers omit `Origin` from safe requests.
         """
         headers, scheme = scope["headers"], scope["scheme"]
         if scope["type"] != "http" or not _is_own_page(headers, scheme, safe=scope["method"] in SAFE_METHODS):
@@ -185,7 +185,7 @@ class AccessPolicy:
         except ValueError:
             return None
         found = self._credentials.find(token.strip()) if kind.lower() == "bearer" else None
-        # The secret of a session is only accepted as a cookie and a key.
+        # A session's secret is only accepted as a cookie and a key.
         return None if found is None or self._credentials.kind(found.credential) == "session" else found
 
     def _ticket(self, ticket: str) -> Identity | None:
@@ -209,5 +209,5 @@ def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
 
 
 def _presents(scope: Mapping[str, Any]) -> bool:
-    """Return whether a request has a token or ticket. Sessions do not count, since browsers resend expired cookies."""
+    """Return whether a request contains a token or ticket. Sessions don't count, as browsers send expired cookies."""
     return any(name == b"authorization" for name, _ in scope["headers"]) or b"ticket=" in scope["query_string"]

@@ -1,4 +1,4 @@
-"""Checks the rights of calls at the gateway, before a sandbox is started for a call. The runtime repeats the check."""
+"""Checks callers' rights at the gateway, before a sandbox is started for a call. The runtime repeats the check."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ _PARAMS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _NAME = msgspec.json.Decoder(str)
 
 
-Owns = Callable[[Principal, str], bool]  # whether a caller owns a sandbox
+Owns = Callable[[Principal, str], bool]  # returns whether a caller owns a sandbox
 
 
 def owns_nothing(principal: Principal, sandbox: str) -> bool:
@@ -24,9 +24,9 @@ def owns_nothing(principal: Principal, sandbox: str) -> bool:
 
 
 def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns = owns_nothing) -> Principal:
-    """Check whether a caller may make a call, and return the caller with its rights in the sandbox or at the gateway.
+    """Check whether a caller may make a call. Return the caller with its rights in the sandbox or at the gateway.
 
-    The runtime checks methods that are unknown to this gateway, because the runtime can be newer.
+    Methods unknown to this gateway are left to the runtime, which may be newer.
 
     Args:
         principal: The caller, with its rights at the gateway.
@@ -54,7 +54,7 @@ def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns
 
 
 def _value(params: Any, name: str) -> str | None:
-    """Return the string parameter `name`, or None if it is missing. The runtime refuses a call without it."""
+    """Return the string parameter `name`, or None if it's missing. The runtime refuses such a call."""
     try:
         return _NAME.decode(_PARAMS.decode(params)[name])
     except (KeyError, msgspec.MsgspecError):

@@ -1,7 +1,7 @@
 """The two halves of a browser's session: a cookie, and a key that the page sends in a header. No I/O.
 
-Browsers send a cookie to every port of a host, including the ports where programs in sandboxes are reachable. Any of
-these programs can set cookies for the host. The key is in the storage of the page's origin, which includes the port. A
+Browsers send a cookie to every port of a host, including the ports that lead to programs in sandboxes. These programs
+can also set cookies for the host. The key is kept in the storage of the page's origin, which includes the port. A
 session is only valid with both halves (docs/decisions/0280).
 
 A browser can have several sessions at one gateway, for example one for the owner's token and one for a share link. Each
@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 HEADER: Final = b"hawse-session"
-SESSIONS_IN_BROWSER: Final = 16  # cookies per gateway, because a browser sends all of them with each request
+SESSIONS_IN_BROWSER: Final = 16  # maximum number of cookies per gateway, since browsers send all of them every time
 _NAMED: Final = re.compile(r"([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
 _PORTS: Final = {False: 80, True: 443}
 
@@ -28,7 +28,7 @@ def halves(secret: str) -> tuple[str, str]:
 
 
 def presented(headers: Headers, scheme: str) -> dict[str, list[str]]:
-    """Return candidate secrets for each session named in a request's header, by session id.
+    """Return the possible secrets of each session named in a request's header, keyed by session id.
 
     A cookie can occur more than once: another program at this host can set a cookie with the same name and a longer
         path.
@@ -42,7 +42,7 @@ def presented(headers: Headers, scheme: str) -> dict[str, list[str]]:
 
 
 def sessions(headers: Headers, scheme: str) -> dict[str, list[str]]:
-    """Return the values of a request's session cookies by session id, in order of arrival.
+    """Return the values of a request's session cookies in the order received, keyed by session id.
 
     Args:
         headers: The headers of the request.
@@ -57,7 +57,7 @@ def sessions(headers: Headers, scheme: str) -> dict[str, list[str]]:
 
 
 def pairs(headers: Headers) -> Iterator[tuple[str, str]]:
-    """Yield the name and value of each cookie of a request. A name can occur more than once."""
+    """Yield the name and value of each cookie in a request. A name can occur more than once."""
     for key, value in headers:
         if key == b"cookie":
             for part in value.decode("latin-1").split(";"):
@@ -87,7 +87,7 @@ def keep_session(headers: Headers, scheme: str, name: str, cookie: str, lifetime
         headers: The headers of the request.
         scheme: Its scheme.
         name: The id of the session.
-        cookie: The first half of its secret.
+        cookie: The first half of the session's secret.
         lifetime: Seconds until the browser deletes the cookie.
     """
     other = surplus(sessions(headers, scheme), name, _named(headers))
@@ -99,9 +99,9 @@ def surplus(found: Iterable[str], name: str, used: Collection[str] = ()) -> list
     """Return the ids of the sessions whose cookies must be deleted before another session can start.
 
     Args:
-        found: The ids of the sessions in the browser, in the order of its cookies: oldest first (RFC 6265).
+        found: The ids of the browser's sessions in the order of its cookies, oldest first (RFC 6265).
         name: The id of the new session.
-        used: The ids of the sessions whose keys the page has. Other sessions are deleted first, since the page cannot
+        used: The ids of the sessions whose keys the page has. Other sessions are deleted first, since the page can't
             use them.
     """
     others = sorted((one for one in found if one != name), key=lambda one: one in used)
@@ -109,7 +109,7 @@ def surplus(found: Iterable[str], name: str, used: Collection[str] = ()) -> list
 
 
 def _named(headers: Headers) -> dict[str, str]:
-    """Return the session keys in a request's header, by session id."""
+    """Return the session keys in a request's header, keyed by session id."""
     given = ",".join(value.decode("latin-1") for key, value in headers if key == HEADER).split(",")
     matches = (_NAMED.fullmatch(one.strip()) for one in given[:SESSIONS_IN_BROWSER])
     return {match[1]: match[2] for match in matches if match}
@@ -120,7 +120,7 @@ def _secure(scheme: str) -> bool:
 
 
 def _prefix(headers: Headers, scheme: str) -> str:
-    """Return the prefix of cookie names. It contains the port because browsers send cookies to all ports of a host."""
+    """Return the cookie name prefix. It contains the port because browsers send cookies to all ports of a host."""
     secure = _secure(scheme)
     host = next((value.decode("latin-1") for key, value in headers if key == b"host"), "")
     try:

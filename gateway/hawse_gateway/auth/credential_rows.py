@@ -1,4 +1,4 @@
-"""The rows of stored credentials, and the interface for tokens of other issuers."""
+"""Rows for stored credentials, and the interface for tokens from other issuers."""
 
 from typing import Final, Literal, Protocol
 
@@ -9,7 +9,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.store.clock import Moment
 
 Kind = Literal["token", "link", "session", "login"]
-EXTERNAL: Final = "jwt-"  # prefix of the ids of tokens from another issuer
+EXTERNAL: Final = "jwt-"  # id prefix for tokens from another issuer
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -18,13 +18,13 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         id: Its id, which is not secret.
         kind: The kind: `token`, `link`, `session` or `login`.
-        digest: The SHA-256 of its secret, in hexadecimal.
+        digest: The SHA-256 hash of its secret, in hexadecimal.
         principal: The principal it authenticates, with its rights at the gateway.
-        created: Seconds since 1970.
+        created: When it was created, in seconds since 1970.
         expires: When it expires. None means never.
-        parent: The credential it was created with, which it never outlives. None for the owner's token.
+        parent: The credential used to create it, which it never outlives. None for the owner's token.
         uses: For a link, the number of sessions started with it.
-        max_uses: The limit of `uses`. None means unlimited.
+        max_uses: The maximum of `uses`. None means unlimited.
 
     A `login` has no secret. It is the parent of the sessions of a user who signed in with an identity provider.
     """
@@ -41,10 +41,10 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ExternalTokens(Protocol):
-    """Tokens of another issuer, which are not stored."""
+    """Checks tokens from another issuer, which are not stored."""
 
     def find(self, secret: str) -> Identity | None:
         """Return the caller identified by a token, or None if the token is invalid. Raises `HawseError`."""
 
     def identity(self, id: str) -> Identity | None:
-        """Return the identity for the id of a token accepted earlier, or None if the token has expired."""
+        """Return the identity for the id of a previously accepted token, or None if the token has expired."""

@@ -1,8 +1,8 @@
-"""API tokens, share links and sessions, stored as rows that each gateway mirrors in memory.
+"""API tokens, share links and sessions, stored in rows that each gateway mirrors in memory.
 
-Only the SHA-256 of a secret is stored, and secrets are looked up by that hash. Similar secrets have unrelated hashes,
-so the lookup time does not reveal how much of a guess is right. A slow hash is not needed, because every secret has at
-least 256 random bits.
+Only a secret's SHA-256 hash is stored and used for lookups. Similar secrets have unrelated hashes, so the lookup time
+does not reveal how much of a guess is right. A slow hash is not needed, because every secret has at least 256 random
+bits.
 """
 
 import hashlib
@@ -37,14 +37,14 @@ log = logging.getLogger(__name__)
 
 TABLE: Final = "credentials"
 PREFIXES: Final = {"token": "hwt_", "link": "hws_", "session": "hwc_"}  # identify leaked secrets
-SESSION: Final = "session-"  # prefix of the ids of sessions
+SESSION: Final = "session-"  # id prefix for sessions
 SECRET_BYTES: Final = 32
-TOTAL: Final = 4096  # credentials, to bound memory
-OF_EACH_USER: Final = 1024  # credentials per user, so that one user cannot use up the total
-SESSIONS_OF_EACH: Final = 64  # sessions per token or link; another sign-in ends the oldest session
-SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use before a browser has to sign in again
-SESSION_STEP: Final = 3_600.0  # s between two extensions of a session in use
-ATTEMPTS: Final = 5  # attempts to write a row that other gateways change at the same time
+TOTAL: Final = 4096  # maximum number of credentials, to bound memory
+OF_EACH_USER: Final = 1024  # maximum number of credentials per user, so that one user can't use up the total
+SESSIONS_OF_EACH: Final = 64  # maximum number of sessions per token or link; another sign-in ends the oldest session
+SESSION_LIFETIME: Final = 7 * 86_400.0  # seconds that a session lasts without being used
+SESSION_STEP: Final = 3_600.0  # minimum seconds between two extensions of a session in use
+ATTEMPTS: Final = 5  # maximum number of attempts to write a row that other gateways change at the same time
 
 
 class Credentials:
@@ -56,13 +56,13 @@ class Credentials:
         Args:
             owner_token: The owner's token, which is not stored.
             store: The store that contains the rows.
-            clock: The clock that determines when credentials expire. Default: this machine's clock.
+            clock: The clock used to decide whether credentials have expired. Default: this machine's clock.
         """
-        digest = _digest(owner_token)  # part of the id: a new owner's token ends the old token's sessions
+        digest = _digest(owner_token)  # part of the id, so that a new owner's token ends the old token's sessions
         self._owner = Identity(OWNER, f"owner-{digest[:16]}")
         self._store = store
         self._clock = clock or Clock()
-        self._rows: dict[str, tuple[Credential, int]] = {}  # rows and their versions, by id
+        self._rows: dict[str, tuple[Credential, int]] = {}  # rows with their versions, keyed by id
         self._by_digest: dict[str, str] = {}  # ids
         self._follower = TableFollower(store, TABLE, self._apply, lambda: list(self._rows))
         self._owner_digest = digest
@@ -76,7 +76,7 @@ class Credentials:
             yield self
 
     def subscribe(self, ended: Callable[[str], None]) -> None:
-        """Register a callback for the id of each credential that expires or is revoked."""
+        """Register a callback that gets the id of each credential that expires or is revoked."""
         self._on_ended.append(ended)
 
     # ---- reading
@@ -102,7 +102,7 @@ class Credentials:
         return None if found is None else found[0].kind
 
     def identity(self, id: str) -> Identity | None:
-        """Return the identity of the credential `id`, or None if the credential is no longer valid."""
+        """Return the identity for the credential `id`, or None if the credential is no longer valid."""
         if id == self._owner.credential:
             return self._owner
         if id.startswith(EXTERNAL):
@@ -117,11 +117,11 @@ class Credentials:
         return Identity(credential.principal, id, credential.expires)
 
     def creator(self, caller: Principal) -> Identity | None:
-        """Return the identity of the credential that `caller` uses, or None if the credential is no longer valid."""
+        """Return the identity for the credential that `caller` uses, or None if the credential is no longer valid."""
         return self._owner if caller.credential is None else self.identity(caller.credential)
 
     def current(self, identity: Identity) -> bool:
-        """Return whether the credential of a caller is still valid."""
+        """Return whether a caller's credential is still valid."""
         return self.identity(identity.credential) is not None
 
     def expiry(self, identity: Identity) -> Moment | None:
@@ -140,7 +140,7 @@ class Credentials:
         return sorted((one for one in found if one is not None and one.kind == kind), key=lambda one: one.created)
 
     def root(self, id: str) -> str:
-        """Return the id of a session's token or link. The id of any other credential is returned unchanged."""
+        """Return the id of a session's token or link. Any other credential's id is returned unchanged."""
         found = self._rows.get(id)
         return id if found is None or found[0].kind != "session" else found[0].parent or id
 
@@ -160,9 +160,9 @@ class Credentials:
         Args:
             kind: The kind of credential.
             principal: The principal it authenticates. An empty `id` is replaced by the credential's id.
-            creator: The caller that creates it. The new credential never outlives the creator's.
-            lifetime: Seconds until it expires. None means when the creator's credential ends.
-            max_uses: How many sessions can be started with it. None means unlimited.
+            creator: The caller that creates it. The new credential never outlives this caller's credential.
+            lifetime: Seconds until it expires. None means that it lasts as long as the creator's credential.
+            max_uses: The maximum number of sessions that can be started with it. None means unlimited.
 
         Raises:
             HawseError: `limit_exceeded`, or `unavailable` if the store is unavailable.
@@ -175,7 +175,7 @@ class Credentials:
         id = f"{kind}-{secrets.token_hex(8)}"
         if not principal.id:
             principal = msgspec.structs.replace(principal, id=id)
-        # A credential created in a browser depends on the session's token, not on the session.
+        # A credential created in a browser depends on the token of the browser's session, not on the session itself.
         parent = creator.credential if kind == "session" else self.root(creator.credential)
         limit = self.identity(parent)
         now = self._clock.now()
@@ -240,14 +240,14 @@ class Credentials:
             try:
                 version = await self._write(Put(TABLE, id, value, ABSENT if found is None else found[1]))
             except ConflictError:
-                await self._read(id)  # the user signs in at another gateway at the same time
+                await self._read(id)  # the user is signing in at another gateway at the same time
                 continue
             self._put(id, Row(value, version))
             return Identity(self._rows[id][0].principal, id, row.expires)
         raise HawseError("unavailable", "the user is signing in at several gateways at the same time: try again")
 
     async def extend(self, id: str) -> float | None:
-        """Record the use of a session. Return the seconds until it expires, or None if it is no longer valid.
+        """Record that a session was used. Return the seconds until it expires, or None if it is no longer valid.
 
         The row is written at most once per `SESSION_STEP`.
         """
@@ -273,13 +273,13 @@ class Credentials:
         return None
 
     async def revoke(self, id: str) -> None:
-        """Delete a credential and all credentials created with it. Their connections are closed immediately."""
+        """Delete a credential and all credentials created with it. All their connections are closed immediately."""
         await self._delete([id, *self._descendants(id)])
 
     # ---- inside
 
     async def _count_use(self, id: str) -> None:
-        """Count one more session of a link. Only one gateway can take the last use."""
+        """Count one more session started with a link. Only one gateway can take the last use."""
         for _ in range(ATTEMPTS):
             row, version = self._rows.get(id, (None, 0))
             if row is None or row.kind != "link":
@@ -290,13 +290,13 @@ class Credentials:
             try:
                 self._put(id, Row(value, await self._write(Put(TABLE, id, value, version))))
             except ConflictError:
-                await self._read(id)  # another gateway uses the link at the same time
+                await self._read(id)  # another gateway is using the link at the same time
             else:
                 return
         raise HawseError("unavailable", "the link is in use at several gateways at the same time: try again")
 
     def _surplus(self, new: Credential) -> list[str]:
-        """Return the rows to delete before `new` is written: invalid rows, and the oldest sessions of its parent."""
+        """Return the rows to delete before writing `new`: invalid rows, and its parent's oldest sessions."""
         ended = [id for id in self._rows if self.identity(id) is None]
         siblings = [one for one in self.all("session") if one.parent == new.parent] if new.kind == "session" else []
         return ended + [one.id for one in siblings[: max(0, len(siblings) + 1 - SESSIONS_OF_EACH)]]
@@ -350,7 +350,7 @@ class Credentials:
                 callback(id)
 
     def _apply(self, id: str, row: Row | None) -> None:
-        """Apply a row that another gateway has possibly changed or deleted."""
+        """Apply a row that another gateway may have changed or deleted."""
         if row is None:
             for one in (id, *self._descendants(id)):
                 self._drop(one)
@@ -358,7 +358,7 @@ class Credentials:
             self._put(id, row)
 
     async def _read(self, id: str) -> None:
-        """Reload a row that another gateway has possibly changed or deleted."""
+        """Reload a row that another gateway may have changed or deleted."""
         try:
             await self._follower.read(id)
         except StoreError as error:
@@ -366,7 +366,7 @@ class Credentials:
 
 
 def name_of(session: str) -> str:
-    """Return the browser id of a session from the id of its row."""
+    """Return the id that browsers use for a session, given the id of its row."""
     return session.removeprefix(SESSION)
 
 

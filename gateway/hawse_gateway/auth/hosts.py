@@ -19,7 +19,7 @@ def split_host(authority: str, scheme: str) -> tuple[str, int]:
 
 
 def split_origin(origin: str) -> tuple[str, str, int]:
-    """Return the scheme, name and port of an origin. Raises `ValueError` for any other value, such as `null`."""
+    """Return an origin's scheme, name and port. Raises `ValueError` for any other value, such as `null`."""
     scheme, separator, authority = origin.lower().partition("://")
     if not separator or scheme not in _PORTS:
         raise ValueError(f"not an origin: {origin!r}")

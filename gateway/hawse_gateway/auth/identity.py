@@ -1,4 +1,4 @@
-"""The identity of a caller, and its rights in one sandbox."""
+"""A caller's identity, and its rights in one sandbox."""
 
 from typing import NamedTuple
 
@@ -13,9 +13,9 @@ class Identity(NamedTuple):
     """An authenticated caller.
 
     Attributes:
-        principal: The caller and its rights at the gateway, which can be limited to some sandboxes
+        principal: The caller and its rights at the gateway, which may be limited to certain sandboxes
             (`hawse.api.rights`).
-        credential: The id of the credential that the caller presented.
+        credential: The id of the credential presented by the caller.
         expires: When the credential expires. None means never.
     """
 
@@ -29,7 +29,7 @@ def principal_in(principal: Principal, sandbox: str, *, own: bool = False) -> Pr
 
     Args:
         principal: The caller and its rights at the gateway.
-        sandbox: The id of the sandbox, which need not exist.
+        sandbox: The id of the sandbox, which doesn't have to exist.
         own: Whether the caller owns the sandbox.
 
     Raises:

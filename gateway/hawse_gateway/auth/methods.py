@@ -29,7 +29,7 @@ from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.open_connections import OpenConnection, OpenConnections
 
-LINK_ROLES = ("viewer", "writer")  # other roles could create tokens or processes that outlive the link
+LINK_ROLES = ("viewer", "writer")  # other roles would allow creating tokens or processes that outlive the link
 
 
 class AccessMethods:
@@ -40,7 +40,7 @@ class AccessMethods:
 
         Args:
             credentials: The tokens and links.
-            connections: The open connections and requests, by credential.
+            connections: The open connections and requests, tracked by credential.
             owns: Returns whether a caller owns a sandbox.
         """
         self._credentials = credentials
@@ -85,7 +85,7 @@ class AccessMethods:
             )
         rights = [str(Right(name, params.sandbox, params.terminal)) for name in ROLES[params.role]]
         self._check_covered(caller, [str(Right(ACCESS, params.sandbox)), *rights])
-        # An empty id is replaced by the id of the link, so that guests of different links are different users.
+        # An empty id is replaced by the link's id, so that guests of different links count as different users.
         principal = Principal(id="", name=params.name, kind="guest", rights=tuple(rights))
         token, row = await self._credentials.create(
             "link", principal, self._creator(caller), lifetime=params.expires_in, max_uses=params.max_uses
@@ -101,7 +101,7 @@ class AccessMethods:
         return await self._revoke(params.id, ("link",), caller)
 
     async def end_links(self, sandbox: str, before: float) -> None:
-        """Revoke the links and join tokens of a deleted sandbox, because its id can be reused.
+        """Revoke a deleted sandbox's links and join tokens, because its id can be reused.
 
         Args:
             sandbox: The id of the sandbox.
@@ -117,7 +117,7 @@ class AccessMethods:
     # ---- inside
 
     def _check_covered(self, caller: Principal, rights: Iterable[str]) -> None:
-        """Raise `HawseError` (`forbidden`) unless the caller has all the rights that it grants."""
+        """Raise `HawseError` (`forbidden`) unless the caller has all the rights it wants to grant."""
         for text in rights:
             right = Right.parse(text)
             own = right.sandbox is not None and self._owns(caller, right.sandbox)
@@ -127,14 +127,14 @@ class AccessMethods:
                 raise missing_right(caller, text)
 
     def _creator(self, caller: Principal) -> Identity:
-        """Return the identity of the caller's credential. Raises `HawseError` (`forbidden`) if it is invalid."""
+        """Return the identity for the caller's credential. Raises `HawseError` (`forbidden`) if it is invalid."""
         found = self._credentials.creator(caller)
         if found is None:
             raise HawseError("forbidden", "the caller's token has expired or was revoked")
         return found
 
     def _places(self, caller: Principal) -> list[str | None]:
-        """Return the sandboxes where the caller may grant access. None in the list means all sandboxes."""
+        """Return the sandboxes that the caller may grant access to. None in the list means all sandboxes."""
         rights = [right for right in map(Right.parse, caller.rights) if right.terminal is None]
         return list(dict.fromkeys(one.sandbox for one in rights if one.includes(Right(ACCESS, one.sandbox))))
 
@@ -184,13 +184,13 @@ class AccessMethods:
         )
 
     def _open(self, row: Credential) -> list[OpenConnection]:
-        """Return the open connections and requests of a token or link, including its sessions."""
+        """Return a token's or link's open connections and requests, including its sessions' connections."""
         sessions = (one.id for one in self._credentials.all("session") if one.parent == row.id)
         return [one for id in (row.id, *sessions) for one in self._connections.of(id)]
 
 
 def _opens_only(row: Credential, sandbox: str) -> bool:
-    """Return whether a credential is a link to the sandbox or a token for machines that join it."""
+    """Return whether a credential is a link to the sandbox or a token for joining it."""
     rights = [Right.parse(text) for text in row.principal.rights]
     if row.kind == "token" and any(right.name != JOIN for right in rights):
         return False
@@ -198,11 +198,11 @@ def _opens_only(row: Credential, sandbox: str) -> bool:
 
 
 def _date(row: Credential) -> float | None:
-    """Return when a credential expires, in seconds since 1970, according to the clock at its creation."""
+    """Return when a credential expires, in seconds since 1970, based on the clock at creation."""
     return None if row.expires is None else row.expires.wall
 
 
 def _path(params: ShareCreate, token: str) -> str:
-    """Return the path of the link's page. The secret is in the fragment, which browsers do not send."""
+    """Return the path of a link's page. The secret is in the fragment, which browsers don't send."""
     query = {"sandbox": params.sandbox} | ({} if params.terminal is None else {"terminal": params.terminal})
     return f"/?{urlencode(query)}#{urlencode({'token': token})}"

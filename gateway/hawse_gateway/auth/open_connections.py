@@ -11,7 +11,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.store.clock import Clock, Moment
 
-LONGEST: Final = 300.0  # s between checks of the clock, because timers stop while the machine is suspended
+LONGEST: Final = 300.0  # seconds between checks of the clock, because timers stop while the machine is suspended
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,17 +44,18 @@ class OpenConnections:
         """Create the table.
 
         Args:
-            clock: The clock that determines when credentials expire. Default: this machine's clock.
-            expiry: Returns when a credential expires, which can be later than when it was presented.
-            connections: Limits the connections and requests of each user, link and address. None disables the limit.
+            clock: The clock used to decide whether credentials have expired. Default: this machine's clock.
+            expiry: Returns when a credential expires, which can have been extended since it was presented.
+            connections: Limits the number of connections and requests per user, link and address. None disables the
+                limit.
         """
         self._held = connections or HeldLimit()
         self._clock = clock or Clock()
         self._expiry = expiry
-        self._open: dict[str, dict[OpenConnection, None]] = {}  # connections by the id of the credential, oldest first
+        self._open: dict[str, dict[OpenConnection, None]] = {}  # connections by credential id, oldest first
 
     def check(self, identity: Identity, address: str) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if a caller cannot open another connection or request."""
+        """Raise `HawseError` (`limit_exceeded`) if a caller has too many connections and requests to open another."""
         self._held.check(identity.principal, address)
 
     @contextmanager
@@ -97,7 +98,7 @@ class OpenConnections:
         return list(self._open.get(credential, {}))
 
     def _expire(self, connection: OpenConnection) -> list[asyncio.TimerHandle]:
-        """Start the timer that ends a connection. The list holds the current timer."""
+        """Start the timer that ends a connection. The current timer is kept in the list."""
         timers: list[asyncio.TimerHandle] = []
         expires = connection.identity.expires
         if expires is None:

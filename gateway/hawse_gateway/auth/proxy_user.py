@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-SCOPE_KEY: Final = "hawse.proxy_user"  # key of the user in the ASGI scope of requests from trusted proxies
+SCOPE_KEY: Final = "hawse.proxy_user"  # the user's key in the ASGI scope of requests from trusted proxies
 _PREFIX: Final = "login-proxy-"
 
 
@@ -13,7 +13,7 @@ class ProxyUser(NamedTuple):
 
     Attributes:
         id: The user's id at the proxy.
-        groups: The groups of the user.
+        groups: The user's groups.
     """
 
     id: str
@@ -21,7 +21,7 @@ class ProxyUser(NamedTuple):
 
 
 def login_id(user: ProxyUser) -> str:
-    """Return the id of a user's login."""
+    """Return the id of the user's login."""
     return _PREFIX + hashlib.sha256(user.id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

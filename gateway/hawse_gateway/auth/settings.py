@@ -1,4 +1,4 @@
-"""The settings for the gateway's names and allowed origins."""
+"""Settings for the gateway's names and allowed origins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 @dataclass(frozen=True, kw_only=True)
 class AccessSettings(FeatureSettings):
-    """The gateway's host names, and the origins whose pages can call it."""
+    """The gateway's host names, and the origins whose pages may call it."""
 
     hosts: Annotated[
         Sequence[str],

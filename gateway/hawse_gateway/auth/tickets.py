@@ -1,7 +1,7 @@
 """Tickets: single-use credentials for browsers, which cannot set the `Authorization` header of a WebSocket.
 
-A ticket is part of a URL, which can end up in logs. A ticket is therefore valid once, for 30 s, and only its hash is
-stored.
+A ticket is part of a URL, which can end up in logs. It can therefore be used only once, within 30 seconds, and only its
+hash is stored.
 """
 
 import hashlib
@@ -11,8 +11,8 @@ from typing import Final
 
 from hawse_gateway.auth.identity import Identity
 
-LIFETIME: Final = 30.0  # s
-OUTSTANDING: Final = 1024  # unused tickets, to bound memory
+LIFETIME: Final = 30.0  # seconds
+OUTSTANDING: Final = 1024  # maximum number of unused tickets, to bound memory
 TICKET_BYTES: Final = 32
 
 
@@ -21,15 +21,15 @@ class Tickets:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        # Expiry and caller, by hash. The order is the order of expiry, because all tickets have the same lifetime.
+        # Expiry time and caller by hash, in order of expiry because all tickets have the same lifetime.
         self._out: dict[bytes, tuple[float, Identity]] = {}
-        self._by_principal: dict[str, dict[bytes, None]] = {}  # hashes by the id of the principal
+        self._by_principal: dict[str, dict[bytes, None]] = {}  # hashes by principal id
 
     def issue(self, identity: Identity) -> str:
-        """Return a new ticket for `identity`.
+        """Create a ticket for `identity`.
 
-        At the limit, the principal with the most tickets loses its oldest one. One principal therefore cannot prevent
-        others from connecting.
+        At the limit, the principal with the most tickets loses its oldest one, so no principal can prevent others from
+        connecting.
         """
         self._forget_expired()
         if len(self._out) >= OUTSTANDING:
@@ -42,7 +42,7 @@ class Tickets:
         return ticket
 
     def take(self, ticket: str) -> Identity | None:
-        """Return the caller of a ticket and invalidate it. None if the ticket is unknown or expired."""
+        """Invalidate a ticket and return its caller, or None if the ticket is unknown or expired."""
         digest = _hash(ticket)
         if digest not in self._out:
             return None
@@ -67,5 +67,5 @@ class Tickets:
 
 
 def _hash(ticket: str) -> bytes:
-    """Return the hash of a ticket. The time of a lookup by hash does not reveal how much of a guess is right."""
+    """Return a ticket's hash. The time of a lookup by hash does not reveal how much of a guess is right."""
     return hashlib.sha256(ticket.encode("utf-8", "surrogatepass")).digest()

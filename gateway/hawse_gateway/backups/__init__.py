@@ -1,1 +1,1 @@
-"""Backups: archive stores, backup records, and the gateway's `backup.*` methods."""
+"""Backups: stores for archives, backup records, and the gateway's `backup.*` methods."""

@@ -1,7 +1,7 @@
 """Backup images for overlays: squashfs files on this machine's disk, built from archives on first use.
 
-The images are a cache of limited size. Mounted images and images in use are kept. Gateways on one machine can share the
-directory: a gateway holds a shared lock on an image while it uses it, and an exclusive lock while it deletes it.
+The images are a cache of limited size. Mounted images and images in use are kept. Gateways on the same machine can
+share the directory: a gateway holds a shared lock on an image while using it, and an exclusive lock while deleting it.
 """
 
 import asyncio
@@ -31,15 +31,15 @@ from hawse_gateway.core.cancellation import in_thread, kill_process, start_proce
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.backups.squashfs")
-OWNER: Final = 1000  # owner of the files: the user id of programs inside a sandbox
-PART: Final = ".part-"  # prefix of the name of an image being built
-REPORT: Final = 4 << 20  # bytes of the archive between two progress reports
-PLACES: Final = 2  # images built concurrently; building is CPU-bound
-UNPACKED: Final = 4  # maximum unpacked size including holes, in multiples of the limit for all images
-CPU_TIME: Final = 300  # s of CPU time for building an image, plus 1 s per CPU_RATE
+OWNER: Final = 1000  # owner of the files: the user id that programs have inside a sandbox
+PART: Final = ".part-"  # name prefix for images being built
+REPORT: Final = 4 << 20  # bytes of the archive to read between two progress reports
+PLACES: Final = 2  # maximum number of images built concurrently; building is CPU-bound
+UNPACKED: Final = 4  # maximum unpacked size including holes, as a multiple of the size limit for all images
+CPU_TIME: Final = 300  # seconds of CPU time for building an image, plus 1 second per CPU_RATE
 CPU_RATE: Final = 1 << 20  # bytes of the archive
 PRINTED_MAX: Final = 16 << 10  # bytes of the build process's output, for the operator
-MODE: Final = 0o444  # the image is served by a process of another user, which must not change it
+MODE: Final = 0o444  # the image is served by another user's process, which must not change it
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
@@ -51,10 +51,10 @@ class BackupImages:
     Args:
         root: The directory of the images, accessible only to the gateway's user. The name of an image is the id of its
             backup.
-        read: Yields the bytes of a backup's archive.
+        read: Yields the bytes in a backup's archive.
         mounted: Returns the ids of the mounted backups.
         size: The maximum total size of the images, in bytes.
-        keep_free: Bytes to leave free on the disk.
+        keep_free: The number of bytes to leave free on the disk.
         user_of: Returns the user for building a backup's image if the gateway runs as root.
     """
 
@@ -75,7 +75,7 @@ class BackupImages:
         self._keep_free = keep_free
         self._user_of = user_of
         self._turns = FairTurns(PLACES)
-        self._making: dict[str, asyncio.Event] = {}  # by backup id; set when building has ended
+        self._making: dict[str, asyncio.Event] = {}  # keyed by backup id; each is set when building has ended
 
     @asynccontextmanager
     async def held(self, info: BackupInfo, user: str, report: Report, moved: Moved) -> AsyncIterator[None]:
@@ -85,7 +85,7 @@ class BackupImages:
             info: The backup.
             user: The id of the user, for fair scheduling between users.
             report: Called with the progress.
-            moved: Called whenever a part of the archive was transferred.
+            moved: Called whenever part of the archive was transferred.
 
         Raises:
             HawseError: `unavailable` without mksquashfs, `io_error` if the archive is damaged, `no_space`, and
@@ -124,7 +124,7 @@ class BackupImages:
         await self._delete(backup)
 
     async def sweep(self, existing: Collection[str]) -> None:
-        """Delete partial images of killed gateways, and images of deleted backups that are not mounted.
+        """Delete partial images left by killed gateways, and unmounted images of deleted backups.
 
         Args:
             existing: The ids of all backups, including those being created.
@@ -134,7 +134,7 @@ class BackupImages:
                 await self._delete(name)
 
     async def _make(self, info: BackupInfo, path: Path, report: Report, moved: Moved) -> int | None:
-        """Build an image. Return a descriptor with a shared lock, or None if another gateway has deleted the image."""
+        """Build an image. Return its descriptor with a shared lock, or None if another gateway has deleted it."""
         program = squashfs.find()
         user = self._user_of(info.id) if os.getuid() == 0 else None
         with store_errors():
@@ -153,7 +153,7 @@ class BackupImages:
             with store_errors():
                 await in_thread(lambda: _commit(fd, part, path))
             await self._make_room(path)
-            kept = _lock(fd, fcntl.LOCK_SH)  # fails if another gateway has deleted the image between the two locks
+            kept = _lock(fd, fcntl.LOCK_SH)  # fails if another gateway deleted the image between the two locks
         except BaseException:
             part.unlink(missing_ok=True)
             os.close(fd)
@@ -165,7 +165,7 @@ class BackupImages:
         return fd
 
     async def _convert(self, info: BackupInfo, image: int, plan: ImagePlan, report: Report, moved: Moved) -> None:
-        """Send the archive to a process that builds the image, and verify its checksum."""
+        """Send the archive to a process that builds the image, and verify the archive's checksum."""
         process = await start_process(
             *PROGRAM,
             msgspec.json.encode(plan).decode(),
@@ -202,7 +202,7 @@ class BackupImages:
             raise HawseError("io_error", "the image of the backup could not be built", admitted="yes")
 
     async def _send(self, info: BackupInfo, pipe: asyncio.StreamWriter, report: Report, moved: Moved) -> str:
-        """Send the archive to the process. Return its SHA-256. The process has failed if it stops reading."""
+        """Send the archive to the process, and return its SHA-256. A process that stops reading has failed."""
         digest = hashlib.sha256()
         sent = reported = 0
         report(BackupProgress(phase="converting"))
@@ -225,7 +225,7 @@ class BackupImages:
         return digest.hexdigest()
 
     async def _make_room(self, new: Path) -> None:
-        """Delete least recently used images until the limits are met.
+        """Delete the least recently used images until the limits are met.
 
         Raises:
             HawseError: `limit_exceeded`. The new image is deleted in this case.
@@ -279,7 +279,7 @@ def _names(root: Path) -> list[str]:
 
 
 def _sizes(root: Path) -> list[tuple[float, int, str]]:
-    """Return the time of the last use, the size on disk in bytes, and the name of each image."""
+    """Return each image's time of last use, size on disk in bytes, and name."""
     found = []
     for name in _names(root):
         with suppress(FileNotFoundError):
@@ -308,11 +308,11 @@ def _create(root: Path, user: int | None) -> tuple[int, Path]:
             part.unlink(missing_ok=True)
             os.close(fd)
             raise
-        os.close(fd)  # another gateway is deleting the file, because it was not locked yet
+        os.close(fd)  # another gateway is deleting the file, which was not locked yet
 
 
 def _commit(fd: int, part: Path, path: Path) -> None:
-    """Make an image complete, durable and read-only."""
+    """Mark an image as complete, and make it durable and read-only."""
     os.fchown(fd, os.getuid(), os.getgid())
     os.fchmod(fd, MODE)
     os.fsync(fd)

@@ -37,26 +37,26 @@ from hawse_gateway.limits.in_progress import in_progress
 
 log = logging.getLogger(__name__)
 
-JOBS: Final = 16  # concurrent jobs; each uses the network and the disk
-JOBS_OF_EACH: Final = 4  # concurrent jobs per user
-JOBS_KEPT: Final = 4  # number of JOBS reserved for users without a job in progress
-RETRY_AFTER: Final = 10.0  # s
-RESUME_TIMEOUT: Final = 60.0  # s that a job with an idempotency key continues without a call
-SWEEP_INTERVAL: Final = 60.0  # s between two deletions of expired backups
+JOBS: Final = 16  # maximum number of concurrent jobs; each uses the network and the disk
+JOBS_OF_EACH: Final = 4  # maximum number of concurrent jobs per user
+JOBS_KEPT: Final = 4  # how many of JOBS are reserved for users with no job in progress
+RETRY_AFTER: Final = 10.0  # seconds
+RESUME_TIMEOUT: Final = 60.0  # seconds that a job with an idempotency key continues without a call
+SWEEP_INTERVAL: Final = 60.0  # seconds between two deletions of expired backups
 
 Work = Callable[[Report], Awaitable[BackupInfo | BackupRestoreResult]]
 Job = SharedWork[BackupProgress]
 
 
 class BackupMethods:
-    """The methods.
+    """Handles calls of `backup.*`.
 
     Args:
         transfers: Creates, restores and deletes backups.
         records: The rows.
-        tasks: The parent of the jobs.
+        tasks: The task group that runs the jobs.
         space: The limits of users. None uses the defaults.
-        resume_timeout: Seconds that a job with an idempotency key continues without a call.
+        resume_timeout: How many seconds a job with an idempotency key continues without a call.
     """
 
     def __init__(
@@ -74,13 +74,13 @@ class BackupMethods:
         self._space = space or BackupSpace(records)
         self._resume_timeout = resume_timeout
         self._idempotency = IdempotencyTable()
-        self._creating: Counter[str] = Counter()  # number of creations in progress, by user
+        self._creating: Counter[str] = Counter()  # number of backups being created, by user
         self._jobs: set[Job] = set()
         self._slots: Counter[str] = Counter()  # number of jobs in progress, by user
         self._keyed: WeakValueDictionary[str, Job] = WeakValueDictionary()
 
     async def close(self) -> None:
-        """Cancel all jobs and wait until they have ended."""
+        """Cancel all jobs, and wait for them to end."""
         tasks = [job.task for job in self._jobs]
         for job in self._jobs:
             job.cancel()
@@ -93,7 +93,7 @@ class BackupMethods:
             try:
                 with cancellation_kept():
                     await self._transfers.sweep()
-            except Exception as error:  # after any error, the next attempt can succeed
+            except Exception as error:  # whatever the error, the next attempt can succeed
                 log.warning("! backups: %r", error)
             await asyncio.sleep(SWEEP_INTERVAL)
 
@@ -120,7 +120,7 @@ class BackupMethods:
         await self._records.get(snapshot, caller)
 
     async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
-        """Replace a sandbox's workspace with the contents of a backup of any directory."""
+        """Replace a sandbox's workspace with a backup's contents. The backup can be of any directory."""
         record = await self._records.get(snapshot, caller)
         params = BackupRestore(backup=snapshot, sandbox=sandbox, path=".")
         with self._slot(caller):
@@ -193,7 +193,7 @@ class BackupMethods:
 
     @contextmanager
     def _slot(self, caller: Principal) -> Iterator[None]:
-        """Count a job while the `with` block runs. Raises `HawseError` (`capacity_exceeded`) if there are too many."""
+        """Count a job while the `with` block runs. Raises `HawseError` (`capacity_exceeded`) for too many jobs."""
         own, free = self._slots[caller.id], JOBS - self._slots.total()
         if own >= JOBS_OF_EACH:
             raise _busy(f"{caller.id!r} has reached the limit of {own} backups and restores in progress")

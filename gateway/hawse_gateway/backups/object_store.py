@@ -20,14 +20,14 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-PART: Final = 8 << 20  # bytes per part; an upload can have 10,000 parts, which are 80 GB
+PART: Final = 8 << 20  # bytes per part; an upload can have 10,000 parts, or 80 GB
 PARTS_AT_ONCE: Final = 2
 BLOCK: Final = 1 << 20  # bytes per read
 RETRIES: Final = 4  # retries per request
-RETRY_TIME: Final = 20.0  # maximum time for retries of a request, in s
-REQUEST_TIME: Final = 60.0  # s per request, enough for one part over a slow line
-ABORT_TIME: Final = 10.0  # s for the store to abort an upload
-TEXT_MAX: Final = 300  # characters of the store's error message in the log
+RETRY_TIME: Final = 20.0  # maximum time for retrying a request, in seconds
+REQUEST_TIME: Final = 60.0  # seconds per request; long enough to transfer one part over a slow line
+ABORT_TIME: Final = 10.0  # seconds for the store to abort an upload
+TEXT_MAX: Final = 300  # maximum number of characters of the store's error message in the log
 _REFUSED: Final = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError, exceptions.NotFoundError)
 
 
@@ -36,11 +36,11 @@ class ObjectStore:
 
     Args:
         url: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
-        environment: Variables with the credentials. Default: this process's environment.
-        retry_time: The total time of retries per request, in seconds.
+        environment: Environment variables with the credentials. Default: this process's environment.
+        retry_time: The maximum time for retrying a request, in seconds.
 
     Raises:
-        ValueError: The URL or a variable is invalid.
+        ValueError: The URL or an environment variable is invalid.
     """
 
     def __init__(self, url: str, environment: dict[str, str] | None = None, *, retry_time: float = RETRY_TIME) -> None:
@@ -72,21 +72,21 @@ class ObjectStore:
 
     @asynccontextmanager
     async def writing(self, id: str) -> AsyncIterator["Upload"]:
-        """Write an archive, as defined by `BackupStore.writing`."""
+        """Write an archive (see `BackupStore.writing`)."""
         failure: BaseException | None = None
         async with asyncio.TaskGroup() as tasks:
             upload = Upload()
             tasks.create_task(upload.run(self._store, id), name=f"upload {id}")
             try:
                 yield upload
-            except BaseException as error:  # raised outside the task group, which would wrap it
+            except BaseException as error:  # raised outside the task group, which would wrap the error
                 failure = error
             await upload.abandon()
         if failure is not None:
             raise failure
 
     async def read(self, id: str) -> AsyncGenerator[bytes, None]:
-        """Read an archive, as defined by `BackupStore.read`."""
+        """Read an archive (see `BackupStore.read`)."""
         with _errors():
             found = await obstore.get_async(self._store, id)
             blocks = aiter(found.stream(min_chunk_size=BLOCK))
@@ -107,14 +107,14 @@ class ObjectStore:
 
 
 class _AbandonedError(Exception):
-    """Raised by the source of an abandoned upload to make obstore abort the upload."""
+    """Raised by the data source of an abandoned upload to make obstore abort the upload."""
 
 
 class Upload:
     """The `BackupWriter` of an object store, which passes blocks to an upload task."""
 
     def __init__(self) -> None:
-        self._block: bytes | None = None  # blocks waiting for the upload
+        self._block: bytes | None = None  # blocks waiting to be uploaded
         self._complete = False
         self._abandoned = False
         self._ended = False
@@ -133,7 +133,7 @@ class Upload:
         self._check()
 
     async def abandon(self) -> None:
-        """Wait until the upload has ended. Abort the upload if it was not committed."""
+        """Wait for the upload to end. Abort it if it was not committed."""
         await self._set(abandoned=True)
         try:
             async with asyncio.timeout(ABORT_TIME), self._changed:
@@ -185,9 +185,9 @@ class Upload:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Convert an error of the store to `HawseError`, with the code `io_error` if a retry cannot succeed.
+    """Convert an error from the store to a `HawseError`, with the code `io_error` if a retry cannot succeed.
 
-    The store's message is only logged for the operator, because it can contain host names, keys and requests.
+    The store's message is only logged for the operator, because it may contain host names, keys and requests.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Restores backups without copying, by mounting an image of the backup below a writable layer."""
+"""Restores backups without copying, by mounting an image of each backup below a writable layer."""
 
 import errno
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from hawse.wire import HawseError, Principal
 from hawse_gateway.backups import squashfs
 from hawse_gateway.backups.images import BackupImages, Moved, Report
 
-_DAMAGED: Final = (errno.ECONNABORTED, errno.ENOTCONN, errno.EIO)  # error code if squashfuse rejects an image
+_DAMAGED: Final = (errno.ECONNABORTED, errno.ENOTCONN, errno.EIO)  # error numbers if squashfuse rejects an image
 
 
 class Mounts(Protocol):
@@ -26,7 +26,7 @@ class BackupOverlays:
     """Creates overlays and their images.
 
     Args:
-        images: The images.
+        images: The backup images.
         mounts: Mounts the overlays.
     """
 
@@ -50,14 +50,14 @@ class BackupOverlays:
 
         Args:
             info: The backup.
-            sandbox: The sandbox, where the caller has the right `operate`.
+            sandbox: The sandbox. The caller must have the right `operate` for it.
             path: The directory.
             caller: The owner of the mount.
             report: Called with the progress.
-            moved: Called whenever a part of the archive was transferred.
+            moved: Called whenever part of the archive was transferred.
 
         Raises:
-            HawseError: The errors of `BackupImages.held` and `Mounts.create_overlay`.
+            HawseError: The same errors as `BackupImages.held` and `Mounts.create_overlay`.
         """
         self.check()
         image = self._images.held(info, caller.id, report, moved)
@@ -65,7 +65,7 @@ class BackupOverlays:
             mount = await self._mounts.create_overlay(info.id, sandbox, path, caller, image)
         except HawseError as error:
             if isinstance(error.details, dict) and error.details.get("errno") in _DAMAGED:
-                await self._images.discard(info.id)  # the next restore builds a new image
+                await self._images.discard(info.id)  # the next restore then builds a new image
                 raise HawseError(
                     "io_error", "the image of the backup was damaged: try again", admitted="yes"
                 ) from error
@@ -77,7 +77,7 @@ class BackupOverlays:
         await self._images.discard(backup)
 
     async def sweep(self, existing: Collection[str]) -> None:
-        """Delete unneeded images. `existing` contains the ids of all backups."""
+        """Delete images that are no longer needed. `existing` contains the ids of all backups."""
         await self._images.sweep(existing)
 
 

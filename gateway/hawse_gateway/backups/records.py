@@ -1,4 +1,4 @@
-"""The rows of backups in the store, which several gateways can share."""
+"""The database rows of backups, in a store that several gateways can share."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ from hawse_gateway.store.clock import Clock, Moment
 log = logging.getLogger(__name__)
 
 TABLE: Final = "backups"
-LEASE: Final = 60.0  # s before another gateway deletes an unfinished backup of a killed gateway
+LEASE: Final = 60.0  # seconds until other gateways delete an unfinished backup of a gateway that was killed
 
 
 class BackupRecord(msgspec.Struct, kw_only=True):
@@ -36,7 +36,7 @@ class BackupRecord(msgspec.Struct, kw_only=True):
 
     Attributes:
         info: The backup's description.
-        begun: When its creation started.
+        begun: When its creation was started.
         expires: When it expires. None means never.
         ready: Whether its archive is complete.
         reserved: Bytes reserved for its archive while it is being written.
@@ -50,7 +50,7 @@ class BackupRecord(msgspec.Struct, kw_only=True):
 
     @property
     def used(self) -> int:
-        """The size of the backup for the limits, in bytes."""
+        """The backup's size in bytes that counts toward limits."""
         return self.info.size if self.ready else self.reserved
 
 
@@ -59,13 +59,13 @@ class BackupRecords:
 
     Args:
         store: The store.
-        clock: The clock that determines when backups expire. Default: this machine's clock.
-        lease: The duration of the lease of a gateway that creates a backup, in seconds. The gateway renews the lease.
+        clock: The clock used to decide whether backups have expired. Default: this machine's clock.
+        lease: How long a gateway's lease on a backup it is creating lasts, in seconds. The gateway renews the lease.
     """
 
     def __init__(self, store: Store, clock: Clock | None = None, *, lease: float = LEASE) -> None:
         self._store = store
-        self._holder = secrets.token_hex(8)  # the name of this gateway in leases
+        self._holder = secrets.token_hex(8)  # this gateway's name in leases
         self._lease = lease
         self.clock = clock or Clock()
 
@@ -74,9 +74,7 @@ class BackupRecords:
 
     @asynccontextmanager
     async def creating(self, record: BackupRecord) -> AsyncIterator[None]:
-        """Add the row of a backup, and hold its lease while the `async with` block creates the backup (see
-        `abandoned`).
-        """
+        """Add a backup's row, and hold a lease on it while the `async with` block creates the backup."""
         with store_errors_unavailable():
             lease = await self._store.acquire(_lease_of(record), self._holder, self._lease)
         if lease is None:
@@ -87,7 +85,7 @@ class BackupRecords:
             try:
                 await self.add(record)
                 yield
-            except BaseException as error:  # raised outside the group, which would wrap it
+            except BaseException as error:  # raised outside the task group, which would wrap the error
                 failure = error
             renewing.cancel()
         with suppress(StoreError):  # the lease will expire
@@ -96,9 +94,9 @@ class BackupRecords:
             raise failure
 
     async def abandoned(self, record: BackupRecord) -> bool:
-        """Return whether the gateway that created a backup died before completing it.
+        """Return whether the gateway that was creating a backup died before completing it.
 
-        In this case, the lease of the backup is free. With a single gateway, a restart drops all leases. With several
+        In this case, the backup's lease is free: a single gateway drops all leases when restarted, and with several
         gateways, the lease expires.
         """
         if record.ready:
@@ -122,7 +120,7 @@ class BackupRecords:
                 log.warning("! %s: %s", lease.name, error)
 
     async def update(self, record: BackupRecord) -> None:
-        """Update the row of a backup. Raises `HawseError` (`cancelled`) if the backup was deleted."""
+        """Update a backup's row. Raises `HawseError` (`cancelled`) if the backup was deleted."""
         with store_errors_unavailable():
             row = await self._store.get(TABLE, record.info.id)
         if row is None:
@@ -133,7 +131,7 @@ class BackupRecords:
             raise HawseError("cancelled", "the backup was deleted in the meantime", admitted="yes") from None
 
     async def get(self, id: str, caller: Principal) -> BackupRecord:
-        """Return a complete backup. Raises `HawseError` (`not_found`) if the caller may not use it."""
+        """Return a complete backup. Raises `HawseError` (`not_found`) if there is none that the caller may use."""
         with store_errors_unavailable():
             row = await self._store.get(TABLE, id)
         record = None if row is None else _decoded(id, row)
@@ -142,7 +140,7 @@ class BackupRecords:
         return record
 
     async def all(self) -> Mapping[str, BackupRecord]:
-        """Return all rows by id. Rows that cannot be decoded, for example from a newer version, are skipped."""
+        """Return all rows, keyed by id. Rows that cannot be decoded, for example from a newer version, are skipped."""
         with store_errors_unavailable():
             rows = await self._store.rows(TABLE)
         found = {id: _decoded(id, row) for id, row in rows.items()}
@@ -182,8 +180,8 @@ def _decoded(id: str, row: Row) -> BackupRecord | None:
 def may_use(caller: Principal, backup: BackupInfo) -> bool:
     """Return whether a caller may read, restore and delete a backup.
 
-    The backup's creator may do so, and callers with the right to operate its sandbox. Owning a sandbox with this id is
-    not sufficient, because the id can be reused.
+    The backup's creator may do so, and so may callers with the right to operate its sandbox. Owning a sandbox with this
+    id isn't enough, because the id can be reused.
     """
     own = backup.owner == caller.id
     return own or allows(in_sandbox(caller.rights, backup.sandbox, own=False), OPERATE)

@@ -1,17 +1,17 @@
-"""The settings for backups."""
+"""Settings for backups."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
-OF_ALL: Final = 100 << 30  # default limit for all backups, in bytes
-OF_IMAGES: Final = 20 << 30  # default limit for overlay images, in bytes
+OF_ALL: Final = 100 << 30  # default maximum size of all backups, in bytes
+OF_IMAGES: Final = 20 << 30  # default maximum size of all overlay images, in bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class BackupSettings(FeatureSettings):
-    """The store for backups, and the maximum sizes in bytes."""
+    """The store for backups, and maximum sizes in bytes."""
 
     backups: Annotated[
         str | None,

@@ -1,8 +1,8 @@
-"""Limits the size and number of backups, per user and in total.
+"""Limits how many backups there are and how large they are, per user and in total.
 
 While a backup is being written, its row contains a reservation. The gateway writes the reservation first and then reads
-all rows. Gateways that share a store therefore never exceed a limit together: if two reserve space at the same time,
-the later one sees both reservations.
+all rows. Gateways that share a store therefore never exceed a limit together: if two of them reserve space at the same
+time, the later one sees both reservations.
 """
 
 from collections.abc import Iterable
@@ -15,21 +15,21 @@ from hawse_gateway.backups.records import BackupRecord, BackupRecords
 from hawse_gateway.backups.settings import OF_ALL
 from hawse_gateway.limits.quotas import limit_exceeded
 
-STEP_MIN: Final = 16 << 20  # minimum and maximum bytes of a reservation, since each reservation writes a row
+STEP_MIN: Final = 16 << 20  # minimum and maximum size of a reservation in bytes; each reservation writes a row
 STEP_MAX: Final = 256 << 20
-STEP_LAST: Final = 1 << 20  # minimum when little space is left, which other backups may need
-OF_EACH_USER: Final = 10 << 30  # default bytes of a user's backups
-BACKUPS_OF_EACH_USER: Final = 1000  # default number of a user's backups
+STEP_LAST: Final = 1 << 20  # minimum when there is little space left, which other backups may need
+OF_EACH_USER: Final = 10 << 30  # default maximum size of a user's backups, in bytes
+BACKUPS_OF_EACH_USER: Final = 1000  # default maximum number of backups per user
 
 
 class BackupSpace:
-    """The limits on backups. Only the total applies to users with every right.
+    """The limits on backups. For users with every right, only the total applies.
 
     Args:
         records: The rows.
         total: The maximum size of all backups, in bytes.
-        each: The maximum size of each user's backups, in bytes.
-        count: The maximum number of backups of each user.
+        each: The maximum total size of each user's backups, in bytes.
+        count: The maximum number of backups per user.
     """
 
     def __init__(
@@ -57,7 +57,9 @@ class BackupSpace:
         )
 
     async def check_count(self, caller: Principal, creating: int) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups, including `creating` in progress."""
+        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups, counting `creating` that are in
+        progress.
+        """
         if ALL in caller.rights:
             return
         records = (await self._records.all()).values()
@@ -66,12 +68,12 @@ class BackupSpace:
             raise limit_exceeded(f"the user {caller.id!r} has reached the limit of {self._count} backups: delete one")
 
     async def reserve(self, record: BackupRecord, caller: Principal, size: int) -> None:
-        """Reserve space for the `size` bytes of an archive so far, and for further bytes if available.
+        """Reserve space for the `size` bytes written to an archive so far, and for more bytes if available.
 
         Args:
             record: The row of the backup, which is updated.
             caller: The user who creates it.
-            size: Bytes.
+            size: The number of bytes written so far.
 
         Raises:
             HawseError: `limit_exceeded`.
@@ -85,12 +87,12 @@ class BackupSpace:
                 record.reserved = wanted
                 await self._records.update(record)
                 room, full = await self._room(record, caller)
-                if room >= wanted:  # no other backup has reserved the space
+                if room >= wanted:  # no other backup has reserved this space
                     return
         raise limit_exceeded(f"{full}: delete some backups")
 
     async def _room(self, record: BackupRecord, caller: Principal) -> tuple[int, str]:
-        """Return the available bytes for a backup, and the message for exceeding them."""
+        """Return the number of bytes available for a backup, and the error message for exceeding it."""
         others = [other for id, other in (await self._records.all()).items() if id != record.info.id]
         room = self._total - _sum(others), f"the backups of this gateway would exceed {self._total} bytes"
         if ALL in caller.rights:

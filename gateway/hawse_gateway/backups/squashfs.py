@@ -1,7 +1,7 @@
 """`python -m hawse_gateway.backups.squashfs`: builds a squashfs image from an archive on standard input.
 
 Programs in a sandbox control the contents of the archive, so this process confines itself and mksquashfs before it
-reads the first byte. All entries get the same owner, the user of a sandbox's programs.
+reads the first byte. All entries get the same owner: the user that runs the sandbox's programs.
 """
 
 import gzip
@@ -27,21 +27,21 @@ from hawse_gateway.core.confinement import confine, die_with
 
 IMAGE_FD: Final = 100  # descriptor of the image, an empty file
 SYSTEM: Final = "/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin"
-BLOCK: Final = 256 << 10  # bytes per read of the archive
-HEAD: Final = 1 << 20  # bytes at the start of the archive that are parsed for its first entry
-MODE: Final = 0o755  # mode of the top directory if the archive does not contain it
+BLOCK: Final = 256 << 10  # bytes to read from the archive at once
+HEAD: Final = 1 << 20  # number of bytes at the start of the archive that are searched for its first entry
+MODE: Final = 0o755  # mode of the top directory if the archive does not contain that directory
 LEVEL: Final = 3  # zstd level; mksquashfs's default of 15 is ten times slower and saves a few percent
-MEMORY: Final = 1 << 30  # bytes of address space of each process
-QUEUES: Final = "128M"  # part of MEMORY for mksquashfs's queues
-PROCESSORS: Final = 2  # threads of mksquashfs; each has separate buffers
-LINE_MAX: Final = 1000  # bytes of a line of mksquashfs's output
-LINES_KEPT: Final = 10  # last lines to keep, which fit into a pipe
-TOO_LARGE: Final = 3  # exit code for an archive whose unpacked size is too large
-NICENESS: Final = 5  # lower priority than other users' calls
+MEMORY: Final = 1 << 30  # maximum size of each process's address space, in bytes
+QUEUES: Final = "128M"  # the part of MEMORY available for mksquashfs's queues
+PROCESSORS: Final = 2  # number of mksquashfs threads; each has separate buffers
+LINE_MAX: Final = 1000  # maximum length of a line of mksquashfs's output, in bytes
+LINES_KEPT: Final = 10  # number of last lines to keep, which fit into a pipe
+TOO_LARGE: Final = 3  # exit code if the unpacked archive would be too large
+NICENESS: Final = 5  # lower priority than for other users' calls
 
 
 class ImagePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The input of the process.
+    """The input for the process.
 
     Attributes:
         program: The path of mksquashfs.
@@ -50,7 +50,7 @@ class ImagePlan(msgspec.Struct, frozen=True, kw_only=True):
         size: The maximum size of the image in bytes.
         unpacked: The maximum unpacked size of the archive in bytes, including holes in files.
         cpu: The maximum CPU time of each process, in seconds.
-        user: The user and group to switch to if run as root. None keeps the current user.
+        user: The user and group to switch to if running as root. None keeps the current user.
     """
 
     program: str
@@ -79,7 +79,7 @@ def main() -> int:
     plan = msgspec.json.decode(sys.argv[1], type=ImagePlan)
     os.dup2(int(sys.argv[2]), IMAGE_FD)
     os.nice(NICENESS)
-    zstd.is_available()  # load the library now, because it cannot be loaded after `confine`
+    zstd.is_available()  # load the library now, because that's impossible after `confine`
     confine(user=plan.user, memory=MEMORY, file_size=plan.size, cpu=plan.cpu, write=[IMAGE_FD])
     try:
         return _make(plan)
@@ -114,7 +114,7 @@ def _make(plan: ImagePlan) -> int:
                 for block in blocks:
                     pipe.write(block)
         except BrokenPipeError:
-            pass  # mksquashfs prints the reason
+            pass  # mksquashfs prints why it failed
         except BaseException:
             child.kill()
             raise
@@ -128,11 +128,11 @@ def _make(plan: ImagePlan) -> int:
 
 
 class _TooLargeError(Exception):
-    """The unpacked size of the archive is too large."""
+    """The unpacked archive would be too large."""
 
 
 def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
-    """Yield an archive unchanged. Raises `_TooLargeError` if its contents exceed `most` bytes."""
+    """Yield an archive unchanged. Raises `_TooLargeError` if its unpacked contents exceed `most` bytes."""
     sizes = TarSizes()
     for block in blocks:
         sizes.feed(block)
@@ -142,14 +142,14 @@ def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
 
 
 def _read_tail(pipe: IO[bytes], tail: list[bytes]) -> None:
-    """Read all output of mksquashfs, which can have a line for each entry, and keep the last lines."""
+    """Read all of mksquashfs's output, which can have a line for each entry, and keep only the last lines."""
     for line in iter(lambda: pipe.readline(LINE_MAX), b""):
         tail.append(line)
         del tail[:-LINES_KEPT]
 
 
 def arguments(plan: ImagePlan, mode: int) -> list[str]:
-    """Return the command that reads a tar from standard input. `mode` is the mode of the top directory."""
+    """Return the command for reading a tar from standard input. `mode` is the mode for the top directory."""
     owner = str(plan.owner)
     return [
         *(plan.program, "-", f"/proc/self/fd/{IMAGE_FD}", "-tar", "-noappend", "-no-recovery", "-exit-on-error"),
@@ -176,7 +176,7 @@ def decompressed(archive: IO[bytes], format: BackupFormat) -> Iterator[bytes]:
 
 
 def top_mode(head: bytes) -> int:
-    """Return the mode of the top directory in an archive that starts with `head`. mksquashfs ignores its entry."""
+    """Return the top directory's mode in an archive that starts with `head`. mksquashfs ignores that entry."""
     try:
         with tarfile.open(fileobj=io.BytesIO(head), mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
             first = tar.next()

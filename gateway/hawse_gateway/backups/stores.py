@@ -13,8 +13,8 @@ from hawse.wire import HawseError
 from hawse_gateway.core.cancellation import in_thread
 
 BLOCK: Final = 1 << 20  # bytes per read
-KEEP_FREE: Final = 512 << 20  # bytes to leave free on the disk, which the gateway needs for rows and logs
-PART: Final = ".part"  # suffix of the names of incomplete archives
+KEEP_FREE: Final = 512 << 20  # bytes to leave free on the disk, because the gateway needs space for rows and logs
+PART: Final = ".part"  # name suffix for incomplete archives
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -32,19 +32,19 @@ class BackupStore(Protocol):
     """Stores archives by backup id. Methods raise `HawseError`: `no_space` or `unavailable`."""
 
     def writing(self, id: str) -> AbstractAsyncContextManager[BackupWriter]:
-        """Write an archive in the `async with` block. Unless it is committed, it is removed at the end of the block."""
+        """Write an archive in the `async with` block. If it isn't committed, it is removed at the end of the block."""
         ...
 
     def read(self, id: str) -> AsyncGenerator[bytes, None]:
-        """Yield the bytes of an archive. Raises `HawseError` (`io_error`) if the archive does not exist."""
+        """Yield an archive's bytes. Raises `HawseError` (`io_error`) if the archive does not exist."""
         ...
 
     async def delete(self, id: str) -> None:
-        """Delete a complete or incomplete archive. Has no effect if it does not exist."""
+        """Delete an archive, even an incomplete one. Has no effect if it does not exist."""
 
 
 def open_store(place: str) -> BackupStore:
-    """Return the store at `s3://BUCKET/PREFIX` or at the path of a directory.
+    """Return the store for a URL `s3://BUCKET/PREFIX` or for the path of a directory.
 
     Raises:
         ValueError: The URL is invalid.
@@ -61,7 +61,7 @@ def open_store(place: str) -> BackupStore:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Convert an `OSError` of a store to `HawseError`."""
+    """Convert an `OSError` from a store to a `HawseError`."""
     try:
         yield
     except FileNotFoundError as error:
@@ -73,10 +73,10 @@ def store_errors() -> Iterator[None]:
 
 
 class DirectoryStore:
-    """A directory with one file per archive. It is created on first use, with access only for its owner.
+    """A directory with one file per archive. It is created on first use and accessible only to its owner.
 
     Args:
-        directory: Its path.
+        directory: The path of the directory.
         keep_free: Bytes to leave free on the disk.
     """
 

@@ -1,16 +1,16 @@
-"""Computes the unpacked size of a tar archive from its headers, while the archive is streamed.
+"""Computes a tar archive's unpacked size from its headers while the archive is streamed.
 
-A tar of 864 bytes can contain 50 sparse files of 1 TiB each, and unpacking has to read all their zeros. This module
-supports ustar, pax and GNU headers, and sparse files of GNU tar and pax. It ignores data that is not a tar. The
-unpacking program reports such data.
+An 864-byte tar can contain 50 sparse files of 1 TiB each, and unpacking it means reading all their zeros. This module
+supports ustar, pax and GNU headers, and the sparse files of GNU tar and pax. It ignores anything that isn't a tar,
+because the unpacking program will report it.
 """
 
 from typing import Final
 
-RECORD: Final = 512  # bytes of a header; the data of an entry is padded to a multiple of this size
-PAX_MAX: Final = 1 << 20  # maximum bytes of an entry's pax header
+RECORD: Final = 512  # size of a header in bytes; an entry's data is padded to a multiple of this size
+PAX_MAX: Final = 1 << 20  # maximum size of an entry's pax header, in bytes
 _PAX: Final = (b"x", b"g", b"X")
-_SPARSE: Final = b"S"  # type of GNU tar's sparse files
+_SPARSE: Final = b"S"  # entry type for GNU tar's sparse files
 _SIZE: Final = b"size"
 _REAL: Final = (b"GNU.sparse.realsize", b"GNU.sparse.size")
 
@@ -19,17 +19,17 @@ class TarSizes:
     """Computes the unpacked size of the archive that is passed to `feed`.
 
     Attributes:
-        total: The size of the archive so far in bytes, including holes in files.
+        total: The unpacked size in bytes so far, including holes in files.
     """
 
     def __init__(self) -> None:
         self.total = 0
-        self._rest = b""  # the start of an incomplete record or pax header
-        self._skip = 0  # bytes until the next header
-        self._pax = 0  # bytes of the next pax header including padding; 0 if an entry's header is next
-        self._extended = False  # whether more of a sparse file's map follows
-        self._after_map = 0  # bytes of data after the map
-        self._real: int | None = None  # size of the next entry, from a pax header
+        self._rest = b""  # the beginning of an incomplete record or pax header
+        self._skip = 0  # number of bytes until the next header
+        self._pax = 0  # size of the next pax header including padding; 0 if an entry's header is next
+        self._extended = False  # whether a sparse file's map continues in the next record
+        self._after_map = 0  # number of data bytes after the map
+        self._real: int | None = None  # the next entry's size according to a pax header
         self._size: int | None = None
 
     def feed(self, block: bytes) -> None:
@@ -71,7 +71,7 @@ class TarSizes:
         elif self._real is not None:
             self.total += max(0, self._real - size)
         self._skip = data
-        if kind not in b"KL":  # long name of the next entry
+        if kind not in b"KL":  # the next entry's long name
             self._real = self._size = None
 
     def _read_map(self, record: bytes) -> None:
@@ -80,8 +80,7 @@ class TarSizes:
             self._skip = self._after_map
 
     def _read_pax(self, header: bytes) -> None:
-        """Read the records `LENGTH NAME=VALUE\
-        `. The last one with a given name counts."""
+        """Read the lines `LENGTH NAME=VALUE`. If a name occurs more than once, the last line counts."""
         at = 0
         while (space := header.find(b" ", at, at + 20)) > 0 and header[at:space].isdigit():
             length = int(header[at:space])
@@ -97,7 +96,7 @@ class TarSizes:
 
 
 def _number(field: bytes) -> int:
-    """Return a number in a header: octal digits or, if the first bit is set, a binary integer."""
+    """Return a number from a header. It is in octal digits or, if the first bit is set, a binary integer."""
     if field[0] & 0x80:
         return int.from_bytes(bytes([field[0] & 0x7F]) + field[1:]) if field[0] == 0x80 else 0
     try:

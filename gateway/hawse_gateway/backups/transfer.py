@@ -35,11 +35,11 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 log = logging.getLogger(__name__)
 
-ATTEMPTS: Final = 3  # attempts of a transfer whose link to the sandbox is lost
-CLEANUP_TIMEOUT: Final = 10.0  # s to clean up after a failed transfer
-PROGRESS_BYTES: Final = 4 << 20  # bytes between two progress reports
-STALL_TIMEOUT: Final = 300.0  # s without a byte or an event; removing the old tree can take long
-WORK_TIMEOUT: Final = 12 * 3600.0  # s for a whole transfer, because a sandbox could send an occasional byte forever
+ATTEMPTS: Final = 3  # maximum number of attempts if the link to the sandbox is lost during a transfer
+CLEANUP_TIMEOUT: Final = 10.0  # seconds for cleaning up after a failed transfer
+PROGRESS_BYTES: Final = 4 << 20  # bytes to transfer between two progress reports
+STALL_TIMEOUT: Final = 300.0  # maximum seconds without a byte or event; removing the old tree can take long
+WORK_TIMEOUT: Final = 12 * 3600.0  # maximum seconds for a transfer; a sandbox could send an occasional byte forever
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
@@ -57,12 +57,12 @@ class BackupTransfers:
 
     Args:
         links: The links to sandboxes.
-        store: The store of the archives.
-        records: The rows.
+        store: The store for the archives.
+        records: The rows of backups.
         owns: Returns whether a caller owns a sandbox.
         space: The limits on backups. None uses the defaults.
         overlays: Restores backups as overlays. None disables overlays.
-        stall_timeout: Seconds without a byte or an event before a transfer fails.
+        stall_timeout: How long a transfer can go without a byte or event before it fails, in seconds.
         work_timeout: The maximum duration of a transfer, in seconds.
     """
 
@@ -92,7 +92,7 @@ class BackupTransfers:
 
         Raises:
             HawseError: `limit_exceeded` if the backup is too large, `deadline_exceeded` if the transfer stalls,
-                `io_error` if the sandbox violates the protocol, or an error of the sandbox or the store.
+                `io_error` if the sandbox violates the protocol, or an error from the sandbox or the store.
         """
         overlays = self._needed() if params.overlay else None
         now = self._records.clock.now()
@@ -127,7 +127,8 @@ class BackupTransfers:
         """Restore a backup. After a failure or cancellation, the sandbox is unchanged.
 
         Raises:
-            HawseError: `not_found` or `forbidden` if the caller may not operate the sandbox, or an error of `create`.
+            HawseError: `not_found` or `forbidden` if the caller may not operate the sandbox, or any error that `create`
+                raises.
         """
         sandbox = params.sandbox or record.info.sandbox
         check(principal_in(caller, sandbox, own=self._owns(caller, sandbox)), OPERATE)
@@ -147,9 +148,9 @@ class BackupTransfers:
             await self._overlays.discard(id)
 
     async def sweep(self) -> None:
-        """Delete expired backups, unfinished backups of killed gateways, and unneeded images.
+        """Delete expired backups, unfinished backups of gateways that were killed, and images no longer needed.
 
-        Failures are retried by the next call.
+        Failed deletions are retried by the next call.
         """
         for id, record in (await self._records.all()).items():
             try:
@@ -162,7 +163,7 @@ class BackupTransfers:
             await self._overlays.sweep((await self._records.all()).keys())
 
     def _needed(self) -> BackupOverlays:
-        """Return the overlays. Raises `HawseError` (`unavailable`) if they are not available."""
+        """Return the overlays. Raises `HawseError` (`unavailable`) if overlays are disabled."""
         if self._overlays is None:
             raise no_overlays()
         self._overlays.check()
@@ -170,7 +171,7 @@ class BackupTransfers:
 
     @asynccontextmanager
     async def _watched(self) -> AsyncIterator[Moved]:
-        """Yield a function to call for each byte and event. The block is cancelled after `stall_timeout` without a
+        """Yield a function to call for all data and events. The block is cancelled after `stall_timeout` without a
         call.
 
         Raises:
@@ -191,7 +192,7 @@ class BackupTransfers:
             if not stalled.expired():
                 raise
             text = f"no data was transferred for {self._stall_timeout:g} s"
-            if stalled.when() == end:  # not compared with the loop's clock, which can be slightly behind its timers
+            if stalled.when() == end:  # the loop's clock can be slightly behind its timers
                 text = f"it took longer than {self._work_timeout:g} s"
             raise HawseError("deadline_exceeded", f"the transfer was aborted: {text}", admitted="yes") from None
 
@@ -201,7 +202,7 @@ class BackupTransfers:
         source = BackupPack(
             path=params.path, exclude=params.exclude, gitignore=params.gitignore, compression=params.compression
         )
-        report(BackupProgress(phase="packing"))  # the sandbox reports no progress for a small directory
+        report(BackupProgress(phase="packing"))  # sandboxes don't report progress for small directories
         digest, size = hashlib.sha256(), 0
         link = self._links.get(params.sandbox)
         async with (
@@ -286,7 +287,7 @@ def _answer(value: Any, kind: type[T]) -> T:
 
 @contextmanager
 def _of_sandbox() -> Iterator[None]:
-    """Raise `HawseError` (`io_error`) for an invalid response, which any program in the sandbox can have sent."""
+    """Raise `HawseError` (`io_error`) for an invalid response, which could come from any program in the sandbox."""
     try:
         yield
     except msgspec.MsgspecError as error:
@@ -300,7 +301,7 @@ async def _perform(link: SandboxLink, method: str, params: Any, caller: Principa
 
 
 async def _repeated(attempt: Callable[[], Awaitable[T]]) -> T:
-    """Repeat a transfer if the link to the sandbox is lost. The sandbox then has no partial state."""
+    """Retry a transfer if the link to the sandbox is lost. A lost link leaves no partial state in the sandbox."""
     for _ in range(ATTEMPTS - 1):
         try:
             return await attempt()

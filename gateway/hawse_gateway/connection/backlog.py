@@ -1,15 +1,15 @@
-"""Limits the bytes waiting for a client. Credit does not limit them, because results use no credit.
+"""Limits the number of bytes waiting for a client. Credit isn't enough for this, because results use no credit.
 
-Each client can have `Limits.backlog` bytes waiting. While it reads, it can exceed this limit, within a budget shared by
-all clients.
+Up to `Limits.backlog` bytes can be waiting for each client. As long as the client keeps reading, it can exceed this
+limit, within a budget shared by all clients.
 """
 
 import asyncio
 from collections.abc import Callable
 from typing import Final
 
-STALL_TIMEOUT = 10.0  # s within which a client above `Limits.backlog` must read something
-SHARED: Final = 128 << 20  # bytes shared by all clients: 300 large terminal screens
+STALL_TIMEOUT = 10.0  # seconds within which a client above `Limits.backlog` must read something
+SHARED: Final = 128 << 20  # size of the shared budget in bytes: 300 large terminal screens
 
 
 class BacklogBudget:
@@ -24,7 +24,7 @@ class BacklogBudget:
         return sum(self._held.values())
 
     def hold(self, owner: object, size: int) -> bool:
-        """Set the share of `owner` to `size` bytes. Return False, without a change, if that exceeds the budget."""
+        """Set the share of `owner` to `size` bytes. If that exceeds the budget, change nothing and return False."""
         if not size:
             self._held.pop(owner, None)
             return True
@@ -42,10 +42,10 @@ class Backlog:
 
         Args:
             budget: The budget shared by all clients.
-            limit: Bytes that can wait without using the budget.
+            limit: The number of bytes that can be waiting without using the budget.
             overdue: Called when the client has read nothing for `STALL_TIMEOUT` seconds while above `limit`.
         """
-        self.exceeded = False  # whether the backlog is above `limit`, which pauses reading from the client
+        self.exceeded = False  # whether the backlog is above `limit`; if so, reading from the client is paused
         self._budget = budget
         self._limit = limit
         self._overdue = overdue
@@ -55,11 +55,11 @@ class Backlog:
         """Update the size of the backlog. Return whether the size is allowed.
 
         Args:
-            pending: Bytes of messages waiting for the client.
+            pending: The size of the messages waiting for the client, in bytes.
             progress: Whether the client has read something since the last call.
         """
         if pending <= self._limit and not self.exceeded:
-            return True  # the usual case after a write
+            return True  # the usual case, after a write
         self.exceeded = pending > self._limit
         if self._timer is not None and (progress or not self.exceeded):
             self._timer.cancel()

@@ -1,7 +1,7 @@
 """Forwards messages between a client's channel and a link's channel, and rewrites `ch`.
 
-A message that cannot be sent immediately waits in a queue. The client's credit limits the output queue, and the input
-window limits the input queue. Payloads are never inspected.
+A message that can't be sent immediately waits in a queue. The output queue is limited by the client's credit, and the
+input queue by the input window. Payloads are never inspected.
 """
 
 from typing import Final, Protocol
@@ -29,12 +29,12 @@ from hawse_gateway.connection.output_queue import OutputQueue, send_message
 from hawse_gateway.core.context import CallContext
 from hawse_gateway.upstream.input_queue import InputQueue, send
 
-SECONDS_MIN: Final = 0.001  # the minimum remaining timeout to pass on
-SECONDS_MAX: Final = 1e9  # the maximum age in the wire format
+SECONDS_MIN: Final = 0.001  # the shortest remaining timeout to pass on
+SECONDS_MAX: Final = 1e9  # maximum age allowed by the wire format
 
 
 class BridgeHost(Protocol):
-    """The parts of a client's connection that a bridge needs."""
+    """The parts of a client's connection that a bridge uses."""
 
     connection: Connection
     writer: FairWriter
@@ -44,7 +44,7 @@ class BridgeHost(Protocol):
 
     @property
     def paced(self) -> bool:
-        """Whether granting credit is suspended in both directions."""
+        """Whether no credit is being granted, in either direction."""
 
     def flush(self) -> None:
         """Write pending output."""
@@ -57,14 +57,14 @@ class BridgeHost(Protocol):
 
 
 class BridgeLink(Protocol):
-    """The parts of a `RuntimeLink` that a bridge needs."""
+    """The parts of a `RuntimeLink` that a bridge uses."""
 
     @property
     def connection(self) -> Connection: ...
 
     @property
     def alone(self) -> float:
-        """Seconds since the sandbox had a different runtime. Negative if unknown."""
+        """Seconds since the sandbox last had a different runtime. Negative if unknown."""
 
     @property
     def writer(self) -> FairWriter: ...
@@ -77,7 +77,7 @@ class BridgeLink(Protocol):
 
 
 class ChannelBridge:
-    """The bridge of one channel. The client's input waits until `start` connects the bridge to a link."""
+    """The bridge for one channel. The client's input is held back until `start` connects the bridge to a link."""
 
     def __init__(self, host: BridgeHost, call: Call) -> None:
         self.ch = call.ch
@@ -86,14 +86,14 @@ class ChannelBridge:
         self.context = CallContext(host.name, call.trace)
         self.link: BridgeLink | None = None  # set from `start` until the runtime's final message
         self.link_ch = 0
-        self.done = False  # whether the final message has arrived or the client has disconnected
+        self.done = False  # whether the final message was received or the client has disconnected
         self._host = host
         self._connection = host.connection  # cached, because it is used for each frame
         self._writer = host.writer
         self._budget = host.budget
         self._input_queue = InputQueue(host.count_input)
         self._output_queue = OutputQueue()
-        self._input_credit = 0  # bytes granted by the runtime but not yet to the client
+        self._input_credit = 0  # bytes granted by the runtime but not yet passed on to the client
 
     # ---- the link
 
@@ -126,7 +126,7 @@ class ChannelBridge:
 
     def receive_data(self, data: Data) -> None:
         if not data.payload:
-            return  # empty frames use no credit, so they must not use memory
+            return  # empty frames use no credit, so they must not use memory either
         if not self._output_queue and self._writer.idle:
             self._connection.send_data(self.ch, data.kind, data.offset, data.payload)
             self._sent(len(data.payload))
@@ -149,7 +149,7 @@ class ChannelBridge:
         self._host.flush()
 
     def receive_progress(self, event: Event) -> None:
-        """Send an event from the gateway. Drop the event if the client's credit is insufficient."""
+        """Send an event from the gateway itself. The event is dropped if the client has too little credit."""
         if self._connection.window(self.ch) > len(event.value) + EVENT_OVERHEAD:
             self.receive_message(event)
 
@@ -160,7 +160,7 @@ class ChannelBridge:
             self.link.wake(self.link_ch)
 
     def fail(self, error: HawseError) -> None:
-        """End the channel with `error` after the output received so far."""
+        """End the channel with `error`, after sending the output received so far."""
         self.receive_message(Error.from_exception(error, self.ch))
 
     # ---- the client
@@ -182,7 +182,7 @@ class ChannelBridge:
             link.attach(self.link_ch, self._input_queue)
 
     def grant(self) -> None:
-        """Grant the client's credit to the runtime, as far as the budget allows."""
+        """Pass on the client's credit to the runtime, as far as the budget allows."""
         if self.link is not None and not self._host.paced:
             size = self._budget.more(self.ch, self._connection.window(self.ch))
             if size > 0:
@@ -190,7 +190,7 @@ class ChannelBridge:
                 self.link.flush()
 
     def grant_input(self) -> None:
-        """Grant the runtime's credit to the client, unless the client is being slowed down."""
+        """Pass on the runtime's credit to the client, unless the client is being slowed down."""
         if self._input_credit and self.link is not None and not self._host.paced:
             size, self._input_credit = self._input_credit, 0
             self._connection.grant(self.ch, size)
@@ -213,7 +213,7 @@ class ChannelBridge:
     # ---- both
 
     def _age(self, link: BridgeLink, waited: float) -> float | None:
-        """Return the age of a retry, or None if no earlier runtime can have received the call."""
+        """Return the age of a retried call, or None if no earlier runtime can have received it."""
         if self.call.age is None:
             return None
         age = self.call.age + waited
@@ -239,4 +239,4 @@ class ChannelBridge:
             self._writer.detach(self.ch)
             self._host.release(self.ch)
         else:
-            self.grant()  # grant credit that the budget withheld
+            self.grant()  # grant credit that was withheld because of the budget

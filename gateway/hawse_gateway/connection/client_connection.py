@@ -1,8 +1,8 @@
 """The connection of one client: handles its messages, writes its output, and records why it ended.
 
-There is no task between a socket and a link: each message is handled when it is received. Output is written in small
-batches while the socket accepts more, so that control messages go first and no channel starves. The module is
-independent of HTTP and WebSocket libraries: a `MessageTransport` sends and receives the messages.
+There is no task between a socket and a link: each message is handled as soon as it is received. Output is written in
+small batches as long as the socket accepts more, so that control messages go first and no channel starves. The module
+is independent of HTTP and WebSocket libraries: a `MessageTransport` sends and receives the messages.
 """
 
 import asyncio
@@ -36,36 +36,36 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 log = logging.getLogger(__name__)
 
-BATCH: Final = 64 << 10  # bytes per batch of output; a control message waits for at most one batch
-INPUT_HIGH: Final = 1 << 20  # bytes waiting for runtimes above which the client is not read
-CLOSE_TIMEOUT = 2.0  # s to send the final messages to a client
+BATCH: Final = 64 << 10  # size of an output batch in bytes; a control message waits for at most one batch
+INPUT_HIGH: Final = 1 << 20  # bytes waiting for runtimes above which nothing is read from the client
+CLOSE_TIMEOUT = 2.0  # seconds for sending the final messages to a client
 
 
 class ConnectionClose(NamedTuple):
-    """The reason why a connection ends. `code` is None if the client closed it."""
+    """Why a connection ends. `code` is None if the client closed it."""
 
     code: int | None
     reason: str
-    error: HawseError | None = None  # sent before the close; protocol errors are sent by `Connection`
+    error: HawseError | None = None  # sent before closing; protocol errors are sent by `Connection`
 
 
 class ConnectionStats(NamedTuple):
     """Counters of one client, or sums over several clients."""
 
     calls: int = 0
-    bytes_in: int = 0  # bytes of messages, without framing
+    bytes_in: int = 0  # size of the messages in bytes, without framing
     bytes_out: int = 0
 
 
 class MessageTransport(Protocol):
     """An open WebSocket."""
 
-    bytes_in: int  # payload bytes of received messages
+    bytes_in: int  # total payload size of the messages received, in bytes
     bytes_out: int
 
     @property
     def has_room(self) -> bool:
-        """Whether it can send a message now. If not, it later calls `ClientConnection.resume_writing`."""
+        """Whether it can send a message now. If not, it calls `ClientConnection.resume_writing` as soon as it can."""
         ...
 
     def attach(self, receiver: "ClientConnection | None") -> None:
@@ -104,10 +104,10 @@ class ClientConnection:
             transport: The WebSocket.
             links: The sandboxes.
             limits: The limits announced in `welcome`.
-            name: The address of the client.
+            name: The client's address.
             principal: The client.
             backlogs: The budget for messages waiting for clients, shared by all clients.
-            pace: Limits the client's bytes per second. None disables the limit.
+            pace: Limits the client's byte rate. None disables the limit.
         """
         self.connection = Connection(Role.SERVER, limits)
         self.writer = FairWriter(self.connection)
@@ -123,11 +123,11 @@ class ClientConnection:
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
         self.closing = False
-        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport did not accept
-        self._busy = False  # set while receiving or writing; output is written afterwards
-        self._used: Counter[SandboxLink] = Counter()  # open calls of this client
+        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport did not accept in full
+        self._busy = False  # set during a receive or write; output produced meanwhile is written afterwards
+        self._used: Counter[SandboxLink] = Counter()  # number of this client's open calls
         self.input_waiting = 0  # bytes waiting for runtimes
-        self._calls = 0  # calls since the connection was opened
+        self._calls = 0  # number of calls since the connection was opened
         self._reading = True
         self._going_away = False
 
@@ -161,7 +161,7 @@ class ClientConnection:
             self._closing.set_result(closing)
 
     def go_away(self, reason: str, retry_after: float) -> None:
-        """Close the connection because the gateway shuts down. The client is asked to reconnect after `retry_after`
+        """Close the connection because the gateway is shutting down. Ask the client to reconnect after `retry_after`
         seconds.
         """
         self._going_away = True
@@ -172,11 +172,11 @@ class ClientConnection:
 
     @property
     def paced(self) -> bool:
-        """Whether granting credit is suspended because the client exceeds its bytes per second."""
+        """Whether no credit is granted at the moment because the client exceeds its byte rate."""
         return self._pacer is not None and self._pacer.blocked
 
     def flush(self) -> None:
-        """Write pending output, unless a message is being handled: output is then written afterwards."""
+        """Write pending output. While a message is being handled, this is left until afterwards."""
         if not self._busy:
             self._busy = True
             self._write()
@@ -201,7 +201,7 @@ class ClientConnection:
     # ---- for the transport
 
     def receive(self, message: str | bytes) -> None:
-        """Handle one message. Never raises: an error closes the connection."""
+        """Handle one message. Never raises; errors close the connection instead."""
         if self.closing:
             return
         self._busy = True
@@ -226,7 +226,7 @@ class ClientConnection:
             self._busy = False
 
     def lost(self) -> None:
-        """Handle the loss of the connection."""
+        """Handle a lost connection."""
         self.close(ConnectionClose(None, "disconnected"))
 
     def resume_writing(self) -> None:
@@ -243,7 +243,7 @@ class ClientConnection:
             )
 
     def _update_reading(self) -> None:
-        """Pause or resume reading: it is paused while too much input or output is waiting."""
+        """Pause or resume reading, which is paused while too much input or output is waiting."""
         room = self.input_waiting <= INPUT_HIGH and not self._backlog.exceeded and not self._congested()
         if self._pacer is not None and self._pacer.overdrawn:
             room = False
@@ -262,7 +262,7 @@ class ClientConnection:
         return False
 
     def _resume_pace(self) -> None:
-        """Grant the credit that was withheld."""
+        """Grant credit that was withheld."""
         for bridge, _ in list(self._bridges.values()):
             bridge.grant()
             bridge.grant_input()
@@ -299,7 +299,7 @@ class ClientConnection:
     # ---- writing
 
     def _write(self) -> None:
-        """Write output while the transport accepts more. Close the connection if the client reads too slowly."""
+        """Write output as long as the transport accepts more. Close the connection if the client reads too slowly."""
         progress = False
         try:
             while (self._unsent or not self.writer.idle) and self._transport.has_room and not self.closing:
@@ -342,5 +342,5 @@ class ClientConnection:
                     self._transport.write(message)
                 await self._transport.drain()
                 await self._transport.close(closing.code, closing.reason)
-        except OSError:  # includes TimeoutError: the client does not read or has disconnected
+        except OSError:  # includes TimeoutError: the client isn't reading or has disconnected
             pass

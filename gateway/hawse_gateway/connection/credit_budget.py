@@ -1,35 +1,35 @@
 """Decides how much of a client's credit to grant to runtimes (docs/wire.md section 4). No I/O.
 
-Output for all granted credit can arrive at once and must be buffered until the client reads it. The gateway therefore
-grants at most `TOTAL` bytes per connection, and the rest as the client reads. A channel without credit always gets
-`FLOOR`, even if other channels hold the total, so that no channel starves.
+Runtimes can use all granted credit at once, and their output must be buffered until the client reads it. The gateway
+therefore grants at most `TOTAL` bytes per connection, and the rest as the client reads. A channel without credit always
+gets `FLOOR`, even if other channels hold all of the total, so that no channel starves.
 """
 
 from typing import Final
 
-TOTAL: Final = 8 << 20  # bytes of granted credit per connection, which limits the memory per client
-FLOOR: Final = 16 << 10  # bytes of credit that a channel can always get: four reads of a PTY
-QUANTUM: Final = 4 << 10  # minimum bytes of a `credit` message, unless the client wants less
+TOTAL: Final = 8 << 20  # maximum credit granted per connection in bytes, which limits the memory used per client
+FLOOR: Final = 16 << 10  # credit in bytes that a channel can always get: four PTY reads
+QUANTUM: Final = 4 << 10  # minimum bytes granted in a `credit` message, unless the client wants less
 
 
 class CreditBudget:
-    """The credit of one client's channels. A channel *holds* the credit that was granted but not used."""
+    """The credit of one client's channels. Credit granted to a channel but not yet used is *held* by the channel."""
 
     def __init__(self, total: int = TOTAL, floor: int = FLOOR) -> None:
         self._limit = total
         self._floor = floor
-        self._held: dict[int, int] = {}  # by channel; negative after an event has exceeded its window
-        self._total = 0  # sum of the positive values
+        self._held: dict[int, int] = {}  # keyed by channel; negative after an event exceeded the window
+        self._total = 0  # sum of all positive values
 
     @property
     def held(self) -> int:
-        """The number of bytes that runtimes can send to the client now."""
+        """The number of bytes that runtimes may currently send to the client."""
         return self._total
 
     def more(self, ch: int, window: int) -> int:
         """Return how many bytes to grant on `ch` now, and count them as held.
 
-        Call this method when the client grants credit or reads from the channel.
+        Call this method when the client grants credit or reads output of the channel.
 
         Args:
             ch: The client's channel.

@@ -30,11 +30,11 @@ from hawse_gateway.upstream.links import Links
 
 log = logging.getLogger(__name__)
 
-STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # clients that will be refused
+STRANGER: Final = Principal(id="stranger", name="", kind="guest", rights=())  # for clients that will be refused
 
 
 class ConnectionAudit(Protocol):
-    """The part of the audit log that records clients."""
+    """The part of the audit log needed to record clients."""
 
     def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
         """Record that a client has connected (`connect`) or disconnected (`disconnect`)."""
@@ -61,11 +61,11 @@ class ConnectEndpoint:
         Args:
             access_policy: Authenticates clients.
             connections: Ends connections when the client's credential is revoked or expires.
-            links: The links to the sandboxes that handle the calls.
+            links: The links to the sandboxes, which handle the calls.
             limits: The limits announced in `welcome`.
-            max_connections: The maximum number of connected clients.
-            audit: Notified of connections.
-            byte_rates: Slows down clients that exceed their bytes per second. None disables the limit.
+            max_connections: The maximum number of clients connected at the same time.
+            audit: Notified when clients connect or disconnect.
+            byte_rates: Slows down clients that exceed their byte rate. None disables the limit.
         """
         self._byte_rates = byte_rates or ByteRates()
         self._audit = audit
@@ -76,9 +76,9 @@ class ConnectEndpoint:
         self._shares = Shares(max_connections, "connections")
         self._backlogs = BacklogBudget()
         self.open: set[ClientConnection] = set()  # authenticated clients
-        self._client_closed = asyncio.Event()  # set after a client was removed from `open`
+        self._client_closed = asyncio.Event()  # set whenever a client was removed from `open`
         self.accepted = 0  # clients since startup
-        self._disconnected = ConnectionStats()  # counters of disconnected clients
+        self._disconnected = ConnectionStats()  # the total of disconnected clients' counters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         denied: HawseError | None = None
@@ -117,7 +117,7 @@ class ConnectEndpoint:
 
     @property
     def counts(self) -> ConnectionStats:
-        """The counters of all clients since startup, in total."""
+        """The total of all clients' counters since startup."""
         return _sum([self._disconnected, *(client.counts for client in self.open)])
 
     async def _serve(self, scope: Scope, transport: MessageTransport) -> None:
@@ -160,8 +160,8 @@ class ConnectEndpoint:
             self._disconnected = _sum([self._disconnected, client.counts])
 
     def _refusal(self, identity: Identity | None, address: str) -> ConnectionClose | None:
-        """Return the error for a refused client. It is sent after the upgrade, because pages cannot read the status of
-        a failed upgrade.
+        """Return the error for a refused client. It is sent after the upgrade, because pages can't read a failed
+        upgrade's status.
         """
         if identity is None:
             error = HawseError("unauthenticated", "the token or ticket is missing or not valid")

@@ -77,7 +77,7 @@ async def _require_upgrade(request: Request) -> Response:
 
 
 def _add_clients(out: Exposition, connect: ConnectEndpoint) -> None:
-    """Add the metrics of connected clients and their calls."""
+    """Add metrics for connected clients and their calls."""
     counts = connect.counts
     channels = sum(len(client.connection.channels) for client in connect.open)
     out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.client_count)])
@@ -91,7 +91,7 @@ def _add_clients(out: Exposition, connect: ConnectEndpoint) -> None:
 
 
 def _add_machines(out: Exposition, machines: Machines) -> None:
-    """Add the metrics of joined machines."""
+    """Add metrics for joined machines."""
     connected = Family("hawse_machines", "gauge", "Machines that are connected.")
     again = Family("hawse_machine_connections_total", "counter", "Connections of machines, including reconnections.")
     first = machines.connections - machines.reconnections

@@ -35,18 +35,18 @@ from hawse_gateway.transport.uvicorn_websocket import SOCKET
 log = logging.getLogger(__name__)
 
 MACHINES: Final = 256  # maximum connected machines
-HELLO_TIMEOUT: Final = 10.0  # s to wait for the message `join`
+HELLO_TIMEOUT: Final = 10.0  # seconds to wait for the `join` message
 CLOSES: Final = {"unauthenticated": 4401, "forbidden": 4403, "conflict": CONFLICT, "limit_exceeded": 4429}
 
 
 class OpenSocket(MachineSocket, Protocol):
-    """The WebSocket of a machine. The endpoint closes it."""
+    """A machine's WebSocket. The endpoint closes it."""
 
     async def close(self, code: int, reason: str) -> None: ...
 
 
 class MachineAudit(Protocol):
-    """The part of the audit log that records machines."""
+    """The part of the audit log needed to record machines."""
 
     def machine(
         self, action: str, principal: Principal, address: str, sandbox: str, name: str, outcome: str = "ok"
@@ -58,7 +58,7 @@ class MachineAudit(Protocol):
 
 
 class _FirstMessage:
-    """The receiver of a machine's first message, `join`."""
+    """Receives a machine's first message, `join`."""
 
     def __init__(self) -> None:
         self.message: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -76,7 +76,7 @@ class _FirstMessage:
             self.message.set_exception(ConnectionResetError())
 
     def resume_writing(self) -> None:
-        """Do nothing: no output is pending."""
+        """Do nothing, since there is no pending output."""
 
 
 class JoinEndpoint:
@@ -97,7 +97,7 @@ class JoinEndpoint:
         Args:
             access_policy: Authenticates machines.
             connections: Ends connections when the machine's credential is revoked or expires.
-            provider: Holds the connected machines.
+            provider: Keeps track of the connected machines.
             joining: Updates the rows of sandboxes.
             audit: Notified when machines join, leave or are refused.
             owns: Returns whether a caller owns a sandbox.
@@ -169,7 +169,7 @@ class JoinEndpoint:
             finally:
                 if self._provider.machines.remove(machine):
                     self._provider.disconnected(machine.unit)
-                machine.lost()  # ends the link after an error or when the gateway shuts down
+                machine.lost()  # ends the link after an error or on shutdown of the gateway
                 socket.attach(None)
         if revoked:
             raise ended()
@@ -196,7 +196,7 @@ class JoinEndpoint:
             self._audit.machine("leave", identity.principal, address, machine.sandbox, name, outcome)
 
     def _sandbox(self, principal: Principal, message: Join) -> str:
-        """Return the sandbox that a machine joins. Raises `HawseError`."""
+        """Return the sandbox that a machine is joining. Raises `HawseError`."""
         places = {Right.parse(text).sandbox for text in principal.rights}
         sandbox = message.sandbox or (places.pop() if len(places) == 1 else None)
         if sandbox is None or sandbox == OWN:

@@ -1,7 +1,7 @@
-"""Queues the output of one channel, frames and events in order, until the client's connection can send it.
+"""Queues one channel's frames and events in order until the client's connection can send them.
 
-Contiguous bytes are merged into one chunk. Without merging, a program that prints single letters to a stalled client
-would use a hundred times the memory of its output. The client's credit limits the size of the queue.
+Contiguous bytes are merged into one chunk. Otherwise, a program printing single letters while the client is stalled
+would take a hundred times as much memory as its output. The client's credit limits the size of the queue.
 """
 
 from collections import deque
@@ -10,7 +10,7 @@ from typing import Final
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, RemoteProtocolError, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 
-CHUNKS: Final = 1024  # above this number, stdout and stderr are each merged, which loses their exact interleaving
+CHUNKS: Final = 1024  # above this number of chunks, stdout and stderr are merged separately and lose their exact order
 
 
 class QueuedChunk:
@@ -20,7 +20,7 @@ class QueuedChunk:
 
     def __init__(self, kind: Kind, offset: int, data: bytes | memoryview) -> None:
         self.kind = kind
-        self.offset = offset  # offset of the first byte of `data`
+        self.offset = offset  # the offset of the first byte in `data`
         self.data = bytearray(data)
 
     @property
@@ -32,11 +32,11 @@ Item = QueuedChunk | Event | Result | Error
 
 
 class OutputQueue:
-    """The queue of one channel. The client has granted credit for all of its content."""
+    """The queue for one channel. The client has granted credit for everything in it."""
 
     def __init__(self) -> None:
         self._items: deque[Item] = deque()
-        self._tails: dict[Kind, QueuedChunk] = {}  # the last chunk of each stream since the last event
+        self._tails: dict[Kind, QueuedChunk] = {}  # each stream's last chunk since the last event
 
     def __bool__(self) -> bool:
         return bool(self._items)
@@ -103,7 +103,7 @@ class OutputQueue:
 def send_message(message: Event | Result | Error, connection: Connection, ch: int) -> int:
     """Send a message from a link's channel on the client's channel `ch`. Return the used credit.
 
-    The channel ends with an error if a longer channel number makes an event too large.
+    The channel ends with an error if an event becomes too large because of a longer channel number.
     """
     match message:
         case Event():

@@ -1,4 +1,4 @@
-"""The settings for connections of clients."""
+"""Settings for client connections."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -9,7 +9,7 @@ from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionSettings(FeatureSettings):
-    """The limits of connections. `limits`, which are announced in `welcome`, have no option."""
+    """Limits on connections. There is no option for `limits`, which are announced in `welcome`."""
 
     max_connections: Annotated[
         int, Option("--max-connections", "maximum number of connected clients (1024)", metavar="N")

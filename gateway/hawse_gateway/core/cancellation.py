@@ -1,4 +1,4 @@
-"""Reliable cancellation, for tasks that continue after errors or call code that can swallow a cancellation."""
+"""Reliable cancellation for tasks that continue after errors or call code that can swallow a cancellation."""
 
 import asyncio
 import logging
@@ -16,10 +16,10 @@ T = TypeVar("T")
 
 @contextmanager
 def cancellation_kept() -> Iterator[None]:
-    """Raise `CancelledError` at the end of the block if the task was cancelled inside it and the block swallowed that.
+    """Raise `CancelledError` at the end of the block if the task was cancelled inside it and the cancellation was lost.
 
     In Python 3.11, `asyncio.wait_for`, which redis-py uses for every command, swallows a cancellation that arrives at
-    the same moment as its result. Clients that close their connection on cancellation can raise a connection error
+    the same moment as the result. Clients that close their connection when cancelled may raise a connection error
     instead. A task that calls such code in a loop would never end.
 
     Raises:
@@ -38,9 +38,10 @@ def cancellation_kept() -> Iterator[None]:
 
 
 async def finished(work: Awaitable[T]) -> T:
-    """Await `work` to its end and return its result, even if the current task is cancelled in the meantime.
+    """Await `work` until it is done and return its result, even if the current task is cancelled in the meantime.
 
-    A cancellation of the task is raised after the work has completed. An error of the work is then only logged.
+    If the task was cancelled, `CancelledError` is raised once the work is done. Any error that the work raised is then
+    only logged.
 
     Raises:
         asyncio.CancelledError: The task was cancelled, once or several times.
@@ -54,18 +55,18 @@ async def finished(work: Awaitable[T]) -> T:
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Run blocking work in a thread. A cancellation is raised after the work has ended."""
+    """Run blocking work in a thread. If cancelled, wait for the work to end before raising `CancelledError`."""
     return await finished(asyncio.get_running_loop().run_in_executor(None, work))
 
 
 async def start_process(*command: str, **options: Any) -> Process:
-    """Start a process that leads a new process group. A cancellation during the start kills the group.
+    """Start a process that leads a new process group. The group is killed if the task is cancelled during the start.
 
     uvloop abandons the process if `create_subprocess_exec` is cancelled.
 
     Args:
         command: The program and its arguments.
-        options: Options of `asyncio.create_subprocess_exec`.
+        options: Options for `asyncio.create_subprocess_exec`.
 
     Raises:
         OSError: The process cannot be started.
@@ -79,10 +80,10 @@ async def start_process(*command: str, **options: Any) -> Process:
 
 
 async def kill_process(process: Process) -> None:
-    """Kill the group of a process from `start_process`. Wait until the process has ended and its pipes are closed.
+    """Kill the process group of a process from `start_process`, and wait until it has exited and its pipes are closed.
 
-    If the process has ended, nothing is killed, because another group may have its id. A process that ends by itself
-    must therefore not leave child processes behind.
+    If the process has already exited, nothing is killed, because another group may have its id. A process that exits by
+    itself must therefore not leave child processes behind.
     """
     if process.returncode is None:
         with suppress(ProcessLookupError):
@@ -93,7 +94,7 @@ async def kill_process(process: Process) -> None:
 
 
 async def _completed(work: Awaitable[T]) -> tuple[asyncio.Future[T], asyncio.CancelledError | None]:
-    """Wait until `work` is done. Return it as a future, and the last cancellation of this task during the wait."""
+    """Wait until `work` is done. Return it as a future, along with this task's last cancellation during the wait."""
     running = asyncio.ensure_future(work)  # noqa: TID251  # this call is its parent, which ends after it in any case
     cancelled: asyncio.CancelledError | None = None
     while not running.done():

@@ -1,4 +1,4 @@
-"""Common parts of the certificates for egress proxies and for runtimes in pods."""
+"""Helpers for the certificates of egress proxies and of runtimes in pods."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -8,24 +8,24 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-EARLY: Final = timedelta(days=1)  # valid since yesterday: the clocks of nodes and programs can be behind
-LIFETIME: Final = timedelta(days=3650)  # longer than any sandbox or pod runs
-COMMON_NAME_MAX: Final = 64  # characters (RFC 5280, ub-common-name)
+EARLY: Final = timedelta(days=1)  # valid since yesterday, because the clocks of nodes and programs can be behind
+LIFETIME: Final = timedelta(days=3650)  # longer than any sandbox or pod will run
+COMMON_NAME_MAX: Final = 64  # maximum number of characters (RFC 5280, ub-common-name)
 
 
 def common_name(text: str) -> x509.Name:
-    """Return a name with the first `COMMON_NAME_MAX` characters of `text` as common name."""
+    """Return a name whose common name is the first `COMMON_NAME_MAX` characters of `text`."""
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:COMMON_NAME_MAX])])
 
 
 def certificate_builder(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
 ) -> x509.CertificateBuilder:
-    """Return a builder with names, key, random serial number, lifetime and SubjectKeyIdentifier.
+    """Return a certificate builder with names, key, a random serial number, lifetime and SubjectKeyIdentifier.
 
     Args:
-        subject: The name of the certificate's subject.
-        issuer: The name of the signer.
+        subject: The subject's name.
+        issuer: The signer's name.
         key: The subject's key.
     """
     now = datetime.now(UTC)

@@ -1,8 +1,8 @@
-"""Confines a process that handles data from hostile programs, before it executes a system program.
+"""Confines a process that handles data from hostile programs before it executes a system program.
 
-The process keeps its open descriptors, and can read the system's libraries. It has no network, limits on memory and
-file sizes, and a separate user if it was root. Landlock (landlock(7), Linux 5.13) removes access to all other files and
-processes. On kernels without Landlock, only the other restrictions apply.
+The process keeps its open descriptors and can read the system's libraries. It has no network access, is limited in
+memory and file sizes, and switches to a separate user if it was root. Landlock (landlock(7), Linux 5.13) takes away
+access to all other files and processes. On kernels without Landlock, only the other restrictions apply.
 """
 
 import ctypes
@@ -28,7 +28,7 @@ _PATH_BENEATH: Final = 1  # LANDLOCK_RULE_PATH_BENEATH
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _FILES: Final = {1: (1 << 13) - 1, 2: (1 << 14) - 1}  # LANDLOCK_ACCESS_FS_* by Landlock version
 _ALL_FILES: Final = (1 << 15) - 1  # since version 3
-_WITH_SCOPES: Final = 6  # the first version that can block signals to other processes
+_WITH_SCOPES: Final = 6  # the first version that can block sending signals to other processes
 _SCOPES: Final = 3  # LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, LANDLOCK_SCOPE_SIGNAL
 _NO_LANDLOCK: Final = (errno.ENOSYS, errno.EOPNOTSUPP)
 
@@ -45,12 +45,12 @@ def confine(
     """Confine this process and its future children. The process must have a single thread.
 
     Args:
-        user: The user and group to switch to if run as root. None keeps the user.
-        memory: The limit of the address space, in bytes.
-        file_size: The maximum size of a written file, in bytes.
-        cpu: The limit of CPU time per process, in seconds. None means unlimited.
-        read: Descriptors of files that can be reopened for reading.
-        write: Descriptors of files that can be reopened for reading and writing.
+        user: The user and group to switch to if running as root. None keeps the current user.
+        memory: The maximum size of the address space, in bytes.
+        file_size: The maximum size of files that it writes, in bytes.
+        cpu: The maximum CPU time per process, in seconds. None means unlimited.
+        read: Descriptors of files that may be reopened for reading.
+        write: Descriptors of files that may be reopened for reading and writing.
 
     Raises:
         OSError: A system call failed.
@@ -62,7 +62,7 @@ def confine(
         (resource.RLIMIT_CPU, resource.RLIM_INFINITY if cpu is None else cpu),
     ):
         resource.setrlimit(limit, (value, value))
-    # root needs no user namespace for this. Other users get a namespace that maps them to themselves.
+    # Root needs no user namespace for this. Other users get one that maps them to themselves.
     own, group = os.getuid(), os.getgid()
     check(libc.unshare(_CLONE_NEWNET | _CLONE_NEWIPC | (_CLONE_NEWUSER if own else 0)), "unshare")
     if own:
@@ -80,18 +80,18 @@ def confine(
 
 
 def die_with(parent: int) -> None:
-    """Let the kernel kill this process when the thread that started it ends. Use it as `preexec_fn` of `Popen`.
+    """Make the kernel kill this process when the thread that started it ends. For use as `preexec_fn` in `Popen`.
 
     Args:
-        parent: The process id of the parent.
+        parent: The parent's process id.
     """
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # the parent has ended before the call
+    if os.getppid() != parent:  # the parent exited before the call
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _restrict_files(read: Sequence[int], write: Sequence[int]) -> None:
-    """Restrict access to system files and the given files, if the kernel supports it. Raises `OSError`."""
+    """Allow access to system files and the given files only, if the kernel supports this. Raises `OSError`."""
     version = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
     if version < 0 and ctypes.get_errno() in _NO_LANDLOCK:
         return

@@ -1,4 +1,4 @@
-"""The origin of a call or request: the client's address, and the trace id for logs and errors."""
+"""Where a call or request comes from: the client's address, and the trace id for logs and errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,9 +14,9 @@ class CallContext:
 
     Attributes:
         address: The address of the client, `HOST:PORT`. Empty for the gateway's own calls.
-        trace: The trace context: a child of the client's span if the client sends one, otherwise a new trace.
+        trace: The trace context: a child of the client's span if the client sent one, or else a new trace.
         traceparent: The `traceparent` sent by the client, or None.
-        audited: Whether its refusal is recorded in the audit log.
+        audited: Whether the audit log records it if it is refused.
     """
 
     __slots__ = ("address", "audited", "trace", "traceparent")
@@ -34,7 +34,7 @@ class CallContext:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Make this the current context in the `with` block. Log entries in the block contain its id."""
+        """Make this the current context inside the `with` block. Log entries written there contain its id."""
         marks = CURRENT.set(self), TRACE.set(str(self.trace))
         try:
             yield
@@ -43,10 +43,10 @@ class CallContext:
             TRACE.reset(marks[1])
 
 
-# The context of the current HTTP request or call.
+# The context of the current call or HTTP request.
 CURRENT: Final[ContextVar[CallContext | None]] = ContextVar("hawse_call_context", default=None)
 
 
 def current() -> CallContext:
-    """Return the context of the current call or request, or a new context for the gateway itself."""
+    """Return the context of the current call or request, or else a new context for the gateway itself."""
     return CURRENT.get() or CallContext("")

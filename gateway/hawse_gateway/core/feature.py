@@ -1,7 +1,7 @@
 """Composes a gateway from features, which `hawse_gateway.app.FEATURES` lists.
 
-A feature builds objects from the objects of earlier features, and adds methods, routes, metrics and background tasks.
-All features are built before the first one starts. They start in the order of the list and stop in reverse order.
+A feature builds its objects from the objects of earlier features, and adds methods, routes, metrics and background
+tasks. All features are built before the first one starts. They start in list order and stop in reverse order.
 """
 
 import asyncio
@@ -15,23 +15,24 @@ from starlette.routing import BaseRoute
 
 T = TypeVar("T")
 
-Collector = Callable[[Any], Awaitable[None]]  # adds families to a `metrics.prometheus_text.Exposition`
+Collector = Callable[[Any], Awaitable[None]]  # adds metric families to a `metrics.prometheus_text.Exposition`
 
 
 class Composition:
-    """The objects ("parts") that the features of a gateway share by type, and the lists that features extend.
+    """The objects ("parts") shared by a gateway's features, keyed by type, and the lists that features extend.
 
-    A feature can pass a list to other objects before it is complete. The lists are complete when the gateway runs.
+    A feature can pass a list to other objects before the list is complete. All lists are complete once the gateway
+    runs.
 
     Attributes:
-        methods: Objects with handlers (`hawse.rpc.handles`, `serves`) for the gateway's own methods.
+        methods: Objects with the handlers (`hawse.rpc.handles`, `serves`) for the gateway's own methods.
         routes: The HTTP and WebSocket routes. The first match wins.
         middleware: The ASGI middleware, outermost first.
-        metrics: Collectors, which are called for each scrape of `/metrics`.
+        metrics: Collectors that are called whenever `/metrics` is scraped.
         observers: Observers of all calls (`hawse_gateway.upstream.observer.CallObserver`).
-        preparations: Functions that are awaited with the id of a running sandbox before a link to it is opened.
-        connections: The maximum number of connections of features to the gateway's port.
-        sockets: The maximum number of their other sockets.
+        preparations: Async functions called with the id of a running sandbox before a link to it is opened.
+        connections: The maximum number of connections to the gateway's port that features need.
+        sockets: The maximum number of other sockets that features need.
         running: Context managers, which are entered in order when the gateway starts and exited in reverse order.
     """
 
@@ -39,7 +40,7 @@ class Composition:
         """Create a composition without features.
 
         Args:
-            given: Parts by type that replace the parts built by features.
+            given: Parts that replace those built by features, keyed by type.
         """
         self._parts: dict[type[Any], Any] = dict(given)
         self.methods: list[object] = []
@@ -52,7 +53,7 @@ class Composition:
         self.running: list[AbstractAsyncContextManager[object]] = []
 
     def part(self, kind: type[T]) -> T:
-        """Return the part of a type. Raises `LookupError` if no earlier feature has added one."""
+        """Return the part with the given type. Raises `LookupError` if no earlier feature has added one."""
         try:
             part: T = self._parts[kind]
         except KeyError:
@@ -60,7 +61,7 @@ class Composition:
         return part
 
     def find(self, kind: type[T]) -> T | None:
-        """Return the part of a type, or None."""
+        """Return the part with the given type, or None."""
         return self._parts.get(kind)
 
     def add(self, part: T, kind: type[T] | None = None) -> T:
@@ -69,11 +70,11 @@ class Composition:
         return part
 
     def ensure(self, kind: type[T], build: Callable[[], T]) -> T:
-        """Return the part of a type. Build and add it if it is missing."""
+        """Return the part with the given type. If it is missing, build and add it."""
         return self.part(kind) if kind in self._parts else self.add(build(), kind)
 
     def run(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
-        """Run `work` as a background task while the gateway runs."""
+        """Run `work` as a background task for as long as the gateway runs."""
         self.running.append(_background(work, name))
 
     def at_end(self, work: Callable[[], Awaitable[object]]) -> None:
@@ -94,8 +95,8 @@ class Feature:
     """One capability of a gateway.
 
     Attributes:
-        name: Its name, for error messages.
-        build: Adds the feature's parts and extends the lists. It can use the parts of earlier features.
+        name: The feature's name for error messages.
+        build: Adds the feature's parts and extends the lists. It can use parts of earlier features.
     """
 
     name: str
@@ -103,7 +104,7 @@ class Feature:
 
 
 def compose(features: Iterable[Feature], given: Mapping[type[Any], object]) -> Composition:
-    """Build all features in order. Raises `LookupError` if a feature is listed before a feature that it needs."""
+    """Build all features in order. Raises `LookupError` if a feature is listed before one that it needs."""
     composition = Composition(given)
     for feature in features:
         try:

@@ -1,17 +1,17 @@
-"""A lock for each key, such as an id. A lock only exists while it is held or waited for."""
+"""A lock for each key, such as an id. Locks only exist while they are held or waited for."""
 
 import asyncio
 from weakref import WeakValueDictionary
 
 
 class KeyedLocks:
-    """Locks by key. Use them as `async with locks[key]:`."""
+    """Locks, one per key. Use them with `async with locks[key]:`."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __len__(self) -> int:
-        """The number of locks that are held or waited for."""
+        """The number of locks currently held or waited for."""
         return len(self._locks)
 
     def __getitem__(self, key: str) -> asyncio.Lock:

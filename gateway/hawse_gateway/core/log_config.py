@@ -14,7 +14,7 @@ from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 @dataclass(frozen=True, kw_only=True)
 class LogSettings(FeatureSettings):
-    """The format of logs."""
+    """The log format."""
 
     log_format: Annotated[
         Form,
@@ -32,7 +32,7 @@ class LogSettings(FeatureSettings):
 
 
 def configure(*, verbose: bool, form: Form = "text") -> None:
-    """Log warnings to stderr. `verbose` enables messages about connections and sandboxes."""
+    """Log warnings to stderr. With `verbose`, log messages about connections and sandboxes as well."""
     logging.basicConfig(level=logging.WARNING, handlers=[handler(form)])
     for name in ("hawse_gateway", "hawse"):
         logging.getLogger(name).setLevel(logging.INFO if verbose else logging.WARNING)

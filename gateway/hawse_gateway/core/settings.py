@@ -1,7 +1,7 @@
-"""Declares settings and command-line options. Each feature declares its settings in the module `settings`.
+"""Declares settings and command-line options. Each feature declares its own in a module named `settings`.
 
-`hawse_gateway.settings.Settings` combines the declarations, and `hawse serve` has an option for each field. The modules
-must be fast to import, because `hawse serve --help` and the manual page need them.
+`hawse_gateway.settings.Settings` combines the declarations, and `hawse serve` has an option for each field. These
+modules must be fast to import, because `hawse serve --help` and the manual page need them.
 """
 
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ from typing import Any
 
 
 class SettingsError(Exception):
-    """Invalid settings. The message states the option and the allowed values."""
+    """Invalid settings. The message names the option and the allowed values."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of `hawse serve`, in the annotation of its field: `port: Annotated[int, Option("--port", ...)] = 8080`.
+    """An option of `hawse serve`, as annotation of a field: `port: Annotated[int, Option("--port", ...)] = 8080`.
 
     The type and the choices are derived from the annotation: an option for a sequence can be repeated, and an option
         for a `bool` has no value.
 
     Attributes:
         name: The option, such as `--port`.
-        help: The text in `hawse serve --help`.
+        help: The text shown by `hawse serve --help`.
         metavar: The placeholder for the value. None means the name of the type.
         environment: The environment variable that overrides the default, or None.
-        most: The maximum of a number whose minimum is 0, which is checked when parsing the option. None disables the
+        most: For a number, its maximum, checked when the option is parsed. The minimum is then 0. None disables the
             check.
     """
 
@@ -36,12 +36,12 @@ class Option:
 
 
 class FeatureSettings:
-    """The base class for settings of features, which are frozen dataclasses."""
+    """The base class for the settings of features, which are frozen dataclasses."""
 
     def check(self) -> None:
-        """Raise `SettingsError` for invalid values. Overrides must call `super().check()` to check other features."""
+        """Raise `SettingsError` for invalid values. Overrides must call `super().check()` to check other settings."""
 
 
 def by_feature(settings: FeatureSettings) -> dict[type[Any], object]:
-    """Return combined settings by each type of `FeatureSettings` that they inherit from."""
+    """Return combined settings, keyed by each type of `FeatureSettings` that they inherit from."""
     return {kind: settings for kind in type(settings).__mro__ if issubclass(kind, FeatureSettings)}

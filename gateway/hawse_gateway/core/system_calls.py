@@ -1,4 +1,4 @@
-"""System calls that Python does not provide. Errors are raised as `OSError`."""
+"""System calls that Python doesn't provide. Errors are raised as `OSError`."""
 
 import ctypes
 import os

@@ -1,6 +1,6 @@
-"""The proxy of sandboxes with the network `filtered`, which gives them access to selected hosts (docs/decisions/0210).
+"""The proxy for sandboxes with a `filtered` network, which gives them access to selected hosts (docs/decisions/0210).
 
-Each sandbox has its own proxy process, which runs outside the sandbox: `python -m hawse_gateway.egress.proxy_process`.
-The gateway starts it with a plan on standard input (`plan`) and reads its refusals (`follower`). The gateway can be
-restarted while the sandbox and its proxy keep running.
+Each sandbox has its own proxy process outside the sandbox: `python -m hawse_gateway.egress.proxy_process`. The gateway
+starts the proxy with a plan on standard input (`plan`) and reads its refusals (`follower`). The sandbox and its proxy
+keep running if the gateway is restarted.
 """

@@ -1,4 +1,4 @@
-"""Checks the names and addresses that programs in sandboxes may reach."""
+"""Checks which names and addresses programs in sandboxes may reach."""
 
 import errno
 import ipaddress
@@ -10,36 +10,36 @@ from typing import Final
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-NAME_MAX: Final = 253  # characters (RFC 1035, 2.3.4)
+NAME_MAX: Final = 253  # maximum number of characters (RFC 1035, 2.3.4)
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-# A last label that some resolvers parse as a number of an IPv4 address: decimal, octal or hexadecimal.
+# A last label that some resolvers parse as part of an IPv4 address: a decimal, octal or hexadecimal number.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
-# Addresses that must not be reachable but that `ipaddress` considers public in some versions of Python.
+# Addresses that must not be reachable, although `ipaddress` in some Python versions considers them public.
 _NOT_PUBLIC: Final = tuple(
     ipaddress.ip_network(text)
     for text in (
-        "168.63.129.16/32",  # internal services of a cloud
-        "192.0.0.0/24",  # IETF protocol assignments, including metadata services of a cloud
+        "168.63.129.16/32",  # a cloud's internal services
+        "192.0.0.0/24",  # IETF protocol assignments, including a cloud's metadata services
         "192.88.99.0/24",  # relays of 6to4
         "fec0::/10",  # site-local
         "64:ff9b:1::/48",  # local translation of IPv4
         "fd00:ec2::/32",
     )
 )
-_TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")  # IPv4 through a translator (RFC 6052)
-_COMPATIBLE: Final = ipaddress.IPv6Network("::/96")  # IPv4, deprecated (RFC 4291, 2.5.5.1)
+_TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")  # IPv4 addresses reached through a translator (RFC 6052)
+_COMPATIBLE: Final = ipaddress.IPv6Network("::/96")  # IPv4 addresses in a deprecated form (RFC 4291, 2.5.5.1)
 
 
 def normalized(host: str) -> str:
-    """Return a host in the form used by rules and certificates: lower case, without a final dot, canonical addresses.
+    """Return a host as used in rules and certificates: lower-case, no final dot, addresses in canonical form.
 
     Args:
-        host: An ASCII name or an IP address. IPv6 addresses can be in brackets.
+        host: An ASCII name or an IP address. IPv6 addresses may be in brackets.
 
     Raises:
-        ValueError: It is not a valid name or address. Refused are IPv4 addresses in octal, hexadecimal or with fewer
-            than four numbers, and IPv6 addresses that contain an IPv4 address. `::ffff:…` is converted to the IPv4
-            address.
+        ValueError: It is not a valid name or address. IPv4 addresses in octal or hexadecimal or with fewer than four
+            numbers are refused, and so are IPv6 addresses that contain an IPv4 address, except `::ffff:…`, which is
+            converted to the IPv4 address.
     """
     if host.startswith("[") and host.endswith("]"):
         return _ipv6(host[1:-1])
@@ -55,7 +55,7 @@ def normalized(host: str) -> str:
 
 
 def address_of(host: str) -> Address | None:
-    """Return the address of a normalized host, or None for a name."""
+    """Return a normalized host's address, or None if it is a name."""
     try:
         return ipaddress.ip_address(host)
     except ValueError:
@@ -63,15 +63,15 @@ def address_of(host: str) -> Address | None:
 
 
 def is_reachable(address: Address, permitted: Sequence[Network] = ()) -> bool:
-    """Return whether programs may connect to an address: it is public and not on this machine, or is permitted.
+    """Return whether programs may connect to an address, because it is public and not on this machine, or permitted.
 
     Args:
         address: The address.
-        permitted: Networks that the operator permits although they are not public. An address of this machine must be
-            permitted by a network with only this address or with only loopback addresses.
+        permitted: Networks permitted by the operator although they are not public. An address of this machine is only
+            permitted by a network that contains just this address or just loopback addresses.
     """
     if found := [network for network in permitted if network.version == address.version and address in network]:
-        # A network of several addresses can include this machine, whose services listen there as well.
+        # A network of several addresses can include this machine, and its services would be reachable as well.
         return any(network.is_loopback or network.num_addresses == 1 for network in found) or not _is_own(address)
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return is_reachable(address.ipv4_mapped, permitted)
@@ -79,7 +79,7 @@ def is_reachable(address: Address, permitted: Sequence[Network] = ()) -> bool:
 
 
 def _ipv6(text: str) -> str:
-    """Return an IPv6 address in canonical form, because rules compare hosts as text."""
+    """Return the canonical form of an IPv6 address, because rules compare hosts as text."""
     address = ipaddress.IPv6Address(text)
     if address.scope_id is not None:
         raise ValueError("an address with a zone is not reachable")
@@ -91,7 +91,7 @@ def _ipv6(text: str) -> str:
 
 
 def _embedded(address: Address) -> list[ipaddress.IPv4Address]:
-    """Return the IPv4 addresses that routers can derive from an IPv6 address."""
+    """Return the IPv4 addresses that routers may derive from an IPv6 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     found = [] if address.sixtofour is None else [address.sixtofour]
@@ -117,6 +117,6 @@ def _is_own(address: Address) -> bool:
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.bind((str(address), 0))
-    except OSError as error:  # after another error, such as no free descriptor, assume that it does
+    except OSError as error:  # on any other error, such as having no free descriptor, assume that it does
         return error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
     return True

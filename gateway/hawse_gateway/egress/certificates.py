@@ -1,4 +1,4 @@
-"""A sandbox's certificate authority. It issues certificates for the hosts that programs connect to."""
+"""A sandbox's certificate authority, which issues certificates for the hosts that programs connect to."""
 
 import os
 import ssl
@@ -14,14 +14,14 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from hawse_gateway.core.certificates import certificate_builder, certificate_pem, common_name, private_pem
 from hawse_gateway.egress.addresses import address_of
 
-CONTEXTS: Final = 256  # cached server contexts; each takes about 30 KB
+CONTEXTS: Final = 256  # maximum number of cached server contexts; each takes about 30 KB
 
 
 def new_authority(name: str) -> tuple[str, str]:
-    """Return the key and the certificate of a new authority, both in PEM.
+    """Create an authority, and return its key and certificate, both in PEM.
 
     Args:
-        name: The display name of the authority.
+        name: The authority's display name.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     subject = common_name(name)
@@ -34,11 +34,11 @@ def new_authority(name: str) -> tuple[str, str]:
 
 
 class Authority:
-    """Creates the TLS contexts of servers. Not thread-safe.
+    """Creates TLS contexts for servers. Not thread-safe.
 
     Args:
-        key: The key, in PEM.
-        certificate: The certificate, in PEM.
+        key: The authority's key, in PEM.
+        certificate: The authority's certificate, in PEM.
 
     Raises:
         ValueError: The key or the certificate is unreadable, or they do not match.
@@ -56,7 +56,7 @@ class Authority:
         self._contexts: OrderedDict[str, ssl.SSLContext] = OrderedDict()
 
     def context(self, host: str) -> ssl.SSLContext:
-        """Return the TLS context for the normalized `host`. It refuses other server names (SNI)."""
+        """Return the TLS context for the normalized `host`. It refuses any other server name (SNI)."""
         if (known := self._contexts.get(host)) is not None:
             self._contexts.move_to_end(host)
             return known

@@ -1,6 +1,6 @@
-"""The messages between a gateway and a proxy on the proxy's control socket. Each is a line of JSON.
+"""The messages between a gateway and a proxy on the proxy's control socket. Each message is a line of JSON.
 
-A proxy can be older than its gateway and ignores unknown fields. All requests therefore have the same type, and the
+A proxy can be older than its gateway, and ignores unknown fields. All requests therefore have the same type, and the
 response shows whether the proxy supports the request.
 """
 
@@ -17,9 +17,9 @@ from hawse.link.sockets import socket_address
 from hawse_gateway.egress.plan import Terms
 from hawse_gateway.egress.refusals import Counters
 
-REQUEST_MAX: Final = 4 << 20  # bytes: room for 544 rules and names, 32 secrets, and the operator's certificates
+REQUEST_MAX: Final = 4 << 20  # in bytes; enough for 544 rules and names, 32 secrets and the operator's certificates
 ANSWER_MAX: Final = 1 << 20  # bytes
-TIMEOUT: Final = 5.0  # s to wait for a response
+TIMEOUT: Final = 5.0  # seconds to wait for a response
 
 
 class Request(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -28,9 +28,9 @@ class Request(msgspec.Struct, kw_only=True, omit_defaults=True):
     Attributes:
         kind: `ask` (get new refusals), `change` (replace the terms), `status` (get counters) or `watch` (get
             decisions).
-        written: For `ask`: the number of the last refusal that the gateway has logged.
-        terms: For `change`: the new terms.
-        allowed: For `watch`: whether to include forwarded requests.
+        written: For `ask`, the number of the last refusal that the gateway has logged.
+        terms: For `change`, the new terms.
+        allowed: For `watch`, whether to include forwarded requests.
     """
 
     kind: Literal["ask", "change", "status", "watch"] = "ask"
@@ -43,7 +43,7 @@ class Changed(msgspec.Struct, kw_only=True):
     """The response to `change`.
 
     Attributes:
-        closed: The number of closed connections, which the new terms do not allow.
+        closed: The number of connections closed because the new terms do not allow them.
     """
 
     closed: int
@@ -66,7 +66,7 @@ class Watched(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     Attributes:
         watched: Decisions about requests.
-        lost: The number of decisions lost after these.
+        lost: The number of decisions that were lost after these.
     """
 
     watched: list[EgressRequest]
@@ -74,11 +74,11 @@ class Watched(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 async def change(path: Path, terms: Terms) -> Changed:
-    """Replace the terms of the proxy whose control socket is at `path`.
+    """Replace the terms for the proxy whose control socket is at `path`.
 
     Raises:
         OSError: The proxy is unreachable, does not respond, or cannot apply the terms. Includes `TimeoutError`.
-        msgspec.MsgspecError: The proxy's version does not support changes.
+        msgspec.MsgspecError: This version of the proxy does not support changes.
     """
     async with asyncio.timeout(TIMEOUT), _connected(path, Request(kind="change", terms=terms)) as reader:
         return msgspec.json.decode(await _line(reader), type=Changed)
@@ -91,7 +91,7 @@ async def status(path: Path) -> Status:
 
 
 async def watch(path: Path, *, allowed: bool) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-    """Yield a proxy's decisions until it ends, starting with recent refusals. Raises the same errors as `change`.
+    """Yield a proxy's decisions until it exits, starting with recent refusals. Raises the same errors as `change`.
 
     Args:
         path: The proxy's control socket.
@@ -116,7 +116,7 @@ async def _connected(path: Path, request: Request) -> AsyncIterator[asyncio.Stre
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes:
-    """Read a response. Raises `OSError` at the end of the connection."""
+    """Read a response. Raises `OSError` if the connection has ended."""
     try:
         return await reader.readuntil(b"\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:

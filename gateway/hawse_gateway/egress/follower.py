@@ -1,6 +1,6 @@
-"""Collects the refusals and traffic counters of a gateway's proxies.
+"""Collects refusals and traffic counters from a gateway's proxies.
 
-A proxy keeps a refusal until a gateway has logged it, so refusals are not lost while no gateway runs. A proxy serves
+A proxy keeps each refusal until a gateway has logged it, so none are lost while no gateway is running. A proxy serves
 one gateway at a time, so no refusal is logged twice.
 """
 
@@ -18,7 +18,7 @@ from hawse_gateway.egress.refusals import Answer, Ask, Counters
 
 log = logging.getLogger(__name__)
 
-POLL: Final = 2.0  # s between searches for proxies, because other gateways can start proxies
+POLL: Final = 2.0  # seconds between searches for proxies, because other gateways may have started some
 ANSWER_MAX: Final = 1 << 20  # bytes
 
 OnRefusal = Callable[[str, EgressRefusal], Awaitable[None]]
@@ -32,7 +32,7 @@ class EgressFollower:
     """Follows all proxies of a provider while `run` runs.
 
     Attributes:
-        lost: The number of refusals that proxies could not keep.
+        lost: The number of refusals that proxies had to drop.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class EgressFollower:
         """Create a follower.
 
         Args:
-            sockets: Returns the control socket of each proxy by unit. The proxy may have exited. Blocks.
-            on_refusal: Called with the unit and a refusal for each refusal. Must not raise. None ignores refusals.
-            poll: Seconds between two searches for proxies.
+            sockets: Returns each proxy's control socket, keyed by unit. The proxy may have exited. Blocks.
+            on_refusal: Called for each refusal, with the unit and the refusal. Must not raise. None ignores refusals.
+            poll: Seconds between searches for proxies.
         """
         self._on_refusal = on_refusal or _drop
         self._sockets = sockets
@@ -61,7 +61,7 @@ class EgressFollower:
         return self._lost_by_ended + sum(answer.lost for answer in self._current.values())
 
     def totals(self) -> Counters:
-        """Return the totals of all proxies. `connections` and `memory` are current values."""
+        """Return totals for all proxies. `connections` and `memory` are current values."""
         total = msgspec.structs.replace(self._ended)
         for answer in self._current.values():
             _add(total, answer.counters)
@@ -83,7 +83,7 @@ class EgressFollower:
     def _look(self) -> Mapping[str, Path]:
         try:
             return self._sockets()
-        except OSError as error:  # such as no free descriptor; the next search can succeed
+        except OSError as error:  # for example, no free descriptor; the next search can succeed
             log.error("! cannot search for egress proxies: %s", error)
             return {}
 
@@ -93,7 +93,7 @@ class EgressFollower:
             with socket_address(path) as address:
                 reader, writer = await asyncio.open_unix_connection(address, limit=ANSWER_MAX)
         except OSError:
-            return  # the proxy has exited or is not listening yet
+            return  # the proxy has exited or isn't listening yet
         try:
             ask = Ask()
             while True:

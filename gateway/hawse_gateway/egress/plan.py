@@ -1,4 +1,4 @@
-"""The input of a sandbox's proxy: JSON on standard input, so that secrets are not in files or arguments."""
+"""The input for a sandbox's proxy: JSON on standard input, which keeps secrets out of files and arguments."""
 
 from pathlib import Path
 from typing import Final
@@ -8,15 +8,16 @@ import msgspec
 from hawse.api.egress import EgressPolicy
 from hawse_gateway.egress.secrets import Secret
 
-SOCKET_NAME: Final = "egress.sock"  # socket in the runtime's directory, to hand over its listening socket
-CONTROL_NAME: Final = "control.sock"  # socket in the proxy's directory, for requests of gateways
+SOCKET_NAME: Final = "egress.sock"  # socket in the runtime's directory for handing over its listening socket
+CONTROL_NAME: Final = "control.sock"  # socket in the proxy's directory for requests from gateways
 KEY_NAME: Final = "ca.key"
 CERTIFICATE_NAME: Final = "ca.pem"
 READY: Final = b"ready\n"
-PORT: Final = 3128  # port of the proxy on a sandbox's loopback interface
-CERTIFICATES: Final = "/etc/hawse-certificates.pem"  # certificates that programs in a sandbox trust
+PORT: Final = 3128  # the proxy's port on a sandbox's loopback interface
+CERTIFICATES: Final = "/etc/hawse-certificates.pem"  # the certificates that programs in a sandbox trust
 SYSTEM_CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"  # the path on Debian and most other distributions
-# Environment variables for the path of trusted certificates: OpenSSL, Python, curl, git, Node, Rust, Deno, AWS.
+# Environment variables that set the path of trusted certificates for OpenSSL, Python, curl, git, Node, Rust, Deno and
+# AWS.
 CERTIFICATE_VARIABLES: Final = (
     "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_CERT CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS CARGO_HTTP_CAINFO "
     "DENO_CERT AWS_CA_BUNDLE"
@@ -30,8 +31,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         policy: The rules.
         secrets: The secrets named in the policy.
         networks: Non-public networks permitted by the operator.
-        addresses: Fixed addresses of names, which are not looked up.
-        trusted: Additional trusted certificates for servers, in PEM.
+        addresses: Fixed addresses, keyed by name. These names are not looked up.
+        trusted: Additional certificates to trust for servers, in PEM.
     """
 
     policy: EgressPolicy
@@ -45,10 +46,10 @@ class EgressPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration of one proxy.
 
     Attributes:
-        folder: The directory of its files, including the sandbox's certificate authority.
+        folder: The directory for its files, including the sandbox's certificate authority.
         socket: The path of the Unix socket where the proxy receives the runtime's listening socket.
-        socket_user: The user of the runtime, who may connect to `socket`. Default: this process's user.
-        user: The user to switch to after opening all files, if the process runs as root. None keeps the current user.
+        socket_user: The runtime's user, who may connect to `socket`. Default: this process's user.
+        user: The user to switch to after opening all files if running as root. None keeps the current user.
         cgroup: Descriptors of cgroup files. The proxy writes "0" to them to join the cgroups.
         terms: The initial terms.
     """
@@ -62,19 +63,19 @@ class EgressPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def proxy_variables() -> dict[str, str]:
-    """Return the environment variables that make programs in a sandbox use the proxy and trust its authority."""
+    """Return environment variables that make programs in a sandbox use the proxy and trust its authority."""
     names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
     direct = dict.fromkeys(("NO_PROXY", "no_proxy"), "localhost,127.0.0.1,::1")
-    node = {"NODE_USE_ENV_PROXY": "1"}  # Node's fetch() ignores proxies without this variable
+    node = {"NODE_USE_ENV_PROXY": "1"}  # without this variable, Node's fetch() ignores proxies
     proxy, trusted = f"http://127.0.0.1:{PORT}", dict.fromkeys(CERTIFICATE_VARIABLES, CERTIFICATES)
     return {**dict.fromkeys(names, proxy), **direct, **node, **trusted}
 
 
 def trusted_certificates(authority: str) -> bytes:
-    """Return the trusted certificates for programs in a sandbox in PEM: this machine's and the authority's.
+    """Return the certificates to trust in a sandbox, in PEM: this machine's and the authority's.
 
     Args:
-        authority: The certificate of the sandbox's authority.
+        authority: The certificate of the sandbox's certificate authority.
     """
     system = Path(SYSTEM_CERTIFICATES)
     return (system.read_bytes().rstrip() if system.is_file() else b"") + b"\n" + authority.encode()

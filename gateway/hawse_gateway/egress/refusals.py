@@ -1,4 +1,4 @@
-"""The proxy's refusals, kept until the gateway has logged them. Their number and rate are limited."""
+"""The proxy's refusals, which are kept until the gateway has logged them. Their number and rate are limited."""
 
 import asyncio
 import os
@@ -13,16 +13,16 @@ import msgspec
 from hawse.api.egress import EgressReason, EgressRefusal
 from hawse_gateway.egress.watchers import Watchers
 
-BATCH: Final = 256  # refusals in one response
-KEPT: Final = 1024  # refusals kept for the gateway
-BURST: Final = 100  # refusals recorded in a burst, and then RATE per second
+BATCH: Final = 256  # maximum number of refusals in a response
+KEPT: Final = 1024  # maximum number of refusals kept for the gateway
+BURST: Final = 100  # maximum number of refusals recorded in a burst, before RATE per second applies
 RATE: Final = 5.0
 HOST_MAX: Final = 253
 METHOD_MAX: Final = 32
 
 
 class RefusedError(Exception):
-    """A request may not leave the sandbox.
+    """A request is not allowed to leave the sandbox.
 
     Attributes:
         reason: The reason as a code, for clients and the audit log.
@@ -39,12 +39,12 @@ class Counters(msgspec.Struct, kw_only=True):
     """The counters of a proxy.
 
     Attributes:
-        connections: Current connections of programs.
-        requests: Forwarded requests.
-        refused: Refused requests.
-        sent: Bytes of bodies to servers.
-        received: Bytes of bodies from servers.
-        cpu: Seconds of CPU time.
+        connections: The number of open connections from programs.
+        requests: The number of requests forwarded.
+        refused: The number of requests refused.
+        sent: Body bytes sent to servers.
+        received: Body bytes received from servers.
+        cpu: CPU time, in seconds.
         memory: Resident memory, in bytes.
     """
 
@@ -68,7 +68,7 @@ class Answer(msgspec.Struct, kw_only=True):
 
     Attributes:
         last: The number of the last refusal in `refusals`, for the next `Ask`.
-        refusals: The refusals that are not logged yet, oldest first.
+        refusals: The refusals not yet logged, oldest first.
         lost: The number of refusals dropped since the proxy started.
         counters: The counters since the proxy started.
     """
@@ -80,7 +80,7 @@ class Answer(msgspec.Struct, kw_only=True):
 
 
 class Refusals:
-    """The refusals of one sandbox.
+    """One sandbox's refusals.
 
     Args:
         clock: Returns seconds since 1970.
@@ -127,7 +127,7 @@ class Refusals:
         return self.counters
 
     async def answer(self, ask: Ask, wait: float) -> Answer:
-        """Delete logged refusals, wait at most `wait` seconds for others, and return them."""
+        """Delete the refusals that were logged. Wait at most `wait` seconds for others, and return those."""
         while self._kept and self._kept[0][0] <= ask.written:
             self._kept.popleft()
         if not self._kept:

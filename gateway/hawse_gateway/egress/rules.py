@@ -1,4 +1,4 @@
-"""Decides whether a program's request is allowed to leave the sandbox. No I/O."""
+"""Decides whether a program's request may leave the sandbox. No I/O."""
 
 import re
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from hawse.api.egress import EgressPolicy, EgressReason
 from hawse_gateway.egress.addresses import normalized
 
 PORT_MAX: Final = 65_535
-# Methods are case-sensitive (RFC 9110, 9.1), but many servers ignore case. Requests with other methods are refused, so
-# that a rule and a server never interpret a method differently.
+# Methods are case-sensitive (RFC 9110, 9.1), but many servers ignore case. Requests with any other methods are refused,
+# so that rules and servers never interpret a method differently.
 METHOD: Final = r"[A-Z](?:[A-Z-]{0,30}[A-Z])?"
 _FORM: Final = re.compile(
     rf"(?:(?P<methods>{METHOD}(?:,{METHOD}){{0,15}}) )?"
     r"(?P<host>\*|(?:\*\.)?[A-Za-z0-9_.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])"
     r"(?::(?P<port>\*|[1-9][0-9]{0,4}))?"
 )
-PORTS: Final = frozenset((80, 443))  # the ports of an `allow` rule without ports
+PORTS: Final = frozenset((80, 443))  # the ports for an `allow` rule that names none
 # CONNECT requests a tunnel to another server, and TRACE returns the request with its secrets.
 NEVER: Final = frozenset(("CONNECT", "TRACE", "TRACK"))
 
@@ -26,9 +26,9 @@ class Rule:
     """One rule.
 
     Attributes:
-        host: A name or an address as returned by `normalized`, `*.NAME`, or `*`.
-        ports: The ports. None means all ports.
-        methods: The methods. None means all methods.
+        host: A name or an address in the form returned by `normalized`, or `*.NAME`, or `*`.
+        ports: The ports it applies to. None means all ports.
+        methods: The methods it applies to. None means all methods.
     """
 
     host: str
@@ -40,11 +40,11 @@ class Rule:
         """Parse `[METHODS ]HOST[:PORT]`.
 
         Args:
-            text: The rule.
-            default: The ports of a rule without ports. None means all ports.
+            text: The rule as text.
+            default: The ports for a rule that names none. None means all ports.
 
         Raises:
-            ValueError: The text is not a rule.
+            ValueError: The text is not a valid rule.
         """
         found = _FORM.fullmatch(text)
         if found is None:
@@ -71,14 +71,14 @@ class Rule:
 
 
 class Rules:
-    """The rules of one sandbox. Raises `ValueError` for an invalid rule."""
+    """One sandbox's rules. Raises `ValueError` for an invalid rule."""
 
     def __init__(self, policy: EgressPolicy) -> None:
         self._allow = [Rule.parse(text) for text in policy.allow]
         self._deny = [Rule.parse(text, None) for text in policy.deny]
 
     def refuse_connection(self, host: str, port: int) -> EgressReason | None:
-        """Return the reason why all requests to a host are refused, or None if some requests are allowed.
+        """Return why all requests to a host are refused, or None if some of them are allowed.
 
         Args:
             host: The host, as returned by `normalized`.
@@ -89,7 +89,7 @@ class Rules:
         return None if any(rule.covers(host, port) for rule in self._allow) else "rule"
 
     def refuse_request(self, host: str, port: int, method: str) -> EgressReason | None:
-        """Return the reason why a request is refused, or None if the request is allowed."""
+        """Return why a request is refused, or None if it is allowed."""
         if (reason := self.refuse_connection(host, port)) is not None:
             return reason
         if method in NEVER or any(rule.is_about(host, port, method) for rule in self._deny):

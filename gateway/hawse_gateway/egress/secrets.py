@@ -1,4 +1,4 @@
-"""Adds secrets to matching requests over TLS. Programs in the sandbox never see the secrets."""
+"""Adds secrets to matching requests sent over TLS. Programs in the sandbox never see the secrets."""
 
 import base64
 import html
@@ -15,7 +15,7 @@ from hawse_gateway.egress.rules import Rule
 
 Headers = list[tuple[bytes, bytes]]
 
-# Headers that are removed because they request compressed content, another character set or parts of the content, where
+# Headers to remove because they ask for compressed content, another character set or only part of the content, so that
 # a secret would not be found: RFC 9110 (12.5, 14), RFC 3229, Apache's and Azure's names for Range, RFC 6455 (9).
 FORMS_ASKED: Final = frozenset(
     b"accept-encoding accept-charset a-im range if-range request-range x-range x-ms-range "
@@ -24,14 +24,14 @@ FORMS_ASKED: Final = frozenset(
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A secret and its value.
+    """A secret, including its value.
 
     Attributes:
-        hosts: Rules (`hawse_gateway.egress.rules`) for the requests that get the secret.
-        into: Where the secret is added: in a header, HTTP basic authentication, or a query parameter.
-        name: The name of the header or parameter, or the user of basic authentication.
+        hosts: Rules (`hawse_gateway.egress.rules`) that select the requests to add the secret to.
+        into: Where the secret is added: a header, HTTP basic authentication, or a query parameter.
+        name: The name of the header or parameter, or the user name for basic authentication.
         value: The value.
-        prefix: A prefix for the value in the header.
+        prefix: Text that precedes the value in the header.
     """
 
     hosts: Annotated[list[str], Meta(min_length=1, max_length=64)]
@@ -46,7 +46,7 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Injected:
-    """A request with added secrets.
+    """A request after secrets were added to it.
 
     Attributes:
         target: The path and the query.
@@ -60,19 +60,18 @@ class Injected:
 
 
 class Injector:
-    """The secrets of one sandbox. Raises `ValueError` for an invalid rule."""
+    """One sandbox's secrets. Raises `ValueError` for an invalid rule."""
 
     def __init__(self, secrets: Sequence[Secret]) -> None:
         self._secrets = [(secret, [Rule.parse(text) for text in secret.hosts]) for secret in secrets]
 
     def has(self, hidden: Sequence[bytes]) -> bool:
-        """Return whether all secrets in the `Injected.hidden` of a request are still in use."""
+        """Return whether all secrets in a request's `Injected.hidden` are still in use."""
         known = {text for secret, _ in self._secrets for text in _forms(secret)}
         return known.issuperset(hidden)
 
     def inject(self, host: str, port: int, method: str, target: bytes, headers: Headers) -> Injected:
-        """Return a request with the secrets for its host. They replace the values of the program's own headers and
-        parameters.
+        """Add the secrets for its host to a request. Headers and parameters that the program itself set are replaced.
 
         Args:
             host: The host, as returned by `normalized`.
@@ -106,7 +105,7 @@ def dashed(name: bytes) -> bytes:
 
 
 def _forms(secret: Secret) -> list[bytes]:
-    """Return the encodings of a secret to recognize in a response: plain, URL-encoded, in JSON and in HTML."""
+    """Return all forms that a secret can take in a response: plain, URL-encoded, in JSON and in HTML."""
     value = secret.value
     texts = [value, quote(value), quote(value, safe=""), quote_plus(value), html.escape(value), json.dumps(value)[1:-1]]
     forms = [text.encode() for text in texts]

@@ -1,4 +1,4 @@
-"""The operator's settings for filtered networks: the TOML file of `hawse serve --egress FILE`."""
+"""The operator's settings for filtered networks, from the TOML file given with `hawse serve --egress FILE`."""
 
 import ipaddress
 import os
@@ -16,28 +16,28 @@ from hawse_gateway.egress.addresses import normalized
 from hawse_gateway.egress.rules import Rule, Rules
 from hawse_gateway.egress.secrets import Secret
 
-SECRET_MAX: Final = 16 << 10  # bytes of a secret's value
+SECRET_MAX: Final = 16 << 10  # maximum length of a secret's value, in bytes
 EVERYBODY: Final = "*"
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")  # a token (RFC 9110)
 _FIXED: Final = frozenset(("host", "content-length", "transfer-encoding", "connection", "upgrade", "accept-encoding"))
 
 
 class EgressSettingsError(Exception):
-    """The file is invalid. The message states what to change."""
+    """The settings file is invalid. The message says what to change."""
 
 
 class SecretSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table `[secrets.NAME]` with one of `header`, `basic` and `query`, and one of `env` and `file`.
+    """A `[secrets.NAME]` table, which must contain one of `header`, `basic` and `query`, and one of `env` and `file`.
 
     Attributes:
-        hosts: Rules for the requests that get the secret, as in `EgressPolicy.allow`. Requests must use TLS.
-        header: The name of the header for the secret.
+        hosts: Rules, as in `EgressPolicy.allow`, that select the requests to add the secret to. Requests must use TLS.
+        header: The name of the header to put the secret in.
         basic: The user name for HTTP basic authentication with the secret as password.
-        query: The name of the query parameter for the secret.
-        prefix: A prefix for the value in the header, such as `Bearer `.
+        query: The name of the query parameter to put the secret in.
+        prefix: Text that precedes the value in the header, such as `Bearer `.
         env: The gateway's environment variable that contains the value.
-        file: The file that contains the value. It is read whenever a sandbox starts.
-        users: The ids of the users whose sandboxes can use the secret, or `*`. Templates can use all secrets.
+        file: A file that contains the value. It is read whenever a sandbox starts.
+        users: The ids of users whose sandboxes can use the secret, or `*`. Templates can use all secrets.
     """
 
     hosts: Annotated[list[str], Meta(min_length=1, max_length=64)]
@@ -51,12 +51,12 @@ class SecretSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file.
+    """The settings file.
 
     Attributes:
-        networks: Non-public networks that sandboxes can reach if their rules allow it.
-        addresses: Fixed addresses of names, which are not looked up.
-        ca: A file with additional trusted certificates for servers.
+        networks: Non-public networks that sandboxes may reach if their rules allow it.
+        addresses: Fixed addresses, keyed by name. These names are not looked up.
+        ca: A file with additional certificates to trust for servers.
         secrets: The secrets, by name.
     """
 
@@ -66,7 +66,7 @@ class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     secrets: dict[Id, SecretSettings] = {}
 
     def secret_values(self, names: list[str]) -> list[Secret]:
-        """Return secrets with their values. Raises `HawseError` (`unavailable`) if a value is unreadable."""
+        """Return secrets along with their values. Raises `HawseError` (`unavailable`) if a value is unreadable."""
         return [self._secret(name) for name in names]
 
     def trusted(self) -> str:
@@ -117,21 +117,21 @@ def read_egress_settings(path: Path) -> EgressSettings:
 
 
 def is_listed(secret: SecretSettings, user: str) -> bool:
-    """Return whether a user can use a secret."""
+    """Return whether a user may use a secret."""
     return user in secret.users or EVERYBODY in secret.users
 
 
 def check_policy(policy: EgressPolicy, settings: EgressSettings, granted: frozenset[str], user: str | None) -> None:
-    """Refuse a policy that is invalid or contains secrets that the user cannot use.
+    """Refuse a policy that is invalid or contains secrets that the user may not use.
 
     Args:
         policy: The policy.
         settings: The settings.
-        granted: Names of secrets that every user can use in this call, because they are in a template.
-        user: The id of the user. None for a user with every right, who can use all secrets.
+        granted: Names of secrets that every user may use in this call, because a template contains them.
+        user: The user's id. None for a user with every right, who may use all secrets.
 
     Raises:
-        HawseError: `invalid_params` with the path of the parameter.
+        HawseError: `invalid_params`, with the path of the invalid parameter.
     """
     try:
         Rules(policy)

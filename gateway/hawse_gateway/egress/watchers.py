@@ -8,12 +8,12 @@ from typing import Final
 
 from hawse.api.egress import EgressLost, EgressRefusal, EgressRequest
 
-QUEUE: Final = 512  # decisions queued for one watcher
+QUEUE: Final = 512  # maximum number of decisions queued for a watcher
 RECENT: Final = 100  # recent refusals kept
 
 
 class Watcher:
-    """One watcher of decisions. Call `next` in a loop.
+    """A watcher that receives decisions. Call `next` in a loop.
 
     Args:
         allowed: Whether to include forwarded requests.
@@ -36,7 +36,7 @@ class Watcher:
         self._added.set()
 
     async def next(self) -> list[EgressRequest | EgressLost]:
-        """Wait for decisions, and return all queued decisions."""
+        """Wait for decisions, and return all that are queued."""
         await self._added.wait()
         self._added.clear()
         found: list[EgressRequest | EgressLost] = [*self._waiting]
@@ -76,7 +76,7 @@ class Watchers:
             self._report(EgressRequest(time=time, allowed=True, host=host, port=port, method=method))
 
     def join(self, *, allowed: bool) -> Watcher:
-        """Return a new watcher of all further decisions."""
+        """Return a new watcher for all decisions from now on."""
         watcher = Watcher(allowed=allowed)
         self._all.add(watcher)
         return watcher

@@ -1,4 +1,4 @@
-"""Collects a channel's result, bytes and events into one JSON response of limited size."""
+"""Collects a channel's result, bytes and events in a single JSON response of limited size."""
 
 import base64
 from typing import Any, Final
@@ -10,8 +10,8 @@ from hawse.api.sandboxes import STARTING
 from hawse.wire import Event, Kind
 from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 
-OUTPUT_LIMIT: Final = 1 << 20  # bytes of each stream in a response; the rest is discarded
-EVENTS_LIMIT: Final = 1 << 20  # bytes of events in a response
+OUTPUT_LIMIT: Final = 1 << 20  # maximum bytes per stream in a response; the rest is discarded
+EVENTS_LIMIT: Final = 1 << 20  # maximum bytes of events in a response
 
 
 class CollectedStream:
@@ -35,14 +35,14 @@ class CollectedStream:
 
     def _add_event(self, event: Event) -> None:
         if event.name in ("opened", STARTING):
-            return  # these events describe the stream or its start, not its content
+            return  # these events describe the stream or how it started, not its content
         self._room -= len(event.value)
         if self._room >= 0:
             self._events.append({"event": event.name, "data": msgspec.Raw(event.value)})
         self._truncated |= self._room < 0 or event.name == "truncated"
 
     def answer(self, result: Any) -> dict[str, Any]:
-        """Return `result` with each stream under its name; `encoding` is `utf-8` or `base64`."""
+        """Return `result` along with each stream under its name; `encoding` is `utf-8` or `base64`."""
         answer: dict[str, Any] = dict(result or {})
         if self._events:
             answer["events"] = self._events
@@ -54,7 +54,7 @@ class CollectedStream:
 
 
 async def collect(request: UpstreamCall, spec: Spec) -> dict[str, Any]:
-    """Read the call's output until it ends, and return the response. Raises `HawseError`."""
+    """Read the call's output until the call ends, and return the response. Raises `HawseError`."""
     collected = CollectedStream(spec)
     while (item := await request.next()) is not None:
         collected.add(item)

@@ -13,20 +13,21 @@ REFUSED: Final = {
     401: "unauthenticated",
     403: "forbidden",
     429: "limit_exceeded",
-}  # error codes by HTTP status
+}  # error codes keyed by HTTP status
 
 
 class RefusalObserver(Protocol):
-    """The part of the audit log that records refused requests."""
+    """The part of the audit log needed to record refused requests."""
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
         """Record that a request was refused."""
 
 
 class RequestContexts:
-    """ASGI middleware: sets the context of each request and sends its id as `x-request-id`.
+    """ASGI middleware: sets each request's context and returns its id in `x-request-id`.
 
-    The request continues the trace in its `traceparent` header. The response's `traceparent` identifies the request.
+    The request continues the trace given in its `traceparent` header. The response's `traceparent` identifies the
+    request.
     """
 
     def __init__(self, app: ASGIApp, observer: RefusalObserver) -> None:

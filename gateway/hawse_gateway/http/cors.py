@@ -1,6 +1,6 @@
-"""CORS headers (the Fetch standard) for pages of the origins in `--allow-origin`.
+"""CORS headers (Fetch standard) for pages from the origins in `--allow-origin`.
 
-Such a page authenticates with a token. Browser credentials are not allowed, so that it cannot use the session of the
+These pages authenticate with a token. Browser credentials are not allowed, so that they can't use a session of the
 gateway's own page.
 """
 
@@ -13,11 +13,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 METHODS: Final = b"GET, HEAD, POST, PUT, DELETE"
 REQUEST_HEADERS: Final = b"authorization, content-type, idempotency-key, if-range, last-event-id, range, traceparent"
 RESPONSE_HEADERS: Final = b"accept-ranges, content-range, etag, retry-after, traceparent, x-request-id"
-MAX_AGE: Final = b"600"  # s that browsers can cache the response to a preflight request
+MAX_AGE: Final = b"600"  # how many seconds browsers may cache the response to a preflight request
 
 
 class CrossOrigin:
-    """ASGI middleware that adds CORS headers for allowed origins and answers their preflight requests."""
+    """ASGI middleware that adds CORS headers for allowed origins and responds to their preflight requests."""
 
     def __init__(self, app: ASGIApp, origins: Iterable[str]) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Authentication, error responses and the handling of disconnected clients for all HTTP endpoints."""
+"""Authentication, error responses and handling of disconnected clients for all HTTP endpoints."""
 
 import asyncio
 import logging
@@ -20,8 +20,8 @@ from hawse_gateway.upstream.call import UpstreamCall
 
 log = logging.getLogger(__name__)
 
-REQUESTS: Final = 512  # concurrent authenticated requests; each keeps a socket open, an event stream for hours
-UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server's extension that lifts the time limit of a response
+REQUESTS: Final = 512  # maximum number of concurrent authenticated requests; each holds a socket, possibly for hours
+UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server extension for lifting a response's time limit
 
 Handler = Callable[[HttpRequest, Principal, Send], Awaitable[Response | None]]
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class ClientDisconnectedError(Exception):
 
 
 class IncompleteResponseError(Exception):
-    """A response that has started cannot be completed. The server closes the connection to inform the client."""
+    """A response cannot be completed after it was started. The server closes the connection to tell the client."""
 
 
 class RequestAdmission(NamedTuple):
@@ -40,9 +40,9 @@ class RequestAdmission(NamedTuple):
 
     Attributes:
         access_policy: Authenticates callers.
-        requests: Counts the open requests.
+        requests: Counts open requests.
         connections: Ends requests when the caller's credential is revoked or expires.
-        byte_rates: Slows down callers that exceed their bytes per second.
+        byte_rates: Slows down callers that exceed their byte rate.
     """
 
     access_policy: AccessPolicy
@@ -63,7 +63,7 @@ class HttpEndpoint:
         Args:
             admission: The checks and limits for every request.
             handle: The handler.
-            ticket: Whether to accept a ticket in the query instead of a token.
+            ticket: Whether to accept a ticket in the URL query instead of a token.
         """
         self._admission = admission
         self._handle = handle
@@ -86,10 +86,10 @@ class HttpEndpoint:
             response = error_response(error)
         except ClientDisconnectedError:
             return
-        except Exception:  # a bug in the gateway: the client gets no details
+        except Exception:  # a bug in the gateway, so the client gets no details
             log.exception("! %s %s", scope["method"], scope["path"])
             if begun:
-                raise  # the server aborts the response, so that the client does not mistake it for a complete one
+                raise  # the server aborts the response, so that the client doesn't take it for a complete one
             response = error_response(HawseError("internal", "a bug in the gateway", admitted="unknown"))
         await response(scope, receive, send)
 
@@ -128,7 +128,7 @@ async def parts(http: HttpRequest) -> AsyncIterator[bytes]:
 
 
 async def feed(http: HttpRequest, request: UpstreamCall) -> None:
-    """Send the body as the input of the call, as fast as the sandbox reads it, until the call ends."""
+    """Send the body as input for the call, as fast as the sandbox reads it, until the call ends."""
     async for part in parts(http):
         if not await request.send(part):
             return
@@ -144,7 +144,7 @@ async def unless_disconnected(
     Args:
         http: The request.
         work: The coroutine that produces the response.
-        body_to: The call that receives the request's body as its input, while `work` runs.
+        body_to: The call that receives the request's body as its input while `work` runs.
 
     Raises:
         HawseError: Raised by `work`.
@@ -181,7 +181,7 @@ async def unless_disconnected(
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address of a request's client as `HOST:PORT`."""
+    """Return the address of a request's client in the form `HOST:PORT`."""
     client = scope.get("client")
     return f"{client[0]}:{client[1]}" if client else "?"
 

@@ -30,7 +30,7 @@ from hawse_gateway.upstream.links import Links
 
 
 def _build(gateway: Composition) -> None:
-    """Build the feature. It must be the last one, because its routes match all remaining addresses."""
+    """Build the feature. It must be the last one, because its routes match all remaining URLs."""
     access_policy = gateway.part(AccessPolicy)
     audit, links, sign_on = gateway.part(AuditTrail), gateway.part(Links), gateway.find(SignOn)
     shares = Shares(REQUESTS, "requests")

@@ -1,6 +1,6 @@
-"""Files over HTTP: `GET`, `HEAD`, `PUT` and `DELETE /v1/sandboxes/{sandbox}/files/{path}`, as bytes of any size.
+"""Files over HTTP: `GET`, `HEAD`, `PUT` and `DELETE /v1/sandboxes/{sandbox}/files/{path}`, as raw bytes of any size.
 
-File content is streamed in both directions with the flow control of one call, and never buffered as a whole.
+File content is streamed in both directions, using the call's flow control, and never buffered as a whole.
 """
 
 import os
@@ -32,13 +32,13 @@ _RAW = re.compile(rb"/v1/sandboxes/[^/]+/files/(.*)", re.DOTALL)
 
 
 class FileEndpoint:
-    """The handlers of the file routes."""
+    """Handlers for the file routes."""
 
     def __init__(self, links: Links) -> None:
         self._links = links
 
     async def write(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
-        """Replace the file with the body, atomically, once the whole body has arrived."""
+        """Atomically replace the file with the body once the whole body has been received."""
         path = _path(http)
         link = self._links.get(http.path_params["sandbox"])
         params = {"path": path, "input": secrets.token_hex(8), "mode": _mode(http)}
@@ -49,7 +49,7 @@ class FileEndpoint:
             return json_response(await unless_disconnected(http, request.result(), body_to=request))
 
     async def delete(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
-        """Delete the file or directory. A directory that is not empty needs `recursive=true`."""
+        """Delete the file or directory. To delete a directory that isn't empty, `recursive=true` is required."""
         params = {"path": _path(http), "recursive": http.query_params.get("recursive") == "true"}
         if "if-match" in http.headers or "if-none-match" in http.headers:
             raise HawseError("invalid_params", "DELETE does not support If-Match or If-None-Match")
@@ -58,7 +58,7 @@ class FileEndpoint:
             return json_response(await unless_disconnected(http, request.result(), body_to=request))
 
     async def read(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
-        """Send the file or a range of it. If the file's size changes during the transfer, the response is aborted."""
+        """Send the file or a range of it. The response is aborted if the file's size changes during the transfer."""
         path = _path(http)
         link = self._links.get(http.path_params["sandbox"])
         wanted = http.headers.get("range")
@@ -88,7 +88,7 @@ class FileEndpoint:
         async with UpstreamCall(link, "file.read", {"path": path}, principal=principal) as request:
             opened = await _opened(request)
             headers = _headers(path, opened.version, opened.mtime)
-            if opened.size:  # files in /proc report size 0 but have content
+            if opened.size:  # files in /proc report a size of 0 but have content
                 headers["content-length"] = str(opened.size)
             await _send(request, send, 200, headers)
 
@@ -133,7 +133,7 @@ def idempotency_key(http: HttpRequest) -> str | None:
 
 
 def _path(http: HttpRequest) -> str:
-    """Return the path after `/files/`. It is relative to the workspace unless it starts with a second slash."""
+    """Return the path after `/files/`. It is resolved against the workspace unless it starts with a second slash."""
     found = _RAW.fullmatch(http.scope["raw_path"])
     if found is None:  # the part before the path must not contain percent-encoded characters such as %2F
         raise HawseError("not_found", f"{http.scope['path'][:200]} not found")
@@ -155,7 +155,7 @@ def _mode(http: HttpRequest) -> int | None:
 
 
 def _required_version(http: HttpRequest) -> str | None:
-    """Return the file's required version (RFC 9110, section 13.1): "" if it must not exist, None for any version."""
+    """Return the version that the file must have (RFC 9110, section 13.1): "" if it must not exist, None for any."""
     absent, tag = http.headers.get("if-none-match"), http.headers.get("if-match")
     if absent == "*" and tag is None:
         return ""
@@ -169,7 +169,7 @@ def _tag(version: str | None) -> str:
 
 
 def _headers(path: str, version: str | None, mtime: float) -> dict[str, str]:
-    """Return headers that make browsers save the file. A sandbox's page must not run in the gateway's origin."""
+    """Return headers that make browsers save the file: pages from a sandbox must not run in the gateway's origin."""
     name = quote(path.rpartition("/")[2].replace("\0", ""))
     return {
         "content-type": "application/octet-stream",

@@ -1,4 +1,4 @@
-"""Refuses requests for unknown host names, as a protection against DNS rebinding."""
+"""Refuses requests for unknown host names to protect against DNS rebinding."""
 
 import logging
 
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class HostCheck:
-    """ASGI middleware that refuses requests whose `Host` is not a name of this gateway. `/healthz` accepts any host."""
+    """ASGI middleware that refuses requests whose `Host` doesn't name this gateway. `/healthz` accepts any host."""
 
     def __init__(self, app: ASGIApp, access_policy: AccessPolicy) -> None:
         self._app = app

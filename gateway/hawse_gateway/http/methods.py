@@ -27,17 +27,17 @@ from hawse_gateway.upstream.links import Links
 
 PATH: Final = "/v1/sandboxes/{sandbox}/{method}"
 GATEWAY_PATH: Final = "/v1/{method}"
-BODY_LIMIT: Final = 1 << 20  # bytes of parameters, as in a control message
-HEARTBEAT_SECONDS: Final = 15.0  # s without an event before a comment is sent
+BODY_LIMIT: Final = 1 << 20  # maximum size of the parameters in bytes, as in a control message
+HEARTBEAT_SECONDS: Final = 15.0  # seconds without an event before a comment is sent
 BYTES: Final = "application/octet-stream"
 
 
 def routes(admission: RequestAdmission, links: Links) -> list[Route]:
-    """Return the routes of the HTTP API.
+    """Return the routes for the HTTP API.
 
     Args:
         admission: The checks and limits for every request.
-        links: The links to the sandboxes that handle the calls.
+        links: The links to the sandboxes, which handle the calls.
     """
     rest, files = MethodEndpoint(links), FileEndpoint(links)
 
@@ -70,7 +70,7 @@ class MethodEndpoint:
         self._links = links
 
     async def call(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
-        """Forward the call to the sandbox in the path. Without a sandbox, call a method of the gateway."""
+        """Forward the call to the sandbox in the path. Without a sandbox, call one of the gateway's own methods."""
         method, sandbox = http.path_params["method"], http.path_params.get("sandbox")
         link = self._links.get(sandbox)
         specs = METHODS if sandbox is not None else self._links.dispatcher.methods
@@ -115,7 +115,9 @@ def _accepts_events(http: HttpRequest) -> bool:
 
 
 async def _params(http: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object in the body, by default `{}`. Raises `HawseError` (`invalid_params`, `too_large`)."""
+    """Return the JSON object in the body, or `{}` if the body is empty. Raises `HawseError` (`invalid_params`,
+    `too_large`).
+    """
     body = await _body(http)
     if not body:
         return {}
@@ -162,9 +164,9 @@ def _timeout(http: HttpRequest) -> float | None:
 
 
 async def events(send: Send, request: UpstreamCall, spec: Spec) -> None:
-    """Send the channel's output as server-sent events. Each item is sent before the next one is read."""
+    """Send the channel's output as server-sent events. Each item is sent before the next is read."""
     encoder = SseEncoder(spec)
-    first = await _next(request)  # an error before the first item determines the response's status
+    first = await _next(request)  # an error before the first item still determines the response's status
     headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     item: Any = first

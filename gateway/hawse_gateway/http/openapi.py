@@ -39,7 +39,7 @@ LAST: Final = {
     "description": "The `id` of the last received event. The response continues after it.",
     "schema": {"type": "string"},
 }
-# Error codes of every HTTP request in addition to EVERY_CALL.
+# Error codes that any HTTP request can have in addition to EVERY_CALL.
 OF_EVERY_REQUEST: Final = ("origin_denied", "not_found", "too_large", "limit_exceeded")
 EXTRA_SCHEMAS: Final = {
     "Chunk": {
@@ -64,7 +64,7 @@ EXTRA_SCHEMAS: Final = {
 @cache
 def document() -> dict[str, Any]:
     """Return the document as JSON-compatible values."""
-    # Default values can be tuples. Encoding and decoding turns them into lists.
+    # Default values can be tuples, which encoding and decoding turns into lists.
     built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(_built()))
     return built
 
@@ -100,7 +100,7 @@ def _built() -> dict[str, Any]:
 
 
 def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
-    """Return a reference for each type in `hawse.api`, and the referenced schemas."""
+    """Return a reference for each type in `hawse.api`, along with the referenced schemas."""
     types: dict[Any, None] = {Problem: None}
     for spec in (METHODS | GATEWAY).values():
         types |= dict.fromkeys((spec.params, spec.result, *spec.events.values()))
@@ -115,7 +115,7 @@ def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
 
 
 def without_tuples(schema: Any) -> Any:
-    """Replace tuples by arrays of fixed length, because many client generators do not support `prefixItems`."""
+    """Replace tuples with fixed-length arrays, because many client generators don't support `prefixItems`."""
     if isinstance(schema, list):
         return [without_tuples(item) for item in schema]
     if not isinstance(schema, dict):
@@ -168,13 +168,13 @@ def _answers(spec: Spec, names: dict[Any, Any], schemas: dict[str, Any]) -> dict
 
 
 def _without(schema: dict[str, Any], fields: Container[str]) -> dict[str, Any]:
-    """Return the schema of a result without `fields`: the response has bytes instead of the final offsets."""
+    """Return a result's schema without `fields`: the response contains bytes instead of final offsets."""
     properties = {name: value for name, value in schema["properties"].items() if name not in fields}
     required = [name for name in schema.get("required", ()) if name not in fields]
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
-# Parameters and responses of the file routes.
+# Parameters and responses for the file routes.
 FILE_PATH: Final[dict[str, Any]] = {
     "name": "path",
     "in": "path",
@@ -257,7 +257,7 @@ def _by_status() -> dict[int, list[str]]:
 
 
 def _problems(raises: Iterable[str]) -> dict[str, Any]:
-    """Return an operation's error responses: the errors common to all requests, and the `raises` of its method."""
+    """Return an operation's error responses: the errors common to all requests, and those in its method's `raises`."""
     codes = {*EVERY_CALL, *OF_EVERY_REQUEST, *raises}
     return {
         str(status): {"$ref": f"#/components/responses/E{status}", "description": _listed(sorted(codes & set(known)))}

@@ -1,4 +1,4 @@
-"""`GET /v1/sandboxes/{sandbox}/recordings/{id}.cast`: stream a recording as a file."""
+"""`GET /v1/sandboxes/{sandbox}/recordings/{id}.cast`: streams a recording as a file."""
 
 import re
 from collections.abc import AsyncIterator
@@ -16,16 +16,16 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 MEDIA_TYPE: Final = "application/x-asciicast"
 PATH: Final = "/v1/sandboxes/{sandbox}/recordings/{name}.cast"
-ANSWER_TIME: Final = 15.0  # s to wait for the sandbox's description of the recording
+ANSWER_TIME: Final = 15.0  # seconds to wait for the sandbox to describe the recording
 _RANGE = re.compile(r"bytes=([0-9]{0,19})-([0-9]{0,19})")
 
 
 class ByteRange(NamedTuple):
-    """A range of a recording, in bytes."""
+    """A byte range of a recording."""
 
     start: int
     stop: int
-    size: int  # size of the whole recording
+    size: int  # size of the whole recording in bytes
     asked: bool  # whether the request had a `Range` header
 
     @property
@@ -41,7 +41,7 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
 
     Args:
         size: The size of the whole content, in bytes.
-        header: The value of `Range`. Any value other than a single byte range, including None, requests the whole
+        header: The `Range` header value. Any value other than a single byte range, including None, requests the whole
             content.
     """
     found = _RANGE.fullmatch(header.strip()) if header else None
@@ -57,7 +57,7 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
 
 
 class Download(StreamingResponse):
-    """A response that closes `exits`, which ends the call, after the last byte or when the client disconnects."""
+    """A response that closes `exits`, and thus ends the call, after the last byte or when the client disconnects."""
 
     def __init__(self, request: UpstreamCall, exits: AsyncExitStack, part: ByteRange, headers: dict[str, str]) -> None:
         self._request = request
@@ -69,14 +69,14 @@ class Download(StreamingResponse):
             await super().__call__(scope, receive, send)
 
     async def _body(self) -> AsyncIterator[bytes]:
-        # After the first byte, an error aborts the response. Clients notice because it is shorter than its
+        # After the first byte, an error aborts the response. Clients notice this because it is shorter than its
         # content-length.
         async for data in self._request.data():
             yield data
 
 
 class RecordingDownloads:
-    """The handler of `PATH`."""
+    """The handler for `PATH`."""
 
     def __init__(self, links: Links) -> None:
         self._links = links
@@ -103,5 +103,5 @@ class RecordingDownloads:
             return Response(None, 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
         params = {"id": name, "offset": part.start, "length": part.stop - part.start}
         reading = await exits.enter_async_context(UpstreamCall(link, "recording.read", params, principal=principal))
-        await reading.begun()  # an error before the first byte determines the response's status
+        await reading.begun()  # an error before the first byte still determines the response's status
         return Download(reading, exits.pop_all(), part, headers)

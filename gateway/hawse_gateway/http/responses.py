@@ -12,7 +12,7 @@ from hawse_gateway.core.context import CURRENT
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error: its `code` (docs/wire.md section 8), whether a retry can succeed, and whether the call had started.
+    """An error response: its `code` (docs/wire.md section 8), whether a retry can succeed, and if the call had started.
 
     `request` is the id of the request in the gateway's logs.
     """

@@ -1,4 +1,4 @@
-"""Completes a login at `/v1/login`: starts the session and sends the browser back to a page."""
+"""Completes a login at `/v1/login`: starts the session, and sends the browser back to a page."""
 
 import re
 from typing import Final, Protocol
@@ -13,32 +13,32 @@ from hawse_gateway.auth.credential_rows import Credential
 from hawse_gateway.auth.credentials import Credentials, name_of
 from hawse_gateway.auth.identity import Identity
 
-RETURN_MAX: Final = 1024  # characters of the path to return to
-# A page of this gateway, possibly below a proxy's path. `/p/` and `/t/` are excluded, because they lead to programs in
-# sandboxes.
+RETURN_MAX: Final = 1024  # maximum length of the path to return to, in characters
+# One of this gateway's pages, possibly below a proxy's path. `/p/` and `/t/` are excluded, because they lead to
+# programs in sandboxes.
 _PATH: Final = re.compile(r"/(?:(?![pt]/)[A-Za-z0-9_-]+/)*(?:[a-z]+\.html)?(?:\?[!-\[\]-~]*)?")
 _PROOF: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
 class LoginAudit(Protocol):
-    """The audit log."""
+    """The part of the audit log needed to record logins."""
 
     def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
-        """Record that a user has signed in (`login`) or failed to."""
+        """Record that a user signed in (`login`) or failed to."""
 
 
 def valid_return(path: str) -> bool:
-    """Return whether a login may redirect to `path`: it must be a page of this gateway, without a fragment.
+    """Return whether a login may redirect to `path`, which must be one of this gateway's pages, without a fragment.
 
-    The gateway passes the session's key to the page's scripts in the fragment.
+    The fragment is used to pass the session's key to the page's scripts.
     """
     return len(path) <= RETURN_MAX and "#" not in path and _PATH.fullmatch(path) is not None
 
 
 def valid_proof(proof: str) -> bool:
-    """Return whether `proof` is valid: random text that a page sends with a login and compares afterwards.
+    """Return whether `proof` is well-formed. It is random text that a page sends with a login and compares afterwards.
 
-    Without a proof, another page could make a browser complete a login that its user did not start.
+    Without it, another page could make a browser complete a login that its user didn't start.
     """
     return _PROOF.fullmatch(proof) is not None
 
@@ -51,14 +51,14 @@ def redirect(address: str) -> Response:
 async def begin_session(
     request: Request, credentials: Credentials, login: Identity, path: str, proof: str
 ) -> tuple[Response, Credential]:
-    """Start the session of a login. Returns the redirect to `path` and the session's row.
+    """Start a session for a login. Return a redirect to `path`, and the session's row.
 
     Args:
-        request: The last request of the login.
+        request: The last request in the login.
         credentials: The table that stores the session.
         login: The user who signed in.
         path: The page to return to.
-        proof: The page's proof.
+        proof: The page's proof (see `valid_proof`).
 
     Raises:
         HawseError: `limit_exceeded`, or `unavailable` if the store is unavailable.

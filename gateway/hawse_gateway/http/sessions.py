@@ -1,7 +1,7 @@
 """`/v1/session` and `/v1/tickets`: sessions and tickets replace the token in browsers (docs/wire.md section 1).
 
-The page exchanges its token for a session, and the session for tickets. A session consists of a cookie that scripts
-cannot read and a key that the page keeps in the storage of its origin (docs/decisions/0280).
+A page exchanges its token for a session, and the session for tickets. A session consists of a cookie that scripts can't
+read and a key that the page keeps in its origin's storage (docs/decisions/0280).
 """
 
 from typing import Protocol
@@ -23,16 +23,16 @@ from hawse_gateway.http.responses import error_response, json_response
 
 
 class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The response that describes a session.
+    """A response that describes a session.
 
     Attributes:
-        session: Its id, which is not secret. The header `Hawse-Session` contains `SESSION.KEY`.
-        key: Its key. Empty in the response to a request that contains the key.
-        user: The id of the principal.
-        name: The name of the token or link, for display.
-        kind: The kind of the principal: `owner`, `user` or `guest`.
+        session: The session's id, which is not secret. The `Hawse-Session` header contains `SESSION.KEY`.
+        key: The session's key. Empty if the request contained the key.
+        user: The principal's id.
+        name: The token's or link's display name.
+        kind: The principal's kind: `owner`, `user` or `guest`.
         role: The role, such as `owner` or `viewer`.
-        expires_in: Seconds until it ends unless it is used again.
+        expires_in: Seconds until it expires if it isn't used in the meantime.
     """
 
     session: str
@@ -45,24 +45,24 @@ class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoginReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The ways to sign in to this gateway without a token.
+    """How users can sign in to this gateway without a token.
 
     Attributes:
-        provider: The name of the identity provider behind `/v1/login`. Null without a provider.
+        provider: The name of the identity provider behind `/v1/login`. Null if there is none.
     """
 
     provider: str | None
 
 
 class SessionAudit(Protocol):
-    """The part of the audit log that records sessions."""
+    """The part of the audit log needed to record sessions."""
 
     def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
         """Record that a session started (`sign-in`) or ended (`sign-out`)."""
 
 
 class SessionEndpoints:
-    """The handlers of the session routes."""
+    """Handlers for the session routes."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class SessionEndpoints:
         Args:
             access_policy: Authenticates callers.
             credentials: The sessions.
-            tickets: The tickets that sessions are exchanged for.
+            tickets: The tickets that can be obtained with a session.
             audit: Notified when sessions start and end.
             provider: The name of the identity provider, if one is configured.
         """
@@ -118,7 +118,8 @@ class SessionEndpoints:
             response = json_response({"ticket": self._tickets.issue(identity), "expires_in": int(LIFETIME)}, 201)
             cookie = self._access_policy.sessions(request.scope).get(identity)
             if cookie is not None:
-                # Not in every response: without TLS, one that is lost with this header would leave an invalid cookie.
+                # Not done in every response: without TLS, losing a response with this header would leave an invalid
+                # cookie behind.
                 left = await self._credentials.extend(identity.credential)
                 if self._credentials.identity(identity.credential) != identity:
                     _set(request, response, identity.credential, cookie, left)
@@ -127,7 +128,7 @@ class SessionEndpoints:
             return error_response(error)
 
     async def _sign_in(self, request: Request) -> Response:
-        """Exchange a token for a session. A page that already has a session for this token keeps it."""
+        """Exchange a token for a session. If the page already has a session for this token, it keeps that one."""
         headers, scheme = request.scope["headers"], request.scope["scheme"]
         self._access_policy.check_origin(headers, scheme)
         identity = self._access_policy.token(request.scope)
@@ -157,7 +158,7 @@ class SessionEndpoints:
         return response
 
     def _admit(self, request: Request) -> tuple[Identity, str]:
-        """Return the session of a request without other credentials, and its cookie. Raises `HawseError`."""
+        """Return the session, and its cookie, of a request without other credentials. Raises `HawseError`."""
         identity = self._access_policy.admit(request.scope)
         cookie = self._access_policy.sessions(request.scope).get(identity)
         if cookie is None:

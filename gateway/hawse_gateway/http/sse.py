@@ -1,8 +1,8 @@
-"""Encodes a channel as server-sent events, named after its events and byte streams (docs/wire.md section 11). No I/O.
+"""Encodes a channel as server-sent events named after its events and byte streams (docs/wire.md section 11). No I/O.
 
-Bytes are sent as `text` if they are valid UTF-8, otherwise as base64 `data`. An `id` is a position where a client can
-resume. Only output bytes and events with an offset have an `id`. A client whose connection is lost during a snapshot
-therefore gets the whole snapshot again.
+Bytes are sent as `text` if they are valid UTF-8, or else as base64 `data`. An `id` is a position where a client can
+resume. Only output bytes and events with an offset have an `id`. If the connection is lost during a snapshot, the
+client will therefore get the whole snapshot once more.
 """
 
 import base64
@@ -20,18 +20,18 @@ from hawse_gateway.upstream.call import UpstreamItem
 MEDIA_TYPE: Final = "text/event-stream"
 HEARTBEAT: Final = b": still here\n\n"
 _SINCE: Final = "since"
-_EVENTS: Final = "events"  # the field of `since` for the offset of events
+_EVENTS: Final = "events"  # the field in `since` that contains the offset of events
 _OFFSET = re.compile(r"[0-9]{1,19}")
 
 
 class SseEncoder:
-    """The encoder of one channel. It buffers at most 3 bytes of each stream: the start of an incomplete character."""
+    """The encoder for one channel. It buffers at most 3 bytes per stream: the start of an incomplete character."""
 
     def __init__(self, spec: Spec) -> None:
         self._names = spec.output
         self._marks = marks(spec)
-        self._places: dict[str, int | str] = {}  # offset of the next byte of each stream
-        self._halves: dict[str, tuple[int, bytes]] = {}  # offset and bytes of an incomplete character, by stream
+        self._places: dict[str, int | str] = {}  # offset of the next byte, by stream
+        self._halves: dict[str, tuple[int, bytes]] = {}  # an incomplete character's offset and bytes, by stream
 
     def event(self, event: Event) -> bytes:
         flushed = self._flush()
@@ -84,7 +84,7 @@ class SseEncoder:
         return "-".join(str(self._places.get(mark, 0)) for mark in self._marks)
 
     def _move(self, start: Any, stream: str | None) -> None:
-        """Continue the output at another offset."""
+        """Continue the output from another offset."""
         if isinstance(start, dict):
             self._places |= start
         elif isinstance(start, int) and self._marks:
@@ -92,7 +92,7 @@ class SseEncoder:
 
 
 def marks(spec: Spec) -> tuple[str, ...]:
-    """Return the fields of an `id`: offsets of these streams, or a `version`. Empty if the channel cannot resume."""
+    """Return the fields for an `id`: these streams' offsets, or a `version`. Empty if the channel can't be resumed."""
     if _SINCE not in spec.params.__struct_fields__ or not spec.stream:
         return ()
     if spec.output:
@@ -103,13 +103,13 @@ def marks(spec: Spec) -> tuple[str, ...]:
 
 
 def _counts_events(spec: Spec) -> bool:
-    """Return whether events have offsets, which requires a field for them in `since`."""
+    """Return whether events have offsets, which is the case if `since` has a field for them."""
     shape = get_type_hints(spec.params)[_SINCE]
     return any(_EVENTS in getattr(kind, "__struct_fields__", ()) for kind in get_args(shape))
 
 
 def since(spec: Spec, last: str) -> Any:
-    """Return the parameter `since` for a `Last-Event-ID`. Raises `HawseError` (`invalid_params`)."""
+    """Return the `since` parameter for a `Last-Event-ID`. Raises `HawseError` (`invalid_params`)."""
     names = marks(spec)
     if names == ("version",):
         return last
@@ -130,7 +130,7 @@ def message(name: str, data: bytes, place: str | None = None) -> bytes:
 
 
 def _half(data: bytes) -> int:
-    """Return how many bytes at the end of `data` start an incomplete character."""
+    """Return the number of bytes at the end of `data` that belong to an incomplete character."""
     for size in range(1, min(len(data), 3) + 1):
         if data[-size] >= 0xC0:  # the first byte of a character
             try:

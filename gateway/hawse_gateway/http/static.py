@@ -1,4 +1,4 @@
-"""Serves the browser client, built from web/ into gateway/_web/, and adds security headers to every response."""
+"""Serves the browser client, which is built into gateway/_web/, and adds security headers to every response."""
 
 import mimetypes
 import os
@@ -30,7 +30,7 @@ SECURITY: Final = {
 }
 POLICY: Final = b"content-security-policy"
 OUTPUT_PAGE: Final = "output.html"
-# For rich output of untrusted code: its scripts run in an opaque origin and cannot connect to any host.
+# For rich output from untrusted code, whose scripts run in an opaque origin and can't connect to any host.
 OUTPUT_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -47,11 +47,11 @@ or <code>cd web &amp;&amp; npm ci &amp;&amp; npm run build</code>; then restart 
 
 
 class StaticPages(StaticFiles):
-    """Starlette's static files with cache headers and compression. Starlette refuses paths and links outside the
-    directory.
+    """Starlette's static files, with cache headers and compression. Starlette refuses paths and links that lead outside
+    the directory.
 
-    The build writes `x.js.br` and `x.js.gz` next to `x.js` (web/build/precompress.ts). They are served only as
-    encodings of `x.js`, not under their own names.
+    The build writes `x.js.br` and `x.js.gz` next to `x.js` (web/build/precompress.ts). They are only served as
+    encodings of `x.js`, never under their own names.
     """
 
     async def get_response(self, path: str, scope: Scope) -> Response:
@@ -75,20 +75,20 @@ class StaticPages(StaticFiles):
         response.headers["vary"] = "Accept-Encoding"
         if encoding:
             response.headers["content-encoding"] = encoding
-            # Each encoding needs a different strong tag, even if size and time are equal.
+            # Each encoding needs its own strong tag, even if size and time are the same.
             response.headers["etag"] = response.headers["etag"].removesuffix('"') + f'-{encoding}"'
         final: Response = response
         if self.is_not_modified(response.headers, request):
             final = NotModifiedResponse(response.headers)
-        if Path(full_path).name == OUTPUT_PAGE:  # a 304 needs it too: browsers update their copy
+        if Path(full_path).name == OUTPUT_PAGE:  # needed in a 304 as well, since browsers update their copy
             final.headers["content-security-policy"] = OUTPUT_POLICY
         return final
 
 
 def _encoded(path: Path, found: os.stat_result, request: Headers) -> tuple[Path, str, os.stat_result]:
-    """Return the file to send for `path`, its content coding ("" for none), and its status.
+    """Return the file to send for `path`, along with its content coding ("" for none) and its file status.
 
-    A range refers to the uncompressed file: a client that requests bytes 0 to 99 wants bytes of the content.
+    A range refers to the uncompressed file: a client that requests bytes 0 to 99 wants bytes of the actual content.
     """
     if "range" in request:
         return path, "", found
@@ -106,9 +106,9 @@ def _media_type(path: Any) -> str:
 
 
 def accepted_encodings(values: Iterable[str]) -> frozenset[str]:
-    """Return the content codings of `Accept-Encoding` header values (RFC 9110, 12.5.3) in lower case.
+    """Return the content codings in `Accept-Encoding` header values (RFC 9110, 12.5.3), in lower case.
 
-    A coding with weight 0 or an invalid weight is not acceptable; it is returned as `!coding`.
+    A coding with weight 0 or an invalid weight is not acceptable, and is returned as `!coding`.
     """
     found = set()
     for item in ",".join(values).split(","):
@@ -123,7 +123,7 @@ def _is_positive(weight: str) -> bool:
 
 
 def pages(directory: Path = WEB) -> ASGIApp:
-    """Serve `directory`. If the client is not built, serve a page that explains how to build it."""
+    """Serve `directory`. If the client hasn't been built, serve a page that explains how to build it."""
     if not (directory / "index.html").is_file():
         return HTMLResponse(NOT_BUILT, headers={"cache-control": "no-store"})
     return StaticPages(directory=directory, html=True)
@@ -132,12 +132,12 @@ def pages(directory: Path = WEB) -> ASGIApp:
 class SecurityHeaders:
     """ASGI middleware that adds the `SECURITY` headers to every HTTP response.
 
-    If a response has its own content security policy, only the rule about embedding pages is added to it.
+    If a response has its own content security policy, only the rule on who may embed the page is added to it.
 
     Args:
         app: The application.
-        origins: Origins whose pages may embed the gateway's pages.
-        preview_host: The parent domain of the previews' host names. The gateway's pages embed previews.
+        origins: Origins whose pages are allowed to embed the gateway's pages.
+        preview_host: The parent domain for preview host names. The gateway's pages embed previews.
     """
 
     def __init__(self, app: ASGIApp, origins: Iterable[str] = (), preview_host: str | None = None) -> None:

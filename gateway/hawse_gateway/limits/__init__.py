@@ -1,1 +1,1 @@
-"""Rate limits: token buckets per connection, user and address. No I/O."""
+"""Rate limits with token buckets per connection, user and address. No I/O."""

@@ -1,7 +1,7 @@
-"""Limits the bytes per second of users, links and addresses, across all connections.
+"""Limits the byte rates of users, links and addresses, across all connections.
 
-A caller above its limit is slowed down, not disconnected. It gets credit later (docs/wire.md section 4), so that the
-excess data waits at its source and does not delay other callers.
+A caller above its limit is slowed down, not disconnected. Credit is granted later (docs/wire.md section 4), so that
+excess data is held back at its source and does not delay other callers.
 """
 
 import asyncio
@@ -15,19 +15,19 @@ from hawse.wire import Principal
 from hawse_gateway.limits.quotas import Quotas, Who, limit_exceeded
 from hawse_gateway.limits.rates import RateTable
 
-WINDOW_MIN: Final = 16 << 10  # minimum bytes of a credit grant, because smaller grants have too much overhead
-PATIENCE: Final = 5.0  # s of debt above which new requests are refused and messages are not read
+WINDOW_MIN: Final = 16 << 10  # minimum credit grant in bytes; smaller grants have too much overhead
+PATIENCE: Final = 5.0  # maximum debt in seconds; above it, new requests are refused and messages aren't read
 
 
 class ByteRates:
-    """Limits the bytes per second of all callers.
+    """Limits the byte rates of all callers.
 
     Attributes:
-        tables: The token buckets, by kind of subject.
+        tables: Tables of token buckets, keyed by kind of subject.
     """
 
     def __init__(self, quotas: Quotas | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Create full buckets, which allow a burst of one second.
+        """Create full buckets, which allow a burst of one second's worth of bytes.
 
         Args:
             quotas: The allowed bytes per second. None disables the limits.
@@ -37,7 +37,7 @@ class ByteRates:
         self.tables = {who: RateTable(rate, rate, clock=clock) for who, rate in self._quotas.rates("bytes").items()}
 
     def pace(self, principal: Principal, address: str) -> "Pace | None":
-        """Return the pace of a caller, or None if the caller has no limit.
+        """Return a caller's pace, or None if the caller has no limit.
 
         Args:
             principal: The caller.
@@ -50,20 +50,20 @@ class ByteRates:
 
 
 class Pace:
-    """The byte rate of one caller, limited by the strictest of its limits."""
+    """One caller's byte rate, held to the strictest of its limits."""
 
     def __init__(self, shares: list[tuple[RateTable, Who, str]], rate: int) -> None:
         self._shares = shares
         self._rate = rate
 
     def spend(self, size: int) -> None:
-        """Count bytes sent or received. Exceeding the available amount creates a debt."""
+        """Count bytes sent or received. Using more than the available amount creates a debt."""
         for table, _, name in self._shares:
             table.spend(name, size)
 
     @property
     def wait(self) -> float:
-        """Seconds to wait before sending or receiving more bytes."""
+        """How many seconds to wait before sending or receiving more bytes."""
         return max(table.debt(name) for table, _, name in self._shares)
 
     def check(self) -> None:
@@ -73,7 +73,7 @@ class Pace:
                 raise limit_exceeded(f"the {who} {name!r} sends and receives too many bytes", wait - PATIENCE)
 
     def window(self, size: int) -> int:
-        """Limit a credit grant of `size` bytes to the bytes of one second."""
+        """Limit a credit grant of `size` bytes to the bytes allowed per second."""
         return min(size, max(self._rate, WINDOW_MIN))
 
 
@@ -85,7 +85,7 @@ class Pacer:
 
         Args:
             pace: The pace.
-            resume: Called when bytes can be transferred again after `blocked` was true.
+            resume: Called when the transfer can continue after `blocked` was true.
         """
         self.pace = pace
         self._resume = resume
@@ -122,7 +122,7 @@ CURRENT: Final[ContextVar[Pace | None]] = ContextVar("hawse_pace", default=None)
 
 @contextmanager
 def paced(pace: Pace | None) -> Iterator[None]:
-    """Apply a pace to transfers that start in the `with` block. Raises the same errors as `Pace.check`."""
+    """Apply a pace to transfers started in the `with` block. Raises the same errors as `Pace.check`."""
     if pace is not None:
         pace.check()
     mark = CURRENT.set(pace)

@@ -1,4 +1,4 @@
-"""Limits the rate of calls and the number of attached terminals. No I/O."""
+"""Limits the call rate and the number of attached terminals. No I/O."""
 
 import time
 from collections.abc import Callable
@@ -9,17 +9,17 @@ from hawse.wire import Call, Principal, Result
 from hawse_gateway.limits.quotas import HeldLimit, Quotas, limit_exceeded
 from hawse_gateway.limits.rates import RateTable
 
-BURST: Final = 10  # size of a burst, in seconds of calls
+BURST: Final = 10  # size of a burst, measured in seconds of calls
 ATTACH: Final = "terminal.attach"
 
 
 class CallRates:
-    """Limits the rate of calls of each user, link and address, across all connections.
+    """Limits the call rate of each user, link and address, across all connections.
 
-    Callers with every right and the gateway's own calls are not limited.
+    There are no limits on the gateway's own calls and on callers with every right.
 
     Attributes:
-        tables: The token buckets, by kind of subject.
+        tables: Tables of token buckets, keyed by kind of subject.
     """
 
     def __init__(self, quotas: Quotas, *, burst: float = BURST, clock: Callable[[], float] = time.monotonic) -> None:
@@ -27,7 +27,7 @@ class CallRates:
 
         Args:
             quotas: The allowed calls per second.
-            burst: The size of a burst, in seconds of calls.
+            burst: The size of a burst, measured in seconds of calls.
             clock: A monotonic clock, in seconds.
         """
         self._quotas = quotas
@@ -45,14 +45,14 @@ class CallRates:
 
 
 class CallOrigin(Protocol):
-    """The origin of a call."""
+    """Where a call comes from."""
 
     @property
     def address(self) -> str: ...
 
 
 class LimitedCall(Protocol):
-    """A call and its caller."""
+    """A call, along with its caller."""
 
     @property
     def call(self) -> Call: ...
@@ -65,10 +65,10 @@ class LimitedCall(Protocol):
 
 
 class CallLimits:
-    """Admits calls within the limits, and observes calls to release their share when they end.
+    """Admits calls within the limits, and observes when they end to release what they held.
 
     Attributes:
-        rates: Limits the rate of calls.
+        rates: Limits the call rate.
         terminals: Limits the number of attached terminals.
     """
 
@@ -77,18 +77,18 @@ class CallLimits:
 
         Args:
             quotas: The limits. None disables them.
-            rates: Limits the rate of calls. Default: according to `quotas`.
+            rates: Limits the call rate. Default: a limit as set in `quotas`.
         """
         self.rates = rates or CallRates(quotas or Quotas())
         self.terminals = HeldLimit(quotas, "terminals")
         self._held: dict[LimitedCall, ExitStack] = {}
 
     def count(self, caller: LimitedCall) -> None:
-        """Count a call. Refused calls count as well. Raises `HawseError` (`limit_exceeded`)."""
+        """Count a call, even if it is refused. Raises `HawseError` (`limit_exceeded`)."""
         self.rates.check(caller.principal, caller.context.address)
 
     def admit(self, caller: LimitedCall) -> None:
-        """Admit a call that has passed the check of rights. Raises `HawseError` (`limit_exceeded`)."""
+        """Admit a call that has passed the rights check. Raises `HawseError` (`limit_exceeded`)."""
         if caller.call.method == ATTACH:
             with ExitStack() as held:
                 held.enter_context(self.terminals.hold(caller.principal, caller.context.address))
@@ -97,7 +97,7 @@ class CallLimits:
     # ---- the observer
 
     def began(self, call: LimitedCall, sandbox: str | None) -> None:
-        """Do nothing: `admit` has counted the call."""
+        """Do nothing, because `admit` has counted the call."""
 
     def ended(self, call: LimitedCall, outcome: str, result: Result | None = None) -> None:
         held = self._held.pop(call, None)
@@ -105,4 +105,4 @@ class CallLimits:
             held.close()
 
     def refused(self, call: LimitedCall, sandbox: str | None, error: Exception) -> None:
-        """Do nothing: a refused call holds nothing."""
+        """Do nothing, because a refused call holds nothing."""

@@ -1,4 +1,4 @@
-"""Limits wrong credentials per address, against guessing. No I/O."""
+"""Limits wrong credentials per address, to prevent guessing. No I/O."""
 
 import time
 from collections import OrderedDict
@@ -8,28 +8,28 @@ from typing import Final
 from hawse.wire import HawseError
 from hawse_gateway.limits.rates import RateTable, network_of
 
-RATE: Final = 1.0  # wrong credentials per second after the burst
-KNOWN: Final = 4096  # stored pairs of an address and a correct credential
+RATE: Final = 1.0  # wrong credentials allowed per second after the burst
+KNOWN: Final = 4096  # maximum number of stored pairs of an address and a correct credential
 
 
 class FailedAttempts:
     """Counts wrong credentials per address.
 
-    An address with too many wrong credentials is refused even with a correct one, to slow down guessing. Credentials
-    that this address has used before are still accepted. Otherwise, another program at the same address could lock out
-    its users.
+    After too many wrong credentials, an address is refused even with a correct one, to slow down guessing. Credentials
+    that the address has used before are still accepted. Otherwise, a program could lock out other users at its address.
 
     Attributes:
-        wrong: The token buckets, by address.
-        on_known: Called when known credentials should be exchanged with other gateways. None with a single gateway.
+        wrong: The token buckets, keyed by address.
+        on_known: Called when it's time to exchange known credentials with other gateways. None if there is only one
+            gateway.
     """
 
     def __init__(self, burst: float, rate: float = RATE, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Create full buckets.
 
         Args:
-            burst: How many wrong credentials are allowed at once.
-            rate: How many wrong credentials are allowed per second after that.
+            burst: The number of wrong credentials allowed at once.
+            rate: The number of wrong credentials allowed per second after that.
             clock: A monotonic clock, in seconds.
         """
         self.wrong = RateTable(rate, burst, clock=clock)
@@ -61,7 +61,7 @@ class FailedAttempts:
                 _add(self._new, pair)
                 self.on_known()
             return
-        elif self.on_known is not None:  # if another gateway knows the pair, the next attempt succeeds
+        elif self.on_known is not None:  # if another gateway knows this pair, the next attempt will succeed
             _add(self._asked, pair)
             self.on_known()
         wait = round(self.wrong.wait(network), 3)
@@ -72,19 +72,19 @@ class FailedAttempts:
     # ---- other gateways
 
     def take_new(self) -> list[tuple[str, str]]:
-        """Return the pairs of address and credential that became known since the last call."""
+        """Return the pairs of address and credential that have become known since the last call."""
         found = list(self._new)
         self._new.clear()
         return found
 
     def take_asked(self) -> list[tuple[str, str]]:
-        """Return the pairs refused since the last call, to look them up at other gateways."""
+        """Return the pairs refused since the last call, so that they can be looked up at other gateways."""
         found = list(self._asked)
         self._asked.clear()
         return found
 
     def know(self, pair: tuple[str, str]) -> None:
-        """Record a pair that is known to another gateway."""
+        """Record a pair known to another gateway."""
         _add(self._known, pair)
 
 

@@ -1,4 +1,4 @@
-"""Counts running operations per caller."""
+"""Counts each caller's operations in progress."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def in_progress(counts: Counter[str], caller: str) -> Iterator[None]:
-    """Count one operation of `caller` while the `with` block runs. `counts` has no entries with the value 0."""
+    """Count an operation by `caller` while the `with` block runs. `counts` never has entries of 0."""
     counts[caller] += 1
     try:
         yield

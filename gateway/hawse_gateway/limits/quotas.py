@@ -1,4 +1,4 @@
-"""The limits on users, links and addresses that the operator sets with `--limit`. No I/O."""
+"""Limits on users, links and addresses, set by the operator with `--limit`. No I/O."""
 
 import re
 from collections import Counter
@@ -14,18 +14,18 @@ Who = Literal["user", "link", "address"]
 What = Literal["connections", "sandboxes", "backups", "storage", "mounts", "terminals", "tunnels", "calls", "bytes"]
 
 FORM: Final = "WHO:WHAT=NUMBER"
-BYTES_MIN: Final = 4096  # per second, so that one chunk of a transfer does not take too long
+BYTES_MIN: Final = 4096  # per second, so that a single chunk of a transfer doesn't take too long
 _TEXT: Final = re.compile(r"([a-z]+):([a-z]+)=(\d{1,15})([KMG]?)")
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Subject(NamedTuple):
-    """A user, link or address that has a limit.
+    """A user, link or address with a limit.
 
     Attributes:
         who: The kind of subject.
-        name: The id of the user or link, or the address.
-        number: The limit.
+        name: The user's or link's id, or the address.
+        number: The value of the limit.
     """
 
     who: Who
@@ -44,7 +44,7 @@ class Quotas:
         """Parse limits such as `link:bytes=2M`.
 
         Args:
-            texts: Limits of the form FORM. A number of bytes can end with K, M or G.
+            texts: Limits of the form FORM. Numbers of bytes can end with K, M or G.
             defaults: The limits that apply unless `texts` overrides them.
 
         Raises:
@@ -63,11 +63,11 @@ class Quotas:
         return self._numbers.get((who, what))
 
     def rates(self, what: What) -> dict[Who, int]:
-        """Return the limits on `what`, by kind of subject."""
+        """Return the limits on `what`, keyed by kind of subject."""
         return {who: number for (who, limited), number in self._numbers.items() if limited == what}
 
     def subjects(self, what: What, principal: Principal, address: str) -> list[Subject]:
-        """Return the subjects that a caller counts toward and that have a limit on `what`.
+        """Return the subjects with a limit on `what` that a caller counts toward.
 
         Args:
             what: The limited quantity.
@@ -84,12 +84,12 @@ class Quotas:
 
 
 class HeldLimit:
-    """Limits how many things, such as connections, each user, link and address holds at once.
+    """Limits how many things, such as connections, each user, link and address can hold at once.
 
     Attributes:
         what: The name of the counted things, in the plural.
-        others: The counts at other gateways, by subject.
-        on_held: Called when a count was checked or changed. None with a single gateway.
+        others: The counts at other gateways, keyed by subject.
+        on_held: Called after a count was checked or changed. None if there is only one gateway.
     """
 
     def __init__(self, quotas: Quotas | None = None, what: What = "connections") -> None:
@@ -112,11 +112,11 @@ class HeldLimit:
 
     @property
     def held(self) -> Mapping[tuple[Who, str], int]:
-        """The counts at this gateway, by subject."""
+        """The counts at this gateway, keyed by subject."""
         return self._held
 
     def check(self, principal: Principal, address: str) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if one more would exceed a limit of the caller."""
+        """Raise `HawseError` (`limit_exceeded`) if one more would exceed one of the caller's limits."""
         for who, name, number in self._quotas.subjects(self.what, principal, address):
             self._changed()
             if self._held.get((who, name), 0) + self.others.get((who, name), 0) >= number:
@@ -144,11 +144,11 @@ class HeldLimit:
 
 
 def limit_exceeded(text: str, wait: float | None = None) -> HawseError:
-    """Return the error for an exceeded limit.
+    """Return the error for exceeding a limit.
 
     Args:
-        text: The description of the limit.
-        wait: Seconds until a retry can succeed. None if waiting does not help.
+        text: A description of the limit.
+        wait: Seconds until a retry can succeed. None if waiting doesn't help.
     """
     if wait is None:
         return HawseError("limit_exceeded", text)

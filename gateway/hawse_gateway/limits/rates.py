@@ -1,4 +1,4 @@
-"""Token buckets, and a table of named token buckets with bounded memory."""
+"""Token buckets, and a table of named token buckets that uses bounded memory."""
 
 import ipaddress
 import time
@@ -6,15 +6,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-REPORT: Final = 0.02  # fraction of a full bucket; spending is reported to other gateways when it reaches this amount
-NAMES: Final = 4096  # buckets per table; the least recently used one is dropped
+REPORT: Final = 0.02  # fraction of a full bucket; spending is reported to other gateways once it reaches this
+NAMES: Final = 4096  # maximum number of buckets per table; the least recently used one is dropped
 
 
 class TokenBucket:
-    """A token bucket: allows `burst` at once, and then `rate` per second.
+    """A token bucket, which allows `burst` tokens at once, and then `rate` per second.
 
     Attributes:
-        spent: The amount taken but not yet reported to other gateways.
+        spent: The amount taken that has not been reported to other gateways yet.
     """
 
     __slots__ = ("_at", "_burst", "_level", "_rate", "spent")
@@ -27,7 +27,7 @@ class TokenBucket:
         self.spent = 0.0
 
     def take(self, now: float, amount: float = 1.0) -> bool:
-        """Take `amount` if it is available at the time `now`, in seconds. Return whether it was taken."""
+        """Take `amount` if that much is available at the time `now`, in seconds. Return whether it was taken."""
         level = min(self._burst, self._level + (now - self._at) * self._rate)
         self._at = now
         if level < amount:
@@ -38,13 +38,13 @@ class TokenBucket:
         return True
 
     def spend(self, now: float, amount: float) -> None:
-        """Take `amount`, even if it exceeds the level."""
+        """Take `amount`, even if that much isn't available."""
         self._level = min(self._burst, self._level + (now - self._at) * self._rate) - amount
         self._at = now
         self.spent += amount
 
     def correct(self, now: float, level: float) -> None:
-        """Set the level to the shared level of all gateways, minus the amount taken here since the last report."""
+        """Set the level to the gateways' shared level, minus the amount taken here since the last report."""
         self._level = min(self._burst, level) - self.spent
         self._at = now
 
@@ -55,11 +55,11 @@ class TokenBucket:
 
 
 class Spending(NamedTuple):
-    """The amount taken from one bucket since the last report.
+    """How much was taken from a bucket since the last report.
 
     Attributes:
-        name: The name of the bucket.
-        amount: The amount.
+        name: The bucket's name.
+        amount: The amount taken.
     """
 
     name: str
@@ -67,12 +67,12 @@ class Spending(NamedTuple):
 
 
 class RateTable:
-    """A table of token buckets by name, such as an address.
+    """A table of token buckets, keyed by a name such as an address.
 
     Attributes:
         rate: The amount allowed per second.
         burst: The amount allowed at once.
-        on_spent: Called when spending should be reported to other gateways. None with a single gateway.
+        on_spent: Called when spending should be reported to other gateways. None if there is only one gateway.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class RateTable:
         self._to_report: dict[str, None] = {}  # names of buckets whose spending should be reported
 
     def take(self, name: str) -> bool:
-        """Take one token of `name` if available. Return whether it was taken."""
+        """Take one token from `name` if available. Return whether it was taken."""
         bucket = self._bucket(name)
         taken = bucket.take(self._clock())
         self._note(name, bucket)
         return taken
 
     def spend(self, name: str, amount: float) -> None:
-        """Take `amount` from `name`. Exceeding the level creates a debt."""
+        """Take `amount` from `name`. Taking more than is available creates a debt."""
         bucket = self._bucket(name)
         bucket.spend(self._clock(), amount)
         self._note(name, bucket)
@@ -113,17 +113,17 @@ class RateTable:
         return 0.0 if bucket is None else bucket.wait(self._clock(), 0.0)
 
     def wait(self, name: str) -> float:
-        """Return the seconds until a token of `name` is available."""
+        """Return the seconds until `name` has a token available."""
         bucket = self._buckets.get(name)
         return 0.0 if bucket is None else bucket.wait(self._clock())
 
     # ---- other gateways
 
     def spent(self, count: int = NAMES) -> list[Spending]:
-        """Return the spending since the last call.
+        """Return the spending since the last call of this method.
 
         Args:
-            count: The maximum number of buckets. The next call returns the others.
+            count: The maximum number of buckets to return. The others are returned by the next call.
         """
         found: list[Spending] = []
         while self._to_report and len(found) < count:
@@ -135,12 +135,12 @@ class RateTable:
         return found
 
     def correct(self, name: str, level: float) -> None:
-        """Set the level of `name` to the shared level of all gateways, which is negative for a debt."""
+        """Set the level of `name` to the gateways' shared level, which is negative for a debt."""
         if (bucket := self._buckets.get(name)) is not None:
             bucket.correct(self._clock(), level)
 
     def _note(self, name: str, bucket: TokenBucket) -> None:
-        """Mark a bucket for reporting when enough was taken from it."""
+        """Mark a bucket for reporting once enough has been taken from it."""
         if self.on_spent is not None and bucket.spent >= self.burst * REPORT and name not in self._to_report:
             self._to_report[name] = None
             self.on_spent()
@@ -158,7 +158,7 @@ class RateTable:
 
 
 def network_of(address: str) -> str:
-    """Return the name of a client's bucket: an IPv4 address, or the /64 network of an IPv6 address.
+    """Return the name for a client's bucket: its IPv4 address, or the /64 network of its IPv6 address.
 
     Args:
         address: `HOST:PORT`. Returned unchanged if it does not contain an IP address.

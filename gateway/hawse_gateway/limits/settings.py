@@ -1,4 +1,4 @@
-"""The settings for limits of users, links and addresses."""
+"""Settings for limits on users, links and addresses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from hawse_gateway.limits.quotas import Quotas
 
 @dataclass(frozen=True, kw_only=True)
 class LimitSettings(FeatureSettings):
-    """The limits of users, links and addresses. Bursts of calls can be ten times as large as `calls_per_second`."""
+    """Limits on users, links and addresses. Bursts of calls can be ten times as large as `calls_per_second`."""
 
     # The default is far more than a user or a typical program needs.
     calls_per_second: Annotated[
@@ -29,7 +29,7 @@ class LimitSettings(FeatureSettings):
             metavar="WHO:WHAT=N",
         ),
     ] = ()
-    # Many programs behind one address can use an outdated token. Further attempts are limited to one per second.
+    # Many programs behind the same address may use an outdated token. Further attempts are limited to one per second.
     wrong_tokens: Annotated[
         int,
         Option(
@@ -38,7 +38,7 @@ class LimitSettings(FeatureSettings):
     ] = 100
 
     def quotas(self) -> Quotas:
-        """Return the limits of users, links and addresses. Raises `SettingsError`."""
+        """Return the limits on users, links and addresses. Raises `SettingsError`."""
         calls = self.calls_per_second
         try:
             return Quotas.parse(self.limit, {("user", "calls"): calls, ("link", "calls"): calls})

@@ -1,8 +1,8 @@
-"""Exchanges counts between the gateways of one store, so that limits apply to all of them together.
+"""Exchanges counts between gateways with the same store, so that limits apply to all of them together.
 
-No call waits for the exchange: each gateway counts in its own memory. A task reports to the other gateways and corrects
-the local counts, at most once per `PERIOD`, and only while limited callers are active. If the store is unavailable,
-each gateway applies the limits on its own.
+Calls don't wait for the exchange: each gateway counts in its own memory. A task reports to the other gateways and
+corrects the local counts, at most once per `PERIOD` and only while callers with limits are active. If the store is
+unavailable, each gateway applies the limits on its own.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ from hawse_gateway.store.base import BucketSpending, LimitStore, StoreError
 
 log = logging.getLogger(__name__)
 
-PERIOD: Final = 0.5  # s between two exchanges
-IDLE: Final = 5.0  # s between two exchanges while all counts are zero
-LAST: Final = 1.0  # s to send the last report
-FORGET: Final = 6.0  # s without the store before the counts of other gateways are dropped
-BUCKETS: Final = 1000  # buckets per exchange, during which Redis serves no other requests
+PERIOD: Final = 0.5  # seconds between two exchanges
+IDLE: Final = 5.0  # seconds between two exchanges while all counts are zero
+LAST: Final = 1.0  # seconds to send the last report
+FORGET: Final = 6.0  # seconds without the store before other gateways' counts are dropped
+BUCKETS: Final = 1000  # maximum number of buckets per exchange; meanwhile, Redis serves no other requests
 PAIRS: Final = 1000  # credentials per exchange
 
-Held = list[tuple[str, str, str, int]]  # counted things, kind of subject, name of the subject, count
+Held = list[tuple[str, str, str, int]]  # things counted, kind of subject, subject name, count
 
 
 class SharedLimits:
-    """Exchanges counts with the other gateways."""
+    """Exchanges counts with other gateways."""
 
     def __init__(
         self,
@@ -46,16 +46,16 @@ class SharedLimits:
         period: float = PERIOD,
         forget: float = FORGET,
     ) -> None:
-        """Prepare the exchange, which `run` performs.
+        """Prepare the exchange that `run` performs.
 
         Args:
             store: The store that the gateways share.
-            gateway: The unique name of this gateway.
-            tables: Token buckets, by a name that is the same at all gateways.
-            held: The limits on things that callers hold, such as connections.
-            failed_attempts: The counts of wrong credentials. None if they are not limited.
+            gateway: This gateway's unique name.
+            tables: Tables of token buckets, keyed by a name that is the same at all gateways.
+            held: Limits on what callers hold, such as connections.
+            failed_attempts: Counts wrong credentials. None if they are not limited.
             period: Seconds between two exchanges.
-            forget: Seconds without the store before the counts of other gateways are dropped.
+            forget: Seconds without the store before other gateways' counts are dropped.
         """
         self._store = store
         self._gateway = gateway
@@ -76,7 +76,7 @@ class SharedLimits:
             limit.on_held = self._wake.set
 
     async def run(self) -> None:
-        """Exchange counts until cancelled, when local counts change or other gateways can have reported."""
+        """Until cancelled, exchange counts when local counts change or other gateways may have reported theirs."""
         try:
             await self._run()
         finally:
@@ -125,10 +125,10 @@ class SharedLimits:
                     self._failed_attempts.know(pair)
         self._count(answer.held)
         if held or answer.held or len(spent) == BUCKETS:
-            self._wake.set()  # keep exchanging: other gateways' counts can change
+            self._wake.set()  # keep exchanging, because other gateways' counts can change
 
     def _spent(self) -> list[tuple[str, str, float, float, float]]:
-        """Return the spending per bucket: table, name, rate, burst and amount."""
+        """Return each bucket's spending: table, name, rate, burst and amount."""
         found: list[tuple[str, str, float, float, float]] = []
         for key, table in self._tables.items():
             for name, amount in table.spent(BUCKETS - len(found)):
@@ -136,12 +136,12 @@ class SharedLimits:
         return found
 
     def _count(self, reports: Sequence[bytes]) -> None:
-        """Record the counts of other gateways."""
+        """Record other gateways' counts."""
         others: dict[str, Counter[tuple[str, str]]] = {limit.what: Counter() for limit in self._held}
         for report in reports:
             try:
                 found = msgspec.json.decode(report, type=Held)
-            except msgspec.MsgspecError:  # the report of a newer version
+            except msgspec.MsgspecError:  # a report from a newer version
                 continue
             for what, who, name, count in found:
                 if what in others:
@@ -150,7 +150,7 @@ class SharedLimits:
             limit.others = others[limit.what]
 
     def _forget(self) -> None:
-        """Drop outdated counts of other gateways."""
+        """Drop other gateways' outdated counts."""
         if time.monotonic() - self._answered > self._forget_after:
             self._count([])
 

@@ -1,1 +1,1 @@
-"""`GET /metrics` in the Prometheus text format. This package only reads the counters of other packages."""
+"""`GET /metrics` in the Prometheus text format. This package only reads other packages' counters."""

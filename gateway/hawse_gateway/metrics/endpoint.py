@@ -1,7 +1,7 @@
-"""`GET /metrics` for Prometheus: counters of the gateway and of the runtimes.
+"""`GET /metrics` for Prometheus: counters from the gateway and the runtimes.
 
-Metrics are collected when the endpoint is scraped, which adds no cost to the data path. Only sandboxes with a link are
-queried, because a query could start other sandboxes.
+Metrics are collected when the endpoint is scraped, so they cost nothing on the data path. Only sandboxes with a link
+are queried, because querying others could start them.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ from hawse_gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family
 from hawse_gateway.upstream.call import UpstreamCall
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-ANSWER_TIME: Final = 1.0  # s for a runtime to respond before it is reported as down
+ANSWER_TIME: Final = 1.0  # seconds to wait for a runtime's response before it is reported as down
 
-# Metrics of a runtime, by the field of `RuntimeMetricsResult`.
+# A runtime's metrics, keyed by field of `RuntimeMetricsResult`.
 RUNTIME: Final = {
     "terminals": Family("hawse_terminals", "gauge", "Terminals whose program runs."),
     "processes": Family("hawse_processes", "gauge", "Running processes, except those in terminals and sessions."),
@@ -51,7 +51,7 @@ CHANNELS: Final = Family("hawse_link_channels", "gauge", "Open calls on the link
 
 
 class RuntimeAnswer(NamedTuple):
-    """The metrics of one runtime, or None if it did not respond in time."""
+    """One runtime's metrics, or None if it did not respond in time."""
 
     link: SandboxLink
     metrics: RuntimeMetricsResult | None
@@ -61,8 +61,8 @@ class MetricsEndpoint:
     """The endpoint.
 
     Args:
-        access_policy: Admits callers with the right `operate`.
-        collectors: Functions that add families to the response, in this order.
+        access_policy: Authenticates callers, who must have the right `operate`.
+        collectors: Functions that add metric families to the response, in this order.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class MetricsEndpoint:
 
 
 class ProcessMetrics:
-    """Add the metrics of the gateway's process, under the standard names of Prometheus."""
+    """Add metrics for the gateway's process, under Prometheus's standard names."""
 
     def __init__(self) -> None:
         self._started = time.time()
@@ -104,7 +104,7 @@ class ProcessMetrics:
 
 
 async def ask(link: SandboxLink) -> RuntimeAnswer:
-    """Query the metrics of a runtime that is connected. Returns within `ANSWER_TIME` and never raises."""
+    """Query a connected runtime's metrics. Returns within `ANSWER_TIME` and never raises."""
     metrics = None
     try:
         async with asyncio.timeout(ANSWER_TIME):

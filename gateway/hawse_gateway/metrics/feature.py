@@ -1,4 +1,4 @@
-"""The metrics feature: `GET /metrics` for Prometheus, and spans of calls for OpenTelemetry."""
+"""The metrics feature: `GET /metrics` for Prometheus, and call spans for OpenTelemetry."""
 
 import asyncio
 from importlib import import_module
@@ -19,7 +19,7 @@ from hawse_gateway.upstream.observer import CallObserver
 
 
 class Spans(CallObserver, Protocol):
-    """Exports a span of each call (`hawse_gateway.metrics.telemetry`)."""
+    """Exports a span for each call (`hawse_gateway.metrics.telemetry`)."""
 
     def close(self) -> None:
         """Export the remaining spans, within a short time limit. Blocks."""

@@ -1,4 +1,4 @@
-"""Writes the text format of Prometheus, version 0.0.4: a sequence of metric families.
+"""Writes Prometheus's text format, version 0.0.4: a sequence of metric families.
 
 https://prometheus.io/docs/instrumenting/exposition_formats/
 """
@@ -12,7 +12,7 @@ Labels = Mapping[str, str]
 
 
 class Family(NamedTuple):
-    """The name, type and help text of a metric. A counter's name ends with `_total`."""
+    """A metric's name, type and help text. A counter's name ends with `_total`."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -20,21 +20,21 @@ class Family(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """The number of observations in each bucket: up to the first bound, …, above the last bound."""
+    """The number of observations in each bucket, from up to the first bound to above the last bound."""
 
     bounds: Sequence[float]
     counts: Sequence[int]
-    total: float  # the sum of all observed values
+    total: float  # the sum of all values observed
 
 
 class Exposition:
-    """The text of one response. Add each family once, with all its samples."""
+    """The text of a response. Add each family once, with all of its samples."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
 
     def add(self, family: Family, samples: Iterable[tuple[Labels, float | Histogram]]) -> None:
-        """Add a family and its samples. A family without samples is omitted."""
+        """Add a family with its samples. A family without samples is left out."""
         head = [f"# HELP {family.name} {_escape(family.help)}", f"# TYPE {family.name} {family.kind}"]
         for labels, value in samples:
             self._lines += head

@@ -1,4 +1,4 @@
-"""The settings for tracing."""
+"""Settings for tracing."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -8,7 +8,7 @@ from hawse_gateway.core.settings import FeatureSettings, Option
 
 @dataclass(frozen=True, kw_only=True)
 class SpanSettings(FeatureSettings):
-    """The export of spans with OpenTelemetry."""
+    """Whether to export spans with OpenTelemetry."""
 
     otel: Annotated[
         bool,

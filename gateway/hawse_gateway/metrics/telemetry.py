@@ -1,6 +1,6 @@
 """Exports an OpenTelemetry span for each call (`hawse[otel]`, `--otel`).
 
-A call's span has the same ids as the logs, errors and the audit log, and is a child of the client's span. The SDK
+A call's span has the same ids as in logs, errors and the audit log, and is a child of the client's span. The SDK
 exports spans in a thread with a bounded queue. If the queue is full, spans are dropped.
 """
 
@@ -35,15 +35,15 @@ from hawse_gateway.upstream.observer import ObservedCall
 
 EXPORTERS: Final = "OTEL_TRACES_EXPORTER"  # comma-separated names
 DEFAULT_EXPORTER: Final = "otlp_proto_http"
-GROUP: Final = "opentelemetry_traces_exporter"  # group of the entry points of exporters
+GROUP: Final = "opentelemetry_traces_exporter"  # entry point group for exporters
 SERVICE: Final = "hawse-gateway"
-CLOSE_TIMEOUT: Final = 3.0  # s to wait for the collector on exit
-NAME_MAX: Final = 128  # characters of the name of an unknown method
-NO_ERRORS: Final = frozenset({"ok", "cancelled"})  # outcomes that do not count as errors
+CLOSE_TIMEOUT: Final = 3.0  # seconds to wait for the collector on exit
+NAME_MAX: Final = 128  # maximum length of an unknown method's name, in characters
+NO_ERRORS: Final = frozenset({"ok", "cancelled"})  # outcomes that don't count as errors
 
 
 class CallIds(IdGenerator):
-    """Generates the ids of a span from its call."""
+    """Generates a span's ids from its call."""
 
     def __init__(self) -> None:
         self._random = RandomIdGenerator()
@@ -51,7 +51,7 @@ class CallIds(IdGenerator):
 
     @contextmanager
     def of(self, trace: Trace) -> Iterator[None]:
-        """Use the ids of `trace` for a span started in the `with` block."""
+        """Use the ids in `trace` for a span started in the `with` block."""
         self._next.trace = trace
         try:
             yield
@@ -68,13 +68,13 @@ class CallIds(IdGenerator):
 
 
 class CallSpans:
-    """An observer of calls (`CallObserver`), configured by OpenTelemetry's environment variables."""
+    """An observer of calls (`CallObserver`), configured with OpenTelemetry's environment variables."""
 
     def __init__(self, exporters: Iterable[SpanExporter] | None = None) -> None:
         """Start the export threads.
 
         Args:
-            exporters: The exporters. Default: the exporters in `OTEL_TRACES_EXPORTER`, or OTLP over HTTP.
+            exporters: The exporters to use. Default: those named in `OTEL_TRACES_EXPORTER`, or OTLP over HTTP.
 
         Raises:
             SettingsError: An exporter is unknown, or its package is not installed.

@@ -1,1 +1,1 @@
-"""Mounts: buckets and host directories at paths in sandboxes, served by rclone outside the sandbox."""
+"""Mounts: makes buckets and host directories available at paths in sandboxes, served by rclone outside the sandbox."""

@@ -1,10 +1,10 @@
-"""`python -m hawse_gateway.mounts`: mounts a FUSE file system in a sandbox and becomes the program that serves it.
+"""`python -m hawse_gateway.mounts`: mounts a FUSE file system in a sandbox, and becomes the program that serves it.
 
 The gateway starts this process with the plan on standard input. A child process enters the sandbox, because a process
-in the sandbox could not run rclone outside of it. rclone inherits the FUSE device and a separate mount that keeps the
-file system alive. It can therefore finish uploading written files after the sandbox has ended. When rclone ends, the
-kernel closes the connection, and programs get errors (ENOTCONN). squashfuse, which serves the image of an overlay, has
-no such mount and ends with the sandbox.
+inside the sandbox couldn't run rclone outside it. rclone inherits the FUSE device and a separate mount that keeps the
+file system alive. It can therefore finish uploading files after the sandbox has ended. When rclone exits, the kernel
+closes the connection, and programs get errors (ENOTCONN). squashfuse, which serves the image of an overlay, has no such
+mount and exits along with the sandbox.
 """
 
 import errno
@@ -19,9 +19,9 @@ from hawse_gateway.mounts import namespaces, overlay
 from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD, IMAGE_FD, READY, MountPlan
 
 FAILED = 2
-ERROR_SIZE = 4096  # bytes of an error report from a child
+ERROR_SIZE = 4096  # maximum size of a child's error report, in bytes
 OUTPUT = 1
-LOG_SIZE = 1 << 20  # bytes of squashfuse's log, the only file that it writes
+LOG_SIZE = 1 << 20  # maximum size in bytes of squashfuse's log, the only file that it writes
 
 
 def main() -> int:
@@ -39,12 +39,12 @@ def main() -> int:
 
 
 def report(error: OSError) -> None:
-    """Write `ERRNO TEXT` to standard output, where the gateway reads it."""
+    """Write `ERRNO TEXT` to standard output, to be read by the gateway."""
     os.write(OUTPUT, f"{error.errno or errno.EIO} {error.strerror or error}"[:ERROR_SIZE].encode(errors="replace"))
 
 
 def unmount(plan: MountPlan) -> int:
-    """Unmount a mount from the sandbox, even if its process has ended. Raises `OSError`."""
+    """Unmount a mount from the sandbox, even if its process has exited. Raises `OSError`."""
     inside = plan.inside
     assert inside is not None
     points = namespaces.mount_points(inside.pid, plan.id)
@@ -60,7 +60,7 @@ def unmount(plan: MountPlan) -> int:
 
 
 def check(plan: MountPlan) -> int:
-    """Check that no program uses the mount. Raises `OSError` (`EBUSY` if a program does)."""
+    """Check that no program is using the mount. Raises `OSError` (`EBUSY` if one is)."""
     inside = plan.inside
     assert inside is not None
     if points := namespaces.mount_points(inside.pid, plan.id):
@@ -72,7 +72,7 @@ def check(plan: MountPlan) -> int:
 
 
 def serve(plan: MountPlan) -> None:
-    """Mount the file system, and execute rclone or squashfuse. Raises `OSError`."""
+    """Mount the file system, and then execute rclone or squashfuse. Raises `OSError`."""
     fds = mount(plan)
     os.dup2(fds[0], FUSE_FD)
     for kept in fds[1:]:
@@ -84,7 +84,7 @@ def serve(plan: MountPlan) -> None:
         os.dup2(os.open(plan.image, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), IMAGE_FD)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
-    os.dup2(null, OUTPUT)  # the child that reports readiness keeps its own copy
+    os.dup2(null, OUTPUT)  # the child that reports success keeps its own copy
     os.chdir("/")
     os.umask(0o022)
     if plan.image is not None:
@@ -101,9 +101,9 @@ def serve(plan: MountPlan) -> None:
 def mount(plan: MountPlan) -> list[int]:
     """Mount the file system. Raises `OSError`.
 
-    Returns the descriptor of the FUSE device and, for rclone, another descriptor that keeps the file system alive.
+    Returns the FUSE device's descriptor and, for rclone, another descriptor that keeps the file system alive.
 
-    The child that mounted the file system waits until it responds, reports that to the gateway, and exits.
+    The child that mounted the file system waits for it to respond, reports success to the gateway, and exits.
     """
     ours, theirs = socket.socketpair()
     with ours:
@@ -112,7 +112,7 @@ def mount(plan: MountPlan) -> list[int]:
                 ours.close()
                 _in_child(plan, theirs)
             os._exit(0)
-        os.waitpid(first, 0)  # init reaps the second child, because rclone would not wait for it
+        os.waitpid(first, 0)  # the second child is left to init to reap, because rclone wouldn't wait for it
         theirs.close()
         message, fds, _, _ = socket.recv_fds(ours, ERROR_SIZE, 2)
         if not fds:
@@ -122,7 +122,7 @@ def mount(plan: MountPlan) -> list[int]:
 
 
 def _in_child(plan: MountPlan, parent: socket.socket) -> None:
-    """Mount the file system, send the descriptors, wait until it responds, and report that. Never returns."""
+    """Mount the file system, send the descriptors, wait for it to respond, and report success. Never returns."""
     try:
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -132,7 +132,7 @@ def _in_child(plan: MountPlan, parent: socket.socket) -> None:
             os._exit(FAILED)
         socket.send_fds(parent, [b"0"], [fuse] if plan.image is not None else [fuse, other])
         parent.close()
-        os.close(fuse)  # only rclone or squashfuse keeps the device open, so that the connection ends with it
+        os.close(fuse)  # only rclone or squashfuse keeps the device open, so that the connection ends when it exits
         try:
             if plan.image is not None:
                 made = overlay.attach(made, other, plan.id, proc)
@@ -152,9 +152,9 @@ def _make(plan: MountPlan) -> tuple[int, int, int]:
     """Create the FUSE file system. Raises `OSError`.
 
     Returns:
-        The device, the mount, and a third descriptor. For an image, the mount is detached, and the third descriptor is
-        the directory for its overlay. Otherwise the mount is attached, and the third descriptor is a detached mount of
-        the same file system.
+        Descriptors of the device, the mount, and a third one. For an image, the mount is detached, and the third
+        descriptor is for the overlay's directory. Otherwise, the mount is attached, and the third descriptor is for a
+        detached mount of the same file system.
     """
     if plan.inside is None:
         namespaces.isolate()
@@ -172,7 +172,7 @@ def _make(plan: MountPlan) -> tuple[int, int, int]:
 
 
 def _look(made: int, *, listing: bool) -> None:
-    """Wait until the file system responds. Raises `OSError`."""
+    """Wait for the file system to respond. Raises `OSError`."""
     root = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=made)
     try:
         if listing:

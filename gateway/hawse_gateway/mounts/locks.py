@@ -1,4 +1,4 @@
-"""Locks of mounts, shared by the gateways on one machine. Each mount has a lock file (flock(2))."""
+"""Locks for mounts, shared by the gateways on a machine. Each mount has a lock file (flock(2))."""
 
 import asyncio
 import fcntl
@@ -10,11 +10,11 @@ from typing import Final
 
 from hawse_gateway.core.keyed_locks import KeyedLocks
 
-POLL: Final = 0.1  # s between attempts to get a lock
+POLL: Final = 0.1  # seconds between attempts to get a lock
 
 
 class MountLocks:
-    """The locks in one directory."""
+    """The lock files in one directory."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -22,13 +22,13 @@ class MountLocks:
 
     @asynccontextmanager
     async def exclusive(self, id: str) -> AsyncIterator[None]:
-        """Hold the exclusive lock of a mount.
+        """Hold the exclusive lock on a mount.
 
         Raises:
             OSError: The file cannot be created.
         """
         async with self._own[id]:
-            # Polling is needed, because waiting for the lock in a thread could not be cancelled.
+            # This polls, because waiting for the lock in a thread couldn't be cancelled.
             while (fd := _locked(self._folder / id)) is None:  # noqa: ASYNC110
                 await asyncio.sleep(POLL)
             try:
@@ -37,13 +37,13 @@ class MountLocks:
                 os.close(fd)
 
     def remove(self, id: str) -> None:
-        """Remove the lock file of a deleted mount. The caller holds the lock. Waiting callers create a new file."""
+        """Remove a deleted mount's lock file. The caller must hold the lock. Waiting callers will create a new file."""
         with suppress(FileNotFoundError):
             (self._folder / id).unlink()
 
 
 def _locked(path: Path) -> int | None:
-    """Lock a file, and return its descriptor. Return None if another gateway has the lock or has removed the file."""
+    """Lock a file and return its descriptor, or None if another gateway holds the lock or has removed the file."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     locked = False

@@ -1,4 +1,4 @@
-"""The handlers of `mount.*`."""
+"""Handlers for `mount.*`."""
 
 import posixpath
 import secrets
@@ -25,22 +25,22 @@ from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import read
 from hawse_gateway.store.base import Store, store_errors_unavailable
 
-WORKSPACE: Final = "/workspace"  # the path of the workspace, which is the same with all providers that support mounts
+WORKSPACE: Final = "/workspace"  # the workspace's path, which is the same for all providers that support mounts
 ID_BYTES: Final = 6
-NAME_MAX: Final = 255  # bytes of a path component, a limit of Linux
+NAME_MAX: Final = 255  # maximum length of a path component in bytes; a Linux limit
 DEPTH_MAX: Final = 16  # directories in a path
 
 
 @dataclass(frozen=True, kw_only=True)
 class MountOptions:
-    """The mount options of a gateway.
+    """A gateway's mount options.
 
     Attributes:
         settings: The operator's settings.
-        root: The parent directory of the mounts' files.
-        locks: The directory for the locks of mounts.
+        root: The parent directory for the mounts' files.
+        locks: The directory for the mounts' lock files.
         images: The directory for backup images.
-        images_size: The maximum total size of the images in bytes.
+        images_size: The maximum total size of the images, in bytes.
     """
 
     settings: MountSettings
@@ -51,12 +51,12 @@ class MountOptions:
 
     @classmethod
     def read(cls, file: Path | None, state: Path, *, images_size: int) -> "MountOptions":
-        """Return the options, with the settings from the operator's file. Raises `SettingsError`.
+        """Return the options, including the settings from the operator's file. Raises `SettingsError`.
 
         Args:
-            file: The operator's file. None for no named buckets and directories.
+            file: The operator's file. None means that there are no named buckets and directories.
             state: The state directory.
-            images_size: The maximum total size of backup images in bytes.
+            images_size: The maximum total size of backup images, in bytes.
         """
         settings = MountSettings() if file is None else read_mount_settings(file)
         return cls(
@@ -76,7 +76,8 @@ class MountMethods:
         sandboxes: The sandboxes.
         reconciler: Creates and deletes the mounts.
         settings: The operator's settings.
-        limit: The maximum number of mounts of a user without every right, in all sandboxes. None means unlimited.
+        limit: The maximum number of mounts per user across all sandboxes, except for users with every right. None means
+            unlimited.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class MountMethods:
         self._reconciler = reconciler
         self._settings = settings
         self._limit = limit
-        self._creating: Counter[str] = Counter()  # number of creations in progress, by sandbox
+        self._creating: Counter[str] = Counter()  # number of mounts being created, by sandbox
         self._creators: Counter[str] = Counter()  # the same, by user
 
     @handles(MountCreate, caller=True)
@@ -118,13 +119,13 @@ class MountMethods:
 
         Args:
             backup: The id of the backup.
-            sandbox: The id of the sandbox, where the caller has the right `operate`.
-            path: The path of the mount.
+            sandbox: The id of the sandbox. The caller must have the right `operate` for it.
+            path: The mount's path.
             caller: The owner of the mount.
-            image: A context manager that provides the image of the backup and keeps it from being deleted.
+            image: A context manager that provides the backup's image and keeps it from being deleted.
 
         Raises:
-            HawseError: The errors of `mount.create`, and `unavailable` if the sandbox does not support mounts.
+            HawseError: The same errors as `mount.create`, and `unavailable` if the sandbox does not support mounts.
         """
         info = self._info(sandbox, mount_path(path), caller, backup=backup)
         squashfuse.check_available()
@@ -143,7 +144,7 @@ class MountMethods:
 
     @asynccontextmanager
     async def _room(self, info: MountInfo, caller: Principal) -> AsyncIterator[None]:
-        """Start the sandbox of a new mount, and count the mount. Raises `HawseError` if a limit is reached."""
+        """Start a new mount's sandbox, and count the mount. Raises `HawseError` if a limit is reached."""
         with in_progress(self._creating, info.sandbox), in_progress(self._creators, caller.id):
             await self._sandboxes.ensure(info.sandbox)
             await self._check_room(info.sandbox, info.path, caller)
@@ -172,7 +173,7 @@ class MountMethods:
         return Nothing()
 
     async def _generation(self, sandbox: str) -> str:
-        """Return the generation of a sandbox. Raises `HawseError` (`not_found`)."""
+        """Return a sandbox's generation. Raises `HawseError` (`not_found`)."""
         with store_errors_unavailable():
             rows = await read(self._store, sandbox)
         if rows.sandbox is None or not rows.visible:
@@ -201,7 +202,7 @@ class MountMethods:
 
 
 def mount_path(path: str) -> str:
-    """Return the path of a mount relative to the workspace. Raises `HawseError` (`invalid_params`)."""
+    """Return a mount's path relative to the workspace. Raises `HawseError` (`invalid_params`)."""
     given = path
     try:
         path = inner = from_text(given)

@@ -1,7 +1,7 @@
-"""Mounts FUSE file systems in the mount namespace of a running sandbox (docs/decisions/0235).
+"""Mounts FUSE file systems in a running sandbox's mount namespace (docs/decisions/0235).
 
 The calling process enters the sandbox's namespaces, so it must be short-lived and single-threaded. It opens the
-directories on the path to the mount point one by one, and follows no symbolic links, because programs in the sandbox
+directories on the path to the mount point one by one without following symbolic links, because programs in the sandbox
 can change them at any time.
 """
 
@@ -30,10 +30,10 @@ _WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def mount_points(pid: int, id: str) -> list[str]:
-    """Return the mount points of the mount `id` as seen by a process (proc_pid_mountinfo(5)).
+    """Return the mount points of the mount `id`, as seen by a process (proc_pid_mountinfo(5)).
 
     They can differ from the original path, because programs can rename parent directories. The result is empty if the
-    process has ended.
+    process has exited.
     """
     try:
         text = Path(f"/proc/{pid}/mountinfo").read_bytes()
@@ -53,13 +53,13 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 
 
 def enter(inside: Inside) -> int:
-    """Enter a sandbox's namespaces as its user. Return a descriptor of /dev/fuse that was opened there.
+    """Enter a sandbox's namespaces as its user. Return a descriptor of /dev/fuse opened there.
 
-    The kernel requires that the device was opened in the user namespace of the mount. The device node is the host's,
-    because sandboxes do not have one.
+    The kernel requires the device to be opened in the mount's user namespace. The host's device node is used, because
+    sandboxes don't have one.
 
     Raises:
-        OSError: The sandbox has ended, or this process is not allowed to enter it.
+        OSError: The sandbox has ended, or this process isn't allowed to enter it.
     """
     process = os.pidfd_open(inside.pid)
     try:
@@ -70,29 +70,30 @@ def enter(inside: Inside) -> int:
     finally:
         os.close(process)
     libc.setfsgid(inside.user)
-    libc.setfsuid(inside.user)  # new files belong to the user of the programs
+    libc.setfsuid(inside.user)  # new files belong to the programs' user
     return fuse
 
 
 def become_mounter() -> None:
-    """Restore the file access capabilities of this process, which root loses in `enter`.
+    """Restore this process's file access capabilities, which root loses in `enter`.
 
-    In a new user namespace, the process has kept them. Its user may not exist there, so nothing is changed.
+    In a new user namespace, the process has kept them, and its user may not exist there. Nothing is changed in this
+    case.
     """
     libc.setfsuid(os.geteuid())
     libc.setfsgid(os.getegid())
 
 
 def open_point(inside: Inside, *, create: bool = True, allowed: Container[str] = ()) -> int:
-    """Open the empty directory that a mount will cover. Return its descriptor.
+    """Open the empty directory to be covered by a mount. Return its descriptor.
 
     Args:
         inside: The mount point.
-        create: Whether to create a missing directory.
+        create: Whether to create the directory if it is missing.
         allowed: Names of files that the directory may contain.
 
     Raises:
-        OSError: `ENOTEMPTY`, `EBUSY` if another file system is mounted there, or an error from opening the directory.
+        OSError: `ENOTEMPTY`, `EBUSY` if another file system is mounted there, or any error from opening the directory.
     """
     point = os.open(inside.workspace, _WALK)
     device = os.fstat(point).st_dev
@@ -129,7 +130,7 @@ def open_parent(point: str, workspace: str) -> tuple[int, str]:
 
 
 def _into(directory: int, name: str) -> int:
-    """Open a subdirectory, and close the descriptor of its parent. Raises `OSError`."""
+    """Open a subdirectory, and close its parent's descriptor. Raises `OSError`."""
     try:
         return os.open(name, _WALK, dir_fd=directory)
     finally:
@@ -142,7 +143,7 @@ def create_fuse(fuse: int, id: str, user: int, *, read_only: bool) -> int:
     Args:
         fuse: The descriptor of /dev/fuse.
         id: The id of the mount.
-        user: The user and group in the mount options. All users in the sandbox can access the file system.
+        user: The user and group for the mount options. All users in the sandbox can access the file system.
         read_only: Whether it is read-only.
     """
     options = {"source": NAME + id, "subtype": "hawse", "fd": fuse, "rootmode": "40000"}
@@ -179,7 +180,7 @@ def attach(mount: int, point: int) -> None:
 def keep(mount: int) -> int:
     """Return a detached mount of the same file system. Raises `OSError`.
 
-    It keeps the file system alive while it is open, even after the sandbox has ended.
+    While this mount is open, it keeps the file system alive, even after the sandbox has ended.
     """
     return call(_OPEN_TREE, mount, b"", _CLONE_HERE)
 
@@ -201,7 +202,7 @@ def detach(point: str, workspace: str, *, force: bool) -> None:
 def check_unused(point: str, workspace: str) -> None:
     """Check that no program uses the mount at a path below the workspace. The process must have entered the sandbox.
 
-    If the mount was found unused before and has not been used since, it is unmounted (umount(2), MNT_EXPIRE).
+    If the mount was already found to be unused and has not been used since, it is unmounted (umount(2), MNT_EXPIRE).
 
     Args:
         point: The path of the mount in the sandbox.
@@ -211,7 +212,7 @@ def check_unused(point: str, workspace: str) -> None:
         OSError: `EBUSY` if programs use it.
     """
     name = _beside(point, workspace)
-    with suppress(BlockingIOError):  # EAGAIN: the mount is unused and now marked
+    with suppress(BlockingIOError):  # EAGAIN: the mount is unused and is now marked
         check(libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs use it")
 
 
@@ -233,6 +234,6 @@ def isolate() -> None:
     """Enter a new mount namespace and, unless run by root, a new user namespace. Raises `OSError`."""
     user, group = os.getuid(), os.getgid()
     check(libc.unshare(_CLONE_NEWNS | (_CLONE_NEWUSER if user else 0)), "unshare")
-    if user:  # the user in the file system's options must exist in the namespace
+    if user:  # the user given in the file system's options must exist in the namespace
         for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
             Path(f"/proc/self/{name}").write_text(text)

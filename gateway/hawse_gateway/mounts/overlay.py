@@ -1,8 +1,8 @@
-"""An overlay in the mount namespace of a sandbox: a read-only image and a layer with the changes.
+"""An overlay in a sandbox's mount namespace: a read-only image and a layer with the changes.
 
-The changes are stored in a directory inside the mount point, which the overlay covers. They are therefore part of the
-sandbox's files, count toward its limits, and are kept across starts. The calling process must have entered the sandbox
-(see `namespaces`).
+The changes are stored in a directory inside the mount point, where the overlay covers it. They are therefore part of
+the sandbox's files, count toward its limits, and are kept when the sandbox is restarted. The calling process must have
+entered the sandbox (see `namespaces`).
 """
 
 import errno
@@ -19,18 +19,18 @@ _NO_OVERLAYS = (errno.EINVAL, errno.ENODEV, errno.EOPNOTSUPP, errno.EPERM)
 
 
 def changes(id: str) -> str:
-    """Return the name of the directory inside the mount point that contains the changes of the mount `id`."""
+    """Return the name of the directory inside the mount point that contains the changes to the mount `id`."""
     return f".hawse-{id}"
 
 
 def open_point(inside: Inside, id: str, *, new: bool) -> int:
-    """Open the directory that an overlay will cover. Return its descriptor.
+    """Open the directory to be covered by an overlay. Return its descriptor.
 
     Args:
         inside: The mount point.
         id: The id of the mount.
-        new: Whether it is mounted for the first time. In this case, a missing directory is created. Later, a missing
-            directory is an error, because the changes are missing.
+        new: Whether it is mounted for the first time. If so, the directory is created if it is missing. Later on, a
+            missing directory is an error, because the changes are missing as well.
 
     Raises:
         OSError: See `namespaces.open_point`.
@@ -45,26 +45,26 @@ def open_point(inside: Inside, id: str, *, new: bool) -> int:
 def attach(image: int, point: int, id: str, proc: int) -> int:
     """Attach an overlay to a directory. Return the mount.
 
-    The kernel takes the paths of the layers. They refer to descriptors in /proc, because programs can change any path
+    The kernel expects paths for the layers. These refer to descriptors in /proc, because programs can change any path
     in the sandbox.
 
     Args:
         image: The detached mount of the image, which must respond. This function closes it.
         point: The directory.
         id: The id of the mount.
-        proc: A descriptor of the host's /proc, because the sandbox's /proc does not contain this process.
+        proc: A descriptor of the host's /proc. The sandbox's own /proc doesn't contain this process.
 
     Raises:
         OSError: `ENOTSUP` if the kernel or the directory's file system does not support overlays, or another error.
     """
     upper, work = _layers(image, point, id)
-    # Before Linux 6.15, a layer must be attached in the namespace while the overlay is created.
+    # Before Linux 6.15, layers must be attached in the namespace while the overlay is created.
     namespaces.attach(image, point)
     try:
         os.fchdir(proc)
         layers = {"lowerdir": image, "upperdir": upper, "workdir": work}
         options = {key: f"self/fd/{fd}" for key, fd in layers.items()}
-        # "index" is off, because the next mount of the image is a different file system to the kernel.
+        # "index" is off, because to the kernel, the next mount of the image is a different file system.
         options |= {"source": NAME + id, "index": "off"}
         overlay = namespaces.create("overlay", options, ("userxattr",))
     except OSError as error:
@@ -83,10 +83,10 @@ def attach(image: int, point: int, id: str, proc: int) -> int:
 
 
 def remove(place: str, workspace: str, id: str) -> None:
-    """Remove the changes of an overlay that is no longer mounted. Raises `OSError`.
+    """Remove the changes to an overlay that is no longer mounted. Raises `OSError`.
 
     Args:
-        place: The path of the overlay's mount point.
+        place: The path to the overlay's mount point.
         workspace: The path of the workspace.
         id: The id of the mount.
     """
@@ -108,7 +108,7 @@ def _layers(image: int, point: int, id: str) -> tuple[int, int]:
     upper, work = _made(home, "upper", 0o700), _made(home, "work", 0o700)
     os.close(home)
     namespaces.become_mounter()
-    if new:  # the changes include the attributes of the top directory
+    if new:  # the changes include the top directory's attributes
         os.fchmod(upper, stat.S_IMODE(os.fstat(image).st_mode))
     return upper, work
 

@@ -1,26 +1,26 @@
-"""The input of a mount's process: JSON on standard input, so that credentials are not in files or arguments."""
+"""The input for a mount's process: JSON on standard input, which keeps credentials out of files and arguments."""
 
 from typing import Final, Literal
 
 import msgspec
 
 READY: Final = b"ready\n"  # written to the standard output of `python -m hawse_gateway.mounts` on success
-# Descriptors inherited by rclone and squashfuse. rclone uses them as paths of directories (/proc/self/fd/N), because
-# its user cannot enter the parent directories. The numbers are fixed, because the served path determines where rclone
+# Descriptors inherited by rclone and squashfuse. rclone gets directories as paths in the form /proc/self/fd/N, because
+# its user cannot enter their parent directories. The numbers are fixed, because the served path determines where rclone
 # looks for its cache.
 CACHE_FD: Final = 100
 DIRECTORY_FD: Final = 101
 FUSE_FD: Final = 102
 IMAGE_FD: Final = 103
-NAME: Final = "hawse-"  # prefix of a mount's source in /proc/PID/mountinfo, before the id
+NAME: Final = "hawse-"  # prefix of a mount's source in /proc/PID/mountinfo, followed by the id
 
 
 class Inside(msgspec.Struct, frozen=True, kw_only=True):
     """A mount point in a sandbox.
 
     Attributes:
-        pid: A process in the mount namespace of the sandbox's programs.
-        user: The user and group of the programs, in their user namespace.
+        pid: The id of a process in the mount namespace of the sandbox's programs.
+        user: The programs' user and group, in their user namespace.
         workspace: The path of the user's files in the sandbox.
         path: The mount point, relative to the workspace.
     """
@@ -32,24 +32,24 @@ class Inside(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MountPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The task of one process.
+    """The task for one process.
 
     Attributes:
         id: The id of the mount.
         action: `mount` executes rclone or squashfuse, which serves the mount. `unmount` removes the mount from the
-            sandbox. `check` checks that no program uses it.
-        inside: The mount point. None if rclone only uploads the files in its cache.
+            sandbox. `check` makes sure that no program is using it.
+        inside: The mount point. None if rclone only has to upload the files in its cache.
         read_only: Whether it is read-only.
-        check: Whether it is mounted for the first time. In this case, the process lists the root before it reports
-            success, which queries the store, and creates the directory of an overlay.
-        force: Whether to unmount it while programs use it.
-        discard: Whether to delete the changes of an overlay.
+        check: Whether it is mounted for the first time. If so, the process lists the root before it reports success,
+            which queries the store, and creates an overlay's directory.
+        force: Whether to unmount it even while programs are using it.
+        discard: Whether to delete the changes to an overlay.
         cache: The directory of rclone's cache, passed as `CACHE_FD`. None for squashfuse.
         directory: The directory that rclone serves, passed as `DIRECTORY_FD`. None for a bucket.
         image: The image that squashfuse serves, passed as `IMAGE_FD`. None for rclone.
-        memory: The limit of squashfuse's address space, in bytes.
+        memory: The maximum size of squashfuse's address space, in bytes.
         argv: The program and its arguments.
-        env: The complete environment of rclone, with the credentials.
+        env: The complete environment for rclone, including credentials.
         user: The user and group to switch to before executing the program. None keeps the current user.
     """
 

@@ -1,4 +1,4 @@
-"""Starts and ends the processes that serve mounts, and finds them after a restart."""
+"""Starts and ends the processes that serve mounts, and finds them after the gateway is restarted."""
 
 import asyncio
 import errno
@@ -24,16 +24,16 @@ from hawse_gateway.providers.runtime_process import RuntimeProcess
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.mounts")
-USER: Final = host_user.FIRST - 2  # the user of rclone for buckets if the gateway runs as root; no sandbox uses it
-START_TIMEOUT: Final = 40.0  # s to mount, including a query to the store for a new mount
-PROBE_TIMEOUT: Final = 15.0  # s to check whether a bucket exists
-UNMOUNT_TIMEOUT: Final = 10.0  # s
-DISCARD_TIMEOUT: Final = 60.0  # s to delete the changes of an overlay, before a retry
-END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
-KILL_TIMEOUT: Final = 5.0  # s
+USER: Final = host_user.FIRST - 2  # the user for rclone with buckets if the gateway runs as root; no sandbox uses it
+START_TIMEOUT: Final = 40.0  # seconds for mounting, including a query to the store for a new mount
+PROBE_TIMEOUT: Final = 15.0  # seconds for checking whether a bucket exists
+UNMOUNT_TIMEOUT: Final = 10.0  # seconds
+DISCARD_TIMEOUT: Final = 60.0  # seconds for deleting the changes to an overlay, before a retry
+END_GRACE: Final = 3.0  # seconds between SIGTERM and SIGKILL
+KILL_TIMEOUT: Final = 5.0  # seconds
 REPORT_MAX: Final = 4096  # bytes
-LOG_MAX: Final = 1 << 20  # bytes of a log above which it is truncated
-LOG_TAIL: Final = 2000  # bytes of the log's end shown to the operator
+LOG_MAX: Final = 1 << 20  # maximum size of a log in bytes, before it is truncated
+LOG_TAIL: Final = 2000  # how many bytes at the end of the log the operator is shown
 _CODES: Final = {
     errno.ENOTEMPTY: "conflict",
     errno.EBUSY: "conflict",
@@ -48,7 +48,7 @@ _CODES: Final = {
 
 
 class MountFolder:
-    """The files of one mount in the state directory.
+    """A mount's files in the state directory.
 
     Args:
         home: The directory for these files. Only the gateway's user can enter its parent.
@@ -58,11 +58,11 @@ class MountFolder:
         self.home = home
         self.cache = home / "cache"
         self.process = home / "process"  # the process of rclone or squashfuse
-        self.runtime = home / "runtime"  # the runtime id of the sandbox's start where it is mounted
+        self.runtime = home / "runtime"  # the runtime id of the sandbox start that it is mounted in
         self.log = home / "log"
 
     def mounted_in(self) -> str | None:
-        """Return the runtime id of the start where the mount is mounted, or None if it is not mounted."""
+        """Return the runtime id of the sandbox start that the mount is mounted in, or None if it is not mounted."""
         try:
             return self.runtime.read_text() or None
         except OSError:
@@ -73,14 +73,14 @@ class MountProcesses:
     """Starts and ends rclone and squashfuse.
 
     Args:
-        root: The parent directory of the mounts' files.
+        root: The parent directory for the mounts' files.
         settings: The operator's settings.
     """
 
     def __init__(self, root: Path, settings: MountSettings) -> None:
         self._root = root
         self._settings = settings
-        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes started here, which must be reaped
+        self._children: dict[str, subprocess.Popen[bytes]] = {}  # processes started here, which have to be reaped
 
     def folder(self, id: str) -> MountFolder:
         return MountFolder(self._root / id)
@@ -93,7 +93,7 @@ class MountProcesses:
             return []
 
     def alive(self, id: str) -> bool:
-        """Return whether the process of a mount is running. Blocks briefly."""
+        """Return whether a mount's process is running. Blocks briefly."""
         if (child := self._children.get(id)) is not None and child.poll() is not None:
             del self._children[id]
         process = RuntimeProcess.load(self.folder(id).process)
@@ -109,15 +109,15 @@ class MountProcesses:
         read_only: bool,
         check: bool,
     ) -> None:
-        """Mount, and return when programs can use the mount.
+        """Mount a source. Returns once programs can use the mount.
 
         Args:
             id: The id of the mount.
             source: The bucket, directory or image.
-            inside: The mount point. None to only upload the files in the cache.
-            runtime: The runtime id of the sandbox's start.
+            inside: The mount point. None to just upload the files in the cache.
+            runtime: The runtime id of the sandbox start.
             read_only: Whether it is read-only.
-            check: Whether it is mounted for the first time. In this case, the store must respond and have the bucket.
+            check: Whether it is mounted for the first time. If so, the store must respond and contain the bucket.
 
         Raises:
             HawseError: `not_found` if the bucket does not exist, `unavailable`, `conflict`, `not_directory`,
@@ -140,7 +140,7 @@ class MountProcesses:
             raise _typed(error, "the mount failed") from error
 
     async def missing(self, source: Source) -> str | None:
-        """Check whether the bucket of a mount exists.
+        """Check whether a mount's bucket exists.
 
         Args:
             source: The source of the mount.
@@ -155,7 +155,7 @@ class MountProcesses:
         return f"the store has no bucket {source.bucket!r}" if code == rclone.NO_BUCKET else None
 
     def _probe(self, command: list[str], source: Source) -> int | None:
-        """Run an rclone command. Return its exit code, or None after a timeout."""
+        """Run an rclone command. Return its exit code, or None if it timed out."""
         user = USER if os.getuid() == 0 else None
         try:
             return subprocess.run(
@@ -180,8 +180,8 @@ class MountProcesses:
         Args:
             id: The id of the mount.
             inside: Where it is.
-            force: Whether to remove it while programs use it.
-            discard: Whether to delete the changes of an overlay.
+            force: Whether to remove it even while programs are using it.
+            discard: Whether to delete the changes to an overlay.
 
         Raises:
             HawseError: `conflict` if programs use it, else `unavailable`.
@@ -189,7 +189,7 @@ class MountProcesses:
         await self._change(MountPlan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
 
     async def check_unused(self, id: str, inside: Inside) -> None:
-        """Check that no program uses a mount. Has no effect if it is not mounted.
+        """Check that no program is using a mount. Has no effect if it is not mounted.
 
         Args:
             id: The id of the mount.
@@ -208,13 +208,13 @@ class MountProcesses:
             await asyncio.to_thread(self._run, plan)
         except OSError as error:
             if RuntimeProcess.of_pid(inside.pid) is None:
-                return  # the sandbox and its mounts have ended
+                return  # the sandbox has ended, along with its mounts
             if error.errno == errno.EBUSY:
                 raise HawseError("conflict", "programs use files of the mount", admitted="yes") from error
             raise _typed(error, "the mount was not removed") from error
 
     async def end(self, id: str) -> None:
-        """End the process of a mount. Pending uploads stay in its cache. Raises `HawseError` (`unavailable`)."""
+        """End a mount's process. Pending uploads stay in its cache. Raises `HawseError` (`unavailable`)."""
         folder = self.folder(id)
         process = await asyncio.to_thread(RuntimeProcess.load, folder.process)
         if process is not None and not await process.end(grace=END_GRACE, timeout=KILL_TIMEOUT):
@@ -225,14 +225,14 @@ class MountProcesses:
         folder.runtime.unlink(missing_ok=True)
 
     def remove(self, id: str) -> None:
-        """Remove the files of a mount. Blocks. Raises `OSError`."""
+        """Remove a mount's files. Blocks. Raises `OSError`."""
         try:
             shutil.rmtree(self.folder(id).home)
         except FileNotFoundError:
             pass
 
     def tail(self, id: str) -> str:
-        """Return the end of the log for the operator. Truncate a long log. Blocks."""
+        """Return the end of the log, for the operator. If the log is long, truncate it. Blocks."""
         path = self.folder(id).log
         try:
             with path.open("rb+") as file:
@@ -285,13 +285,13 @@ class MountProcesses:
         )
 
     def _prepared(self, id: str) -> MountFolder:
-        """Return the files of a mount. Reap an earlier process that has ended."""
+        """Return a mount's files. Reap an earlier process if it has exited."""
         if (earlier := self._children.pop(id, None)) is not None:
             earlier.wait(KILL_TIMEOUT)
         return self.folder(id)
 
     def _serve(self, plan: MountPlan, runtime: str) -> None:
-        """Start the process of a mount, and wait until it reports success."""
+        """Start a mount's process, and wait until it reports success."""
         id, folder = plan.id, self.folder(plan.id)
         with folder.log.open("ab") as output:
             child = self._children[id] = _popen(plan, output.fileno())
@@ -318,17 +318,17 @@ class MountProcesses:
 
 
 def _popen(plan: MountPlan, errors: int) -> subprocess.Popen[bytes]:
-    """Start a process. Pass the plan in an in-memory file, and do not pass the gateway's environment."""
+    """Start a process. The plan is passed in an in-memory file, and the gateway's environment is not passed on."""
     with open(os.memfd_create("plan"), "wb+") as stdin:
         stdin.write(msgspec.json.encode(plan))
-        stdin.seek(0)  # flushes the file as well
+        stdin.seek(0)  # this flushes the file as well
         return subprocess.Popen(
             PROGRAM, stdin=stdin, stdout=subprocess.PIPE, stderr=errors, cwd="/", env={}, start_new_session=True
         )
 
 
 def _wait_until_ready(child: subprocess.Popen[bytes], timeout: float) -> None:
-    """Wait for the report of a process. Raises `OSError` unless it reports success."""
+    """Wait for a process's report. Raises `OSError` unless it reports success."""
     assert child.stdout is not None
     with child.stdout as pipe:
         readable = select.poll()
@@ -354,7 +354,7 @@ def _owner(path: str) -> tuple[int, int]:
 
 
 def _give(directory: Path, user: int, group: int) -> None:
-    """Change the owner of a cache, unless it is correct."""
+    """Change a cache's owner, unless it is already right."""
     if directory.stat().st_uid == user:
         return
     for folder, directories, files in os.walk(directory):

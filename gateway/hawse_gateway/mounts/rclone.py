@@ -1,4 +1,4 @@
-"""rclone, which serves mounts: its path, arguments, environment, and the pending uploads in its cache."""
+"""rclone, which serves mounts: its path, arguments and environment, and the pending uploads in its cache."""
 
 import json
 import os
@@ -14,23 +14,23 @@ from hawse.wire import HawseError
 from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD
 from hawse_gateway.mounts.settings import Source
 
-CONNECT_TIMEOUT: Final = 5  # s
-IDLE_TIMEOUT: Final = 5  # s without data from the store
-ATTEMPTS: Final = 1  # retries per request; the cache repeats uploads until they succeed
-WRITE_BACK: Final = 1  # s from the last close of a file to its upload
-SEEN_AFTER: Final = 10  # s until changes made by other writers of a bucket become visible
+CONNECT_TIMEOUT: Final = 5  # seconds
+IDLE_TIMEOUT: Final = 5  # maximum seconds without data from the store
+ATTEMPTS: Final = 1  # number of retries per request; the cache retries uploads until they succeed
+WRITE_BACK: Final = 1  # seconds between the last close of a file and its upload
+SEEN_AFTER: Final = 10  # seconds until changes made to a bucket by others become visible
 PART: Final = "8Mi"  # bytes per part of an upload; up to `TRANSFERS` x `PARTS` parts are in memory
 TRANSFERS: Final = 2
 PARTS: Final = 2
 NO_BUCKET: Final = 3  # rclone's exit code for a bucket (or, with other remotes, a directory) that does not exist
 NOTHING: Final = ".hawse-probe"
-REMOTE: Final = "STORE"  # the name of the remote in environment variables
+REMOTE: Final = "STORE"  # the remote's name in environment variables
 SYSTEM: Final = "/usr/bin:/bin:/usr/local/bin"
 _VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
 
 
 def find() -> str | None:
-    """Return the path of rclone without symbolic links, because another user may be unable to follow them."""
+    """Return the path of rclone without symbolic links, because other users may be unable to follow them."""
     path = shutil.which("rclone") or shutil.which("rclone", path=SYSTEM)
     return None if path is None else os.path.realpath(path)
 
@@ -54,8 +54,8 @@ def arguments(program: str, source: Source, *, size: int, user: int, read_only: 
     Args:
         program: The path of rclone.
         source: The source of the mount.
-        size: The size of uploaded files to keep in the cache, in bytes.
-        user: The owner of the mount's files, in the sandbox's user namespace.
+        size: The maximum size of uploaded files kept in the cache, in bytes.
+        user: The owner for the mount's files, in the sandbox's user namespace.
         read_only: Whether it is read-only.
     """
     options = {
@@ -88,13 +88,13 @@ def arguments(program: str, source: Source, *, size: int, user: int, read_only: 
 
 
 def probe(program: str, source: Source) -> list[str]:
-    """Return a command that exits with `NO_BUCKET` if a bucket does not exist, since its mount would appear empty.
+    """Return a command that exits with `NO_BUCKET` if a bucket does not exist, since a mount of it would appear empty.
 
-    The command lists a directory that does not exist, because listing the whole bucket could take long.
+    The command lists a directory that doesn't exist, because listing the whole bucket could take a long time.
 
     Args:
         program: The path of rclone.
-        source: The source of a mount, which is a bucket.
+        source: The source of a mount. It must be a bucket.
     """
     limits = [f"--contimeout={CONNECT_TIMEOUT}s", f"--timeout={IDLE_TIMEOUT}s", f"--low-level-retries={ATTEMPTS}"]
     path = _path(msgspec.structs.replace(source, prefix=posixpath.join(source.prefix, NOTHING)))
@@ -102,11 +102,11 @@ def probe(program: str, source: Source) -> list[str]:
 
 
 def environment(source: Source, memory: int) -> dict[str, str]:
-    """Return the complete environment of rclone. Only rclone's user and root can read it (proc_pid_environ(5)).
+    """Return the complete environment for rclone. Only rclone's user and root can read it (proc_pid_environ(5)).
 
     Args:
         source: The source of the mount.
-        memory: The soft limit on rclone's memory in bytes.
+        memory: The soft limit on rclone's memory, in bytes.
     """
     found = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     found |= {"HOME": "/", "GOMEMLIMIT": str(memory), "GOMAXPROCS": "2"}
@@ -134,7 +134,7 @@ class Cached(NamedTuple):
     """The size of a cache and its pending uploads.
 
     Attributes:
-        pending: The number of files that are not uploaded.
+        pending: The number of files that have not been uploaded yet.
         size: The size on disk, in bytes.
     """
 
@@ -143,7 +143,7 @@ class Cached(NamedTuple):
 
 
 def look(cache: Path) -> Cached:
-    """Return the size of a cache and its pending uploads. Blocks, for longer with many files.
+    """Return the size of a cache and its pending uploads. Blocks; takes longer with many files.
 
     rclone keeps each file's metadata as JSON below `vfsMeta`, where `Dirty` is set from the first write until the
     upload is complete. A file with unreadable metadata counts as pending (see `repair`).
@@ -163,7 +163,7 @@ def look(cache: Path) -> Cached:
 
 
 def repair(cache: Path) -> list[str]:
-    """Rewrite metadata that rclone was writing when it was killed. No rclone may use the cache. Blocks.
+    """Rewrite metadata that rclone was writing when it was killed. No rclone may be using the cache. Blocks.
 
     rclone truncates a metadata file before writing it, and deletes files with unreadable metadata. Files with holes are
     not repaired, because parts that were never read from the store would be uploaded as zeros.
@@ -172,7 +172,7 @@ def repair(cache: Path) -> list[str]:
         cache: The directory of the cache. Its files keep their owners.
 
     Returns:
-        The paths of repaired files below `vfs` in the cache. rclone will upload these files.
+        The paths of the repaired files, below `vfs` in the cache. rclone will upload these files.
 
     Raises:
         OSError: The metadata cannot be written.
@@ -201,7 +201,7 @@ def _complete(path: Path) -> bool:
 
 
 def _metadata(status: os.stat_result) -> dict[str, object]:
-    """Return rclone's metadata for a file that is complete in the cache and not uploaded."""
+    """Return rclone's metadata for a file that is complete in the cache and has not been uploaded."""
     modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat().replace("+00:00", "Z")
     return {
         "ModTime": modified,
@@ -214,7 +214,7 @@ def _metadata(status: os.stat_result) -> dict[str, object]:
 
 
 def _read(path: str | Path) -> dict[str, object] | None:
-    """Return the metadata of a file, or None if it is damaged. Raises `OSError`."""
+    """Return a file's metadata, or None if it is damaged. Raises `OSError`."""
     with open(path, "rb") as file:
         try:
             found = json.load(file)

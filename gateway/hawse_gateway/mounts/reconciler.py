@@ -1,8 +1,8 @@
 """Keeps mounts in the state described by their rows.
 
-A mount is mounted while its sandbox runs. When the sandbox has ended, the remaining files are uploaded. All mounts are
-checked when a row changes, and their processes every few seconds. Several gateways on one machine can share the state
-directory, which contains a lock for each mount.
+A mount is mounted while its sandbox runs. After the sandbox has ended, the remaining files are uploaded. All mounts are
+checked whenever a row changes, and their processes every few seconds. Several gateways on one machine can share the
+state directory, which contains a lock for each mount.
 """
 
 import asyncio
@@ -31,25 +31,25 @@ from hawse_gateway.store.base import ANY_TABLE, Store, StoreError, store_errors_
 
 log = logging.getLogger(__name__)
 
-POLL: Final = 1.0  # s between checks of processes and caches, because uploads cause no events
-PROBE: Final = 120.0  # s between requests to check that the bucket of a mount exists
-RETRY: Final = 10.0  # s before a failed mount is retried
-AT_ONCE: Final = 4  # number of mounts started concurrently
-ENSURE_TIMEOUT: Final = 30.0  # maximum wait of a sandbox's first call for its mounts, in s
-CACHE_SLACK: Final = 2  # a mount is ended if pending uploads make its cache exceed this multiple of its limit
+POLL: Final = 1.0  # seconds between checks of processes and caches, because uploads don't cause events
+PROBE: Final = 120.0  # seconds between checks that a mount's bucket exists
+RETRY: Final = 10.0  # seconds before a failed mount is retried
+AT_ONCE: Final = 4  # maximum number of mounts started concurrently
+ENSURE_TIMEOUT: Final = 30.0  # maximum seconds that a sandbox's first call waits for its mounts
+CACHE_SLACK: Final = 2  # a mount is ended if pending uploads make its cache this many times larger than its limit
 
 
 class MountReconciler:
-    """The mounts of this machine.
+    """The mounts on this machine.
 
     Args:
         store: The rows.
-        providers: The providers, by name.
+        providers: The providers, keyed by name.
         processes: The processes that serve the mounts.
         settings: The operator's settings.
         locks: The directory for the locks.
-        images: The directory of backup images, by backup id.
-        probe: Seconds between checks that the bucket of a mount exists.
+        images: The directory for backup images, which are named by backup id.
+        probe: Seconds between checks that a mount's bucket exists.
     """
 
     def __init__(
@@ -70,14 +70,14 @@ class MountReconciler:
         self._settings = settings
         self._locks = MountLocks(locks)
         self._images = images
-        self._starts = FairTurns(AT_ONCE)  # fair between users, because an unresponsive store delays a start for long
-        self._failures: dict[str, tuple[str, float]] = {}  # the error and the time of the next attempt, by mount
+        self._starts = FairTurns(AT_ONCE)  # fair between users, because an unresponsive store can delay starts a lot
+        self._failures: dict[str, tuple[str, float]] = {}  # the error and the time of the next attempt, keyed by mount
         self._probes = SourceProbes(self._probe, probe)
         self._wake = asyncio.Event()
         self._changed = asyncio.Condition()
 
     async def run(self) -> None:
-        """Maintain the mounts until cancelled. Their processes keep running, and a later gateway finds them."""
+        """Maintain the mounts until cancelled. Their processes then keep running, to be found by a later gateway."""
         tables = (TABLE, RUNS, SANDBOXES, ANY_TABLE)
         stop = self._store.listen(lambda table, key: self._wake.set() if table in tables else None)
         try:
@@ -94,7 +94,7 @@ class MountReconciler:
             stop()
 
     async def describe(self, record: MountRecord) -> MountInfo:
-        """Return the description of a mount, including its state."""
+        """Return a mount's description, including its state."""
         id = record.info.id
         cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
         state: MountState = "waiting"
@@ -108,7 +108,7 @@ class MountReconciler:
         return msgspec.structs.replace(record.info, state=state, reason=reason, pending=cached.pending)
 
     async def ensure(self, sandbox: str) -> None:
-        """Mount all mounts of a running sandbox. Failures are retried later."""
+        """Mount all of a running sandbox's mounts. Failed ones are retried later."""
         try:
             async with asyncio.timeout(ENSURE_TIMEOUT), asyncio.TaskGroup() as tasks:
                 for record in await self._records.of(sandbox):
@@ -118,7 +118,7 @@ class MountReconciler:
             log.warning("! mounts of sandbox %s: %s", sandbox, error, extra={"sandbox": sandbox})
 
     async def create(self, record: MountRecord) -> None:
-        """Create a mount. A failed creation is undone. Raises `HawseError`."""
+        """Create a mount. If this fails, undo it. Raises `HawseError`."""
         async with self._locks.exclusive(record.info.id):
             await self._records.add(record)
             try:
@@ -149,18 +149,18 @@ class MountReconciler:
         await self._place(rows.live.value)
 
     async def delete(self, record: MountRecord, *, force: bool, discard: bool) -> None:
-        """Start deleting a mount. Use `wait_until_removed` to wait for completion.
+        """Start deleting a mount. Use `wait_until_removed` to wait until it has been deleted.
 
-        An overlay stays mounted until its row is marked as deleted. Otherwise, it could reappear with only a part of
-        its changes after an interruption.
+        An overlay stays mounted until its row is marked as deleted. Otherwise, if this were interrupted, the overlay
+        could reappear with only part of its changes.
 
         Args:
             record: The mount.
             force: Whether to unmount it while programs use it.
-            discard: Whether to delete it although files are not uploaded.
+            discard: Whether to delete it even if some files have not been uploaded.
 
         Raises:
-            HawseError: `conflict` if programs use it, otherwise `unavailable`. The mount is unchanged after an error.
+            HawseError: `conflict` if programs are using it, otherwise `unavailable`. The mount is then unchanged.
         """
         id = record.info.id
         async with self._locks.exclusive(id):
@@ -174,7 +174,7 @@ class MountReconciler:
                 self._locks.remove(id)  # another call has deleted the mount
 
     async def wait_until_removed(self, id: str, timeout: float) -> None:
-        """Wait until the row of a mount is removed. Raises `HawseError` (`unavailable`)."""
+        """Wait until a mount's row has been removed. Raises `HawseError` (`unavailable`)."""
         self._wake.set()
         try:
             async with asyncio.timeout(timeout), self._changed:
@@ -193,7 +193,7 @@ class MountReconciler:
     # ---- one mount
 
     async def _look_at_all(self, probes: asyncio.TaskGroup) -> bool:
-        """Bring all mounts to the state described by their rows. Return whether they must be checked again soon."""
+        """Bring all mounts into the state described by their rows. Return whether another check is needed soon."""
         try:
             found = await self._records.all()
         except HawseError as error:
@@ -209,11 +209,11 @@ class MountReconciler:
         return bool(found or left)
 
     async def _look_at(self, id: str, probes: asyncio.TaskGroup | None = None) -> None:
-        """Bring one mount to the state described by its row. Failures are logged and retried.
+        """Bring one mount into the state described by its row. Failures are logged and retried.
 
         Args:
             id: The id of the mount.
-            probes: The task group for the probe of its bucket. None skips the probe.
+            probes: The task group for probing its bucket. None skips the probe.
         """
         failed = self._failures.get(id)
         if failed is not None and asyncio.get_running_loop().time() < failed[1]:
@@ -228,7 +228,7 @@ class MountReconciler:
 
     @asynccontextmanager
     async def _failure_noted(self, id: str) -> AsyncIterator[None]:
-        """Log a failure for a mount in the `async with` block, and schedule a retry."""
+        """If handling a mount fails in the `async with` block, log the error and schedule a retry."""
         try:
             yield
         except (HawseError, OSError, StoreError) as error:
@@ -241,7 +241,7 @@ class MountReconciler:
             self._failures[id] = (repr(error), asyncio.get_running_loop().time() + RETRY)
 
     async def _settle(self, id: str) -> MountRecord | None:
-        """Bring one mount to the state described by its row. Return the row, or None if there is none."""
+        """Bring one mount into the state described by its row. Return the row, or None if there is none."""
         record = await self._records.get(id)
         if record is None:  # the mount was removed, or its creation failed
             await self._processes.end(id)
@@ -263,13 +263,13 @@ class MountReconciler:
         return record
 
     async def _clear(self, record: MountRecord, run: Run) -> None:
-        """Unmount what a killed process or gateway has left in the sandbox.
+        """Unmount anything left in the sandbox by a killed process or gateway.
 
-        An overlay in use would keep its directory of changes, and sharing it with the next overlay is undefined
+        An overlay in use would keep using its directory of changes, and sharing that with the next overlay is undefined
         behaviour in the kernel. Programs must therefore stop using the old overlay first.
 
         Raises:
-            HawseError: `conflict` if programs use an overlay.
+            HawseError: `conflict` if programs are using an overlay.
         """
         inside, overlay = await self._inside(record, run), record.info.backup is not None
         try:
@@ -282,7 +282,7 @@ class MountReconciler:
 
     async def _start(self, record: MountRecord, run: Run, *, check: bool) -> None:
         id = record.info.id
-        await self._processes.end(id)  # end the process of an earlier start, but reuse its cache
+        await self._processes.end(id)  # end the process from an earlier sandbox start, but reuse its cache
         inside, source = await self._inside(record, run), self._source(record)
         read_only = record.info.read_only or source.read_only
         async with self._starts.turn(record.info.owner or ""):
@@ -292,15 +292,15 @@ class MountReconciler:
         log.info("= mount %s of %s at %s", id, record.info.source, record.info.path, extra={"sandbox": run.sandbox})
 
     async def _remove(self, record: MountRecord, run: Run, *, force: bool) -> None:
-        """Unmount a mount from its sandbox. Delete the changes of an overlay, which are at its current mount point."""
+        """Unmount a mount from its sandbox. Delete the changes to an overlay, which are at its current mount point."""
         inside, discard = await self._inside(record, run), record.info.backup is not None
         await self._processes.unmount(record.info.id, inside, force=force, discard=discard)
 
     async def _retire(self, record: MountRecord, run: Run | None) -> None:
-        """Remove a mount that is marked for deletion, after all files are uploaded."""
+        """Remove a mount marked for deletion once all of its files have been uploaded."""
         id = record.info.id
         if run is None and record.info.backup is not None and not await self._is_orphan(record):
-            return  # the changes are deleted when the sandbox runs
+            return  # the changes are deleted once the sandbox runs
         if run is not None and record.deleting:
             await self._remove(record, run, force=record.force)
         if await self._upload(record):
@@ -311,9 +311,9 @@ class MountReconciler:
             log.info("= mount %s deleted", id, extra={"sandbox": record.info.sandbox})
 
     async def _upload(self, record: MountRecord) -> bool:
-        """End rclone when all files are uploaded. Return whether it has ended.
+        """End rclone once all files have been uploaded. Return whether it has ended.
 
-        Called when no program uses the mount: the sandbox has ended, or the mount was unmounted.
+        Called when no program is using the mount: the sandbox has ended, or the mount was unmounted.
         """
         id = record.info.id
         folder = self._processes.folder(id)
@@ -341,9 +341,9 @@ class MountReconciler:
             raise HawseError("no_space", text)
 
     async def _probe(self, record: MountRecord) -> None:
-        """Report a bucket that was deleted. Programs would see an empty mount, and nothing is uploaded.
+        """Report that a bucket was deleted. Programs would see an empty mount, and nothing can be uploaded.
 
-        The mount and its pending uploads are kept, in case the bucket is created again.
+        The mount and its pending uploads are kept in case the bucket is recreated.
         """
         id = record.info.id
         async with self._failure_noted(id):
@@ -372,7 +372,7 @@ class MountReconciler:
         return named_source(self._settings, info.bucket, info.prefix, info.owner or "", info.sandbox)
 
     async def _run_of(self, record: MountRecord) -> Run | None:
-        """Return the run of a mount's sandbox, or None if the sandbox is not running."""
+        """Return the current run of a mount's sandbox, or None if the sandbox isn't running."""
         with store_errors_unavailable():
             rows = await read(self._store, record.info.sandbox)
         run = None if rows.live is None else rows.live.value
@@ -390,7 +390,7 @@ class MountReconciler:
         return Inside(pid=place.pid, user=place.user, workspace=place.workspace, path=record.info.path)
 
     async def _place(self, run: Run) -> MountPlace:
-        """Return the information for mounting in a run. Raises `HawseError` (`unavailable`)."""
+        """Return the information needed to mount in a run. Raises `HawseError` (`unavailable`)."""
         provider = self._providers.get(run.provider)
         if provider is None:
             raise HawseError("unavailable", f"this gateway has no provider {run.provider!r}")

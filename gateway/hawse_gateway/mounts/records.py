@@ -1,4 +1,4 @@
-"""The rows of mounts in the store, including credentials from callers."""
+"""The database rows of mounts in the store, including callers' credentials."""
 
 import logging
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     Attributes:
         info: The mount's description, without its state.
-        generation: The generation of the sandbox. A later sandbox with the same id does not get the mount.
-        credentials: Credentials from the caller. None if `info.bucket` is a name in the settings, or for an overlay.
+        generation: The sandbox's generation. A later sandbox with the same id doesn't get the mount.
+        credentials: Credentials given by the caller. None for a bucket named in the settings, or for an overlay.
         deleting: Whether the mount is being deleted.
-        force: Whether to unmount it while programs use it.
-        discard: Whether to delete it although files are not uploaded.
+        force: Whether to unmount it even while programs are using it.
+        discard: Whether to delete it even if some files have not been uploaded.
     """
 
     info: MountInfo
@@ -71,7 +71,7 @@ class MountRecords:
         return None if row is None else _decoded(id, row)
 
     async def all(self) -> Mapping[str, MountRecord]:
-        """Return all rows by id. Rows that cannot be decoded, for example from a newer version, are skipped."""
+        """Return all rows, keyed by id. Rows that cannot be decoded, for example from a newer version, are skipped."""
         with store_errors_unavailable():
             rows = await self._store.rows(TABLE)
         found = {id: _decoded(id, row) for id, row in rows.items()}
@@ -82,7 +82,7 @@ class MountRecords:
         return {record.info.backup for record in (await self.all()).values() if record.info.backup is not None}
 
     async def of(self, sandbox: str) -> list[MountRecord]:
-        """Return the mounts of a sandbox, sorted by path."""
+        """Return a sandbox's mounts, sorted by path."""
         found = [record for record in (await self.all()).values() if record.info.sandbox == sandbox]
         return sorted(found, key=lambda record: record.info.path)
 

@@ -1,4 +1,4 @@
-"""The operator's mount settings: the TOML file of `hawse serve --mounts FILE`."""
+"""The operator's mount settings, from the TOML file given with `hawse serve --mounts FILE`."""
 
 import os
 import re
@@ -17,8 +17,8 @@ from hawse.wire import HawseError, Principal
 from hawse_gateway.core.settings import FeatureSettings, Option, SettingsError
 
 EVERYBODY: Final = "*"
-SECRET_MAX: Final = 4096  # bytes of a credential
-PREFIX_MAX: Final = 1000  # bytes of a prefix; the key of an object is limited to 1,024
+SECRET_MAX: Final = 4096  # maximum length of a credential, in bytes
+PREFIX_MAX: Final = 1000  # maximum length of a prefix in bytes; object keys are limited to 1,024
 MIB: Final = 1 << 20
 _BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 _ENDPOINT: Final = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,255}(?:/[A-Za-z0-9._~/-]{0,255})?")
@@ -28,7 +28,7 @@ Users = list[str]
 
 @dataclass(frozen=True, kw_only=True)
 class MountFileSettings(FeatureSettings):
-    """The file of the mounts, which `read_mount_settings` reads. None: no named buckets and directories."""
+    """The mount settings file, which is read by `read_mount_settings`. None means no named buckets and directories."""
 
     mounts: Annotated[
         Path | None,
@@ -37,7 +37,7 @@ class MountFileSettings(FeatureSettings):
 
 
 class BucketSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table `[buckets.NAME]`.
+    """A `[buckets.NAME]` table.
 
     Attributes:
         bucket: The name of the bucket in the object store. Default: NAME.
@@ -46,10 +46,10 @@ class BucketSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         prefix: The prefix of visible objects. `{user}` and `{sandbox}` are replaced by ids.
         read_only: Whether all mounts are read-only.
         users: The ids of the users who can mount it, or `*`. Users with every right can mount it as well.
-        access_key_id_env: The environment variable of the gateway with the access key id.
-        access_key_id_file: The file with the access key id. Credential files are read for each mount.
-        secret_access_key_env: The environment variable of the gateway with the secret access key.
-        secret_access_key_file: The file with the secret access key.
+        access_key_id_env: The gateway's environment variable that contains the access key id.
+        access_key_id_file: A file that contains the access key id. Credential files are read for each mount.
+        secret_access_key_env: The gateway's environment variable that contains the secret access key.
+        secret_access_key_file: A file that contains the secret access key.
     """
 
     bucket: str | None = None
@@ -65,11 +65,11 @@ class BucketSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class DirectorySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table `[directories.NAME]`: a directory on the gateway's machine.
+    """A `[directories.NAME]` table: a directory on the gateway's machine.
 
     Attributes:
-        path: The absolute path. Files are accessed as the owner of this directory.
-        prefix: The visible subdirectory, with `{user}` and `{sandbox}` as for buckets. It is created if missing.
+        path: The absolute path of the directory. Files are accessed as the directory's owner.
+        prefix: The visible subdirectory, with `{user}` and `{sandbox}` as for buckets. It is created if it's missing.
         read_only: Whether all mounts are read-only.
         users: The ids of the users who can mount it, or `*`. Users with every right can mount it as well.
     """
@@ -85,11 +85,11 @@ class MountSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     Attributes:
         per_sandbox: The maximum number of mounts in a sandbox.
-        total: The maximum number of mounts. Each uses a process with about 50 MB of memory, at most `memory`.
-        cache: The maximum bytes on disk for files of a mount that are not uploaded.
-        memory: The soft memory limit of a mount's process, in bytes.
-        buckets: The buckets, by name.
-        directories: The directories, by name.
+        total: The maximum number of mounts. Each needs a process that uses about 50 MB of memory, and at most `memory`.
+        cache: The maximum disk space for a mount's files that have not been uploaded yet, in bytes.
+        memory: The soft memory limit for a mount's process, in bytes.
+        buckets: The buckets, keyed by name.
+        directories: The directories, keyed by name.
     """
 
     per_sandbox: Annotated[int, Meta(ge=1, le=64)] = 8
@@ -104,10 +104,10 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """The source of a mount, resolved for one sandbox.
 
     Attributes:
-        bucket: The name of a bucket. None for a directory or an image.
+        bucket: The bucket's name. None for a directory or an image.
         directory: The path of the visible directory.
-        image: The path of a backup's image, which is the lower layer of an overlay.
-        prefix: The visible prefix of a bucket, without leading and trailing slashes.
+        image: The path of the backup image that is an overlay's lower layer.
+        prefix: The part of the bucket to show, as a prefix without leading and trailing slashes.
         read_only: Whether it must be mounted read-only.
         endpoint: The URL of the store.
         region: Its region.
@@ -146,7 +146,7 @@ def read_mount_settings(path: Path) -> MountSettings:
 
 
 def check_prefix(prefix: str) -> str:
-    """Return a prefix without leading and trailing slashes. Raises `ValueError` if it could lead outside."""
+    """Return a prefix without leading and trailing slashes. Raises `ValueError` if it could lead outside the bucket."""
     parts = prefix.strip("/").split("/") if prefix.strip("/") else []
     if len(prefix.encode("utf-8", "replace")) > PREFIX_MAX or prefix.startswith("/"):
         raise ValueError(f"a prefix is relative and has at most {PREFIX_MAX} bytes")
@@ -164,13 +164,13 @@ def check_named(settings: MountSettings, name: str, caller: Principal) -> None:
 
 
 def named_source(settings: MountSettings, name: str, prefix: str, user: str, sandbox: str) -> Source:
-    """Return the source for a bucket or directory in the settings, with its credentials.
+    """Return the source for a bucket or directory named in the settings, along with its credentials.
 
     Args:
         settings: The settings.
-        name: The name in the settings.
+        name: The bucket's or directory's name in the settings.
         prefix: The visible prefix, relative to the prefix in the settings.
-        user: The id of the user who created the mount.
+        user: The id of the user that created the mount.
         sandbox: The id of the sandbox.
 
     Raises:
@@ -202,7 +202,7 @@ def named_source(settings: MountSettings, name: str, prefix: str, user: str, san
 
 
 def given_source(bucket: str, prefix: str, credentials: MountCredentials) -> Source:
-    """Return the source for a bucket with credentials from the caller. Raises `HawseError` (`invalid_params`)."""
+    """Return the source for a bucket with credentials given by the caller. Raises `HawseError` (`invalid_params`)."""
     try:
         _check_names(bucket, credentials.endpoint)
     except ValueError as error:
@@ -217,7 +217,7 @@ def given_source(bucket: str, prefix: str, credentials: MountCredentials) -> Sou
 
 
 def _filled(prefix: str, user: str, sandbox: str) -> str:
-    """Replace the placeholders. Each id becomes a single component of the prefix."""
+    """Replace the placeholders in a prefix. Each id becomes a single component of it."""
     for name, value in (("user", user), ("sandbox", sandbox)):
         part = urllib.parse.quote(value, safe="@")
         prefix = prefix.replace(f"{{{name}}}", part if part.strip(".") else part.replace(".", "%2E"))
@@ -229,7 +229,9 @@ def _joined(first: str, second: str) -> str:
 
 
 def _make_directory(root: str, prefix: str) -> None:
-    """Create the directory of a prefix with the owner of `root`. Symbolic links are not followed. Raises `OSError`."""
+    """Create the directory for a prefix, with the same owner as `root`. Symbolic links are not followed. Raises
+    `OSError`.
+    """
     flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     place, owner = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), os.stat(root)
     try:

@@ -1,4 +1,4 @@
-"""Schedules periodic checks that the buckets of mounts exist. They run in the background."""
+"""Schedules periodic checks in the background that the buckets of mounts exist."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Container
@@ -6,44 +6,44 @@ from typing import Final
 
 from hawse_gateway.mounts.records import MountRecord
 
-AT_ONCE: Final = 2  # concurrent probes; each blocks a thread until the store responds
+AT_ONCE: Final = 2  # maximum number of concurrent probes; each blocks a thread until the store responds
 
 
 class SourceProbes:
-    """Probes mounts periodically, with a limited number of concurrent probes.
+    """Probes mounts periodically, with a limited number of probes at the same time.
 
     Args:
         probe: Probes one mount and handles its errors.
-        interval: Seconds between two probes of a mount.
+        interval: Seconds between probes of the same mount.
     """
 
     def __init__(self, probe: Callable[[MountRecord], Awaitable[None]], interval: float) -> None:
         self._probe = probe
         self._interval = interval
         self._turns = asyncio.Semaphore(AT_ONCE)
-        self._seen: dict[str, float] = {}  # the time when the bucket was last seen, by mount
+        self._seen: dict[str, float] = {}  # when the bucket was last seen, by mount
         self._running: set[str] = set()
 
     def note_seen(self, id: str) -> None:
-        """Record that the bucket of a mount exists now."""
+        """Record that a mount's bucket exists at the moment."""
         self._seen[id] = asyncio.get_running_loop().time()
 
     def due(self, record: MountRecord) -> bool:
-        """Return whether it is time to probe the bucket of a mount."""
+        """Return whether it is time to probe a mount's bucket."""
         if record.info.backup is not None:
             return False
         seen = self._seen.get(record.info.id)
         return seen is None or asyncio.get_running_loop().time() >= seen + self._interval
 
     def start(self, record: MountRecord, tasks: asyncio.TaskGroup) -> None:
-        """Probe a mount in a task of `tasks`, unless a probe of it is running."""
+        """Probe a mount in a task in `tasks`, unless it is being probed already."""
         id = record.info.id
         if id not in self._running:
             self._running.add(id)
             tasks.create_task(self._run(record), name=f"probe mount {id}")
 
     def keep(self, ids: Container[str]) -> None:
-        """Drop the state of all mounts that are not in `ids`."""
+        """Forget all mounts that are not in `ids`."""
         self._seen = {id: seen for id, seen in self._seen.items() if id in ids}
 
     async def _run(self, record: MountRecord) -> None:

@@ -10,7 +10,7 @@ from hawse_gateway.mounts.plan import FUSE_FD, IMAGE_FD
 from hawse_gateway.mounts.rclone import SYSTEM
 
 PLACES: Final = (None, SYSTEM)
-_NAMES: Final = ("squashfuse_ll", "squashfuse")  # the first one is faster: it addresses files by number
+_NAMES: Final = ("squashfuse_ll", "squashfuse")  # the first one is faster, because it addresses files by number
 
 
 def find(places: Sequence[str | None] = PLACES) -> str | None:
@@ -35,5 +35,5 @@ def check_available(places: Sequence[str | None] = PLACES) -> str:
 
 
 def arguments(program: str) -> list[str]:
-    """Return the command that serves an image with the squashfuse at `program`."""
+    """Return the command for serving an image with the squashfuse at `program`."""
     return [program, "-f", f"/proc/self/fd/{IMAGE_FD}", f"/dev/fd/{FUSE_FD}"]

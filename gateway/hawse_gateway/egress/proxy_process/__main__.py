@@ -1,4 +1,4 @@
-"""`python -m hawse_gateway.egress.proxy_process`: runs the proxy of one sandbox, with the plan on standard input."""
+"""`python -m hawse_gateway.egress.proxy_process`: runs one sandbox's proxy, with the plan on standard input."""
 
 import logging
 import os

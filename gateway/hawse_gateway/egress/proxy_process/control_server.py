@@ -1,4 +1,4 @@
-"""Serves the requests of gateways on a proxy's control socket."""
+"""Serves requests from gateways on a proxy's control socket."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from hawse_gateway.egress.plan import Terms
 from hawse_gateway.egress.refusals import Ask, Refusals
 from hawse_gateway.egress.watchers import Watcher
 
-ASK_WAIT: Final = 5.0  # s before a response without refusals is sent
-WRITE_TIMEOUT: Final = 60.0  # s for a gateway to read a response
-BATCH: Final = 256  # decisions in one response to `watch`
+ASK_WAIT: Final = 5.0  # seconds until a response is sent even without refusals
+WRITE_TIMEOUT: Final = 60.0  # seconds for a gateway to read a response
+BATCH: Final = 256  # maximum number of decisions in a response to `watch`
 
 
 class ControlServer:
-    """Handles the requests of gateways.
+    """Handles requests from gateways.
 
     Args:
         refusals: The refusals.
@@ -52,7 +52,7 @@ class ControlServer:
             writer.transport.abort()
 
     async def _follow(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Send refusals to one gateway at a time, because two gateways would log each refusal twice."""
+        """Send refusals to one gateway at a time, because otherwise each refusal would be logged twice."""
         async with self._one_gateway:
             while True:
                 await _send(writer, await self._refusals.answer(Ask(written=request.written), ASK_WAIT))

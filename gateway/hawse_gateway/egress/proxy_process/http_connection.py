@@ -9,11 +9,11 @@ from hawse_gateway.egress.proxy_process.requests import error_body
 from hawse_gateway.egress.refusals import RefusedError
 from hawse_gateway.egress.secrets import Headers
 
-HEADERS_MAX: Final = 64 << 10  # bytes of the headers of a request or response
+HEADERS_MAX: Final = 64 << 10  # maximum size of a request's or response's headers, in bytes
 CHUNK: Final = 64 << 10  # bytes per read
-HEADERS_TIMEOUT: Final = 60.0  # s to wait for a request from a program
-IDLE_TIMEOUT: Final = 300.0  # s without data from the server, or for the program to read data
-LINGER: Final = 2.0  # s to read the rest of a refused request, because a reset could discard the response
+HEADERS_TIMEOUT: Final = 60.0  # seconds to wait for a request from a program
+IDLE_TIMEOUT: Final = 300.0  # maximum seconds without data from the server, or for the program to read data
+LINGER: Final = 2.0  # seconds for reading the rest of a refused request; otherwise, a reset could discard the response
 SWITCHING: Final = 101  # Switching Protocols
 LINGER_MAX: Final = 1 << 20  # bytes of it
 
@@ -27,23 +27,23 @@ FAILURES: Final = (ClosedError, OSError, TimeoutError, h11.ProtocolError)
 
 
 class HttpConnection:
-    """HTTP/1.1 on a stream, in either role."""
+    """HTTP/1.1 on a stream, as server or client."""
 
     def __init__(self, role: Role, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Start HTTP on a stream. `role` is h11.SERVER to face a program, and h11.CLIENT to face a server."""
         self.reader = reader
         self.writer = writer
         self._http = h11.Connection(role, max_incomplete_event_size=HEADERS_MAX)
-        self._head = False  # whether the response must not have content
+        self._head = False  # whether the response must have no content
 
     @property
     def trailing(self) -> bytes:
-        """The data after the end of HTTP on this connection."""
+        """The data received after HTTP ended on this connection."""
         return bytes(self._http.trailing_data[0])
 
     @property
     def early(self) -> bool:
-        """Whether the program sent data before its tunnel was open."""
+        """Whether the program sent data before its tunnel was opened."""
         return bool(self.trailing)
 
     async def request(self) -> h11.Request:

@@ -1,14 +1,14 @@
-"""Masks secrets in responses, because servers can echo the request. The length of the response does not change."""
+"""Masks secrets in responses, because servers may echo the request. The response's length doesn't change."""
 
 import re
 from collections.abc import Sequence
 
 
 class Mask:
-    """Masks texts in a stream of bytes. It ignores case and finds texts that are split across chunks.
+    """Masks texts in a byte stream, ignoring case. It also finds texts that are split across chunks.
 
     Args:
-        hidden: The texts. Texts shorter than `SHORTEST` bytes are not masked, because they occur by chance.
+        hidden: The texts to mask. Texts shorter than `SHORTEST` bytes are not masked, because they can occur by chance.
     """
 
     SHORTEST = 4
@@ -21,7 +21,7 @@ class Mask:
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Return the masked data that can be forwarded. Data that could be the start of a hidden text is held back."""
+        """Return the masked data that can be forwarded. If the end could start a hidden text, it is held back."""
         data = self.hide(self._held + data)
         held = self._beginning(data)
         self._held = data[len(data) - held :]
@@ -30,20 +30,20 @@ class Mask:
     def end(self) -> bytes:
         """Return the held-back data at the end of the stream.
 
-        An incomplete text is not masked. Otherwise, a program could make a server echo guesses of increasing length,
-        and derive the text from the asterisks.
+        An incomplete text is not masked. Otherwise, a program could make a server echo guesses of increasing length and
+        infer the text from the asterisks.
         """
         held, self._held = self._held, b""
         return held
 
     def hide(self, data: bytes) -> bytes:
-        """Mask the texts in complete data."""
+        """Mask the texts in data that is complete."""
         if self._pattern is None:
             return data
         return self._pattern.sub(lambda found: b"*" * len(found[0]), data)
 
     def _beginning(self, data: bytes) -> int:
-        """Return the number of bytes at the end of `data` that could be the start of a hidden text."""
+        """Return how many bytes at the end of `data` could be the start of a hidden text."""
         tail = data[-(self._longest - 1) :].lower() if self._longest else b""
         for size in range(len(tail), 0, -1):
             end = tail[-size:]

@@ -1,6 +1,6 @@
 """The proxy process: opens its files and sockets, drops root's privileges, and serves one sandbox.
 
-The process ends with the sandbox's runtime, which keeps a connection open for this purpose.
+The process exits together with the sandbox's runtime, which keeps a connection open for this purpose.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from hawse_gateway.egress.refusals import Refusals
 
 log = logging.getLogger(__name__)
 
-CONNECTIONS: Final = 256  # concurrent connections of programs; each uses up to about 500 KB
-CONTROLS: Final = 36  # connections of gateways: one follower, and watchers
-RUNTIME_TIMEOUT: Final = 60.0  # s for a runtime to hand over its listening socket
-BUFFER: Final = 64 << 10  # bytes buffered from a program
+CONNECTIONS: Final = 256  # maximum number of concurrent connections from programs; each uses up to about 500 KB
+CONTROLS: Final = 36  # maximum number of connections from gateways: one follower, and watchers
+RUNTIME_TIMEOUT: Final = 60.0  # seconds for a runtime to hand over its listening socket
+BUFFER: Final = 64 << 10  # maximum number of bytes buffered from a program
 FILES: Final = 1024
-MEMORY: Final = 4 << 30  # bytes of address space
+MEMORY: Final = 4 << 30  # maximum size of the address space, in bytes
 LOG_SIZE: Final = 1 << 20  # bytes
 LOCK: Final = "lock"
 ALREADY_RUNNING: Final = 3  # the exit code
@@ -44,7 +44,7 @@ def run(plan: EgressPlan, ready: Callable[[bytes], object]) -> int:
 
     Args:
         plan: The plan from the gateway.
-        ready: Called with `READY` when the runtime can be started.
+        ready: Called with `READY` once the runtime can be started.
 
     Raises:
         OSError: A file or a socket cannot be opened.
@@ -59,7 +59,7 @@ def run(plan: EgressPlan, ready: Callable[[bytes], object]) -> int:
     _join(plan.cgroup)
     refusals = Refusals()
     authority = open_authority(Path())
-    authority.context("localhost")  # load these files now, because they may be unreadable after switching users
+    authority.context("localhost")  # load these files now, because they may not be readable after switching users
     relay = Relay(plan.terms, authority, refusals)
     with _bound(Path(CONTROL_NAME)) as control, _bound(Path(plan.socket)) as handover:
         if plan.socket_user is not None:
@@ -78,7 +78,7 @@ def open_authority(folder: Path) -> Authority:
         return Authority(key.read_text("ascii"), certificate.read_text("ascii"))
     except FileNotFoundError:
         pass
-    except ValueError as error:  # such as an empty file after a power failure
+    except ValueError as error:  # for example, a file is empty after a power failure
         log.error("! recreating the authority, which programs trust after the next start of the sandbox: %s", error)
     made = new_authority("hawse sandbox")
     for path, text in ((key, made[0]), (certificate, made[1])):
@@ -93,26 +93,26 @@ def open_authority(folder: Path) -> Authority:
 
 
 def _join(cgroup: Sequence[int]) -> None:
-    """Move this process, which has a single thread, to the cgroups of the given files. Raises `OSError`."""
+    """Move this process, which has a single thread, to the cgroups that the given files belong to. Raises `OSError`."""
     for fd in cgroup:
         with open(fd, "wb", 0) as file:
             file.write(b"0")
 
 
 def restrict(user: int | None) -> None:
-    """Drop unneeded privileges, because the proxy handles input from hostile programs. Raises `OSError`.
+    """Drop privileges that aren't needed, because the proxy handles input from hostile programs. Raises `OSError`.
 
     Args:
-        user: The user to switch to if the process runs as root. None keeps the current user.
+        user: The user to switch to if running as root. None keeps the current user.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LOG_SIZE, LOG_SIZE))  # limits the size of the log
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LOG_SIZE, LOG_SIZE))  # limits the log's size
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     files = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     if user is not None:
-        os.chmod(".", 0o711)  # the directory belongs to root, and its parent directory is not accessible
+        os.chmod(".", 0o711)  # the directory belongs to root, and its parent directory isn't accessible
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
@@ -133,7 +133,7 @@ class ProxyServer:
         self._tasks: dict[str, set[asyncio.Task[None]]] = {"program": set(), "gateway": set()}
 
     async def serve(self, control: socket.socket, handover: socket.socket) -> None:
-        """Serve until the runtime ends or SIGTERM arrives.
+        """Serve until the runtime exits or SIGTERM arrives.
 
         Args:
             control: A bound Unix socket for gateways.
@@ -152,7 +152,7 @@ class ProxyServer:
                 task.cancel()
 
     async def _follow_runtime(self, handover: socket.socket) -> None:
-        """Wait for the runtime, and serve its programs until it ends."""
+        """Wait for the runtime, and serve its programs until it exits."""
         try:
             async with asyncio.timeout(RUNTIME_TIMEOUT):
                 connection, listener = await _receive_listener(handover)
@@ -185,7 +185,7 @@ class ProxyServer:
 
 
 async def _receive_listener(handover: socket.socket) -> tuple[socket.socket, socket.socket]:
-    """Accept the runtime, and return its connection and listening socket. Raises `OSError`."""
+    """Accept the runtime's connection, and return it along with the runtime's listening socket. Raises `OSError`."""
     loop = asyncio.get_running_loop()
     handover.setblocking(False)
     handover.listen(1)
@@ -207,7 +207,7 @@ async def _receive_listener(handover: socket.socket) -> tuple[socket.socket, soc
 
 def _bound(path: Path) -> socket.socket:
     """Return a Unix socket bound at `path` that only its owner can connect to."""
-    path.unlink(missing_ok=True)  # an earlier proxy can have left a socket
+    path.unlink(missing_ok=True)  # an earlier proxy may have left its socket behind
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     os.fchmod(made.fileno(), 0o600)  # sets the mode of the file that `bind` creates (unix(7))
     with socket_address(path) as address:

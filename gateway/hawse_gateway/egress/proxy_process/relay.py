@@ -1,4 +1,4 @@
-"""Handles one connection of a program to the proxy: checks and forwards requests, and returns responses.
+"""Handles a program's connection to the proxy: checks and forwards requests, and returns responses.
 
 The proxy terminates TLS with a certificate from the sandbox's own authority. It can therefore check every request, and
 only HTTP/1.1 and WebSockets leave the sandbox. Each request uses a separate connection to the server.
@@ -45,18 +45,18 @@ from hawse_gateway.egress.secrets import Injected, Injector
 
 log = logging.getLogger(__name__)
 
-HANDSHAKE_TIMEOUT: Final = 10.0  # s for a TLS handshake with a program
-CLOSE_TIMEOUT: Final = 5.0  # s for a program to read the rest of a response
+HANDSHAKE_TIMEOUT: Final = 10.0  # seconds for a TLS handshake with a program
+CLOSE_TIMEOUT: Final = 5.0  # seconds for a program to read the rest of a response
 
 
 @dataclass(eq=False)
 class Open:
-    """One connection of a program, with the state needed to check it against new terms.
+    """A program's connection, with the state needed to check it against new terms.
 
     Attributes:
         task: The task that serves the connection.
-        tunnel: The target of its tunnel. None without a tunnel.
-        request: The current request: origin, method and added secrets.
+        tunnel: The target of its tunnel. None if it has no tunnel.
+        request: The current request's origin, method and added secrets.
         addresses: The server's addresses.
     """
 
@@ -67,7 +67,7 @@ class Open:
 
 
 class Relay:
-    """Serves the connections of one sandbox's programs."""
+    """Serves connections from one sandbox's programs."""
 
     def __init__(self, terms: Terms, authority: Authority, refusals: Refusals) -> None:
         """Create the relay. Raises `ValueError` for an invalid rule."""
@@ -80,7 +80,7 @@ class Relay:
         self._open: set[Open] = set()
 
     def change(self, terms: Terms) -> int:
-        """Replace the terms, close connections that the new terms do not allow, and return their number.
+        """Replace the terms, close the connections that the new terms don't allow, and return how many there were.
 
         Raises:
             ValueError: A rule is invalid. The terms are unchanged.
@@ -119,7 +119,7 @@ class Relay:
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 await writer.wait_closed()
         except FAILURES:
-            pass  # an incomplete response ends with a reset, so that the program notices
+            pass  # an incomplete response ends with a reset, so that the program notices it
         except Exception:
             log.exception("! a connection")
         finally:
@@ -154,7 +154,7 @@ class Relay:
 
     async def _tunnel(self, client: HttpConnection, connection: Open, origin: Origin) -> None:
         """Accept a tunnel and act as its target server. Raises `RefusedError`."""
-        connection.tunnel = origin  # new terms can end the connection from now on
+        connection.tunnel = origin  # from now on, new terms can end the connection
         if (reason := self._rules.refuse_connection(*origin[:2])) is not None:
             raise RefusedError(reason, f"{origin.host}:{origin.port} is not allowed")
         connection.addresses = await self._upstream.resolve(origin.host)
@@ -191,9 +191,9 @@ class Relay:
             try:
                 await self._answer(client, server, checked, sent.hidden)
             except (RefusedError, *FAILURES) as error:
-                failure = error  # raised below, because the task group would wrap it
+                failure = error  # raised below, because the task group would wrap the error
             finally:
-                body.cancel()  # a server can respond before it has received the whole request
+                body.cancel()  # servers may respond before they have received the whole request
         connection.request = None
         if failure is not None:
             raise failure
@@ -256,7 +256,7 @@ class Relay:
                 await client.send(h11.EndOfMessage())
                 return
             else:
-                raise ClosedError  # the response is incomplete, and the program must notice
+                raise ClosedError  # the response is incomplete, and the program must notice this
 
     async def _websocket(
         self,
@@ -281,7 +281,7 @@ class Relay:
 
 
 def _reach(terms: Terms) -> tuple[object, ...]:
-    """Return the fields of the terms that determine which addresses are reachable."""
+    """Return only those fields of the terms that affect which addresses are reachable."""
     return (terms.networks, terms.addresses, terms.trusted)
 
 

@@ -1,6 +1,6 @@
-"""Checks the requests of programs, and builds forwarded requests and responses. No I/O.
+"""Checks programs' requests, and builds the requests and responses to forward. No I/O.
 
-A request is parsed and serialized again, so that the server gets exactly the request that was checked.
+Requests are parsed and then serialized from the result, so that the server gets exactly what was checked.
 """
 
 import json
@@ -28,14 +28,14 @@ STATUS: Final = {
 BAD_GATEWAY: Final = 502
 PARTIAL_CONTENT: Final = 206
 IM_USED: Final = 226
-# Hop-by-hop headers (RFC 9110, 7.6.1), in addition to those named in Connection.
+# Hop-by-hop headers (RFC 9110, 7.6.1) other than those named in Connection.
 HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
     b"upgrade http2-settings alt-svc".split()
 )
 
 _METHOD: Final = re.compile(METHOD)
-# Headers that make servers use a different method, which would bypass the rules.
+# Headers that make servers use a different method and would thus bypass the rules.
 OVERRIDES: Final = frozenset((b"x-http-method-override", b"x-http-method", b"x-method-override"))
 
 
@@ -54,7 +54,7 @@ class Origin(NamedTuple):
 
     @property
     def authority(self) -> bytes:
-        """The value of the `Host` header."""
+        """The `Host` header value."""
         name = f"[{self.host}]" if ":" in self.host else self.host
         return (name if self.port == (443 if self.tls else 80) else f"{name}:{self.port}").encode()
 
@@ -89,14 +89,14 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> CheckedRequest
 
     Args:
         request: The request.
-        tunnel: The target of the connection's tunnel. None if the request must contain its target.
+        tunnel: The target of the connection's tunnel. None if the request itself must contain its target.
 
     Raises:
-        RefusedError: The request is inconsistent, does not match the tunnel, or is not supported by a proxy.
+        RefusedError: The request is inconsistent, does not match the tunnel, or can't be handled by a proxy.
     """
     target, method = bytes(request.target), request.method.decode("ascii")
     fields = [(bytes(name), bytes(value)) for name, value in request.headers]
-    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # rules use this name for WebSocket handshakes
+    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # the name used in rules for WebSocket handshakes
         raise RefusedError("method", f"{method[:32]!r} is not a method of upper-case letters, such as GET")
     if tunnel is None:
         if not target[:7].lower() == b"http://":
@@ -136,7 +136,7 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> CheckedRequest
 
 
 def answer_headers(response: h11.Response | h11.InformationalResponse) -> Headers:
-    """Return the headers of a response without hop-by-hop headers."""
+    """Return a response's headers without hop-by-hop headers."""
     return _end_to_end([(bytes(name), bytes(value)) for name, value in response.headers])
 
 
@@ -150,12 +150,12 @@ def is_encoded(headers: Headers) -> bool:
 
 
 def is_piece(response: h11.Response) -> bool:
-    """Return whether a response contains only a part of a resource or a delta (RFC 3229)."""
+    """Return whether a response contains only part of a resource, or a delta (RFC 3229)."""
     return response.status_code in (PARTIAL_CONTENT, IM_USED)
 
 
 def error_body(code: str, reason: str, message: str) -> bytes:
-    """Return the body of an error response from the proxy."""
+    """Return the body for an error response from the proxy."""
     return json.dumps({"error": {"code": code, "reason": reason, "message": message}}).encode() + b"\n"
 
 

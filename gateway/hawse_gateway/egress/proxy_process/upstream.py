@@ -1,4 +1,4 @@
-"""Looks up hosts, and connects only to addresses that are allowed."""
+"""Looks up hosts, and connects only to allowed addresses."""
 
 import asyncio
 import ipaddress
@@ -11,11 +11,11 @@ from typing import Final
 from hawse_gateway.egress.addresses import Address, Network, address_of, is_reachable
 from hawse_gateway.egress.refusals import RefusedError
 
-LOOKUP_TIMEOUT: Final = 10.0  # s
-CONNECT_TIMEOUT: Final = 10.0  # s to connect to each address, and for the TLS handshake
-ADDRESSES_MAX: Final = 4  # addresses to try per host
+LOOKUP_TIMEOUT: Final = 10.0  # seconds
+CONNECT_TIMEOUT: Final = 10.0  # seconds for connecting to each address, and for the TLS handshake
+ADDRESSES_MAX: Final = 4  # maximum number of addresses to try per host
 LOOKUPS: Final = 8  # concurrent look-ups
-BUFFER: Final = 64 << 10  # bytes of a response buffered for a slow program
+BUFFER: Final = 64 << 10  # maximum number of response bytes buffered for a slow program
 
 
 class Upstream:
@@ -23,8 +23,8 @@ class Upstream:
 
     Args:
         networks: Non-public networks permitted by the operator.
-        addresses: Fixed addresses of names, which are not looked up.
-        trusted: Additional trusted certificates for servers, in PEM.
+        addresses: Fixed addresses, keyed by name. These names are not looked up.
+        trusted: Additional certificates to trust for servers, in PEM.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Upstream:
         self._context.set_alpn_protocols(["http/1.1"])
 
     def close(self) -> None:
-        """Refuse new look-ups. Running look-ups continue."""
+        """Refuse new look-ups. Look-ups in progress continue."""
         self._lookups.shutdown(wait=False)
 
     def permits(self, address: Address) -> bool:
@@ -47,11 +47,11 @@ class Upstream:
         return is_reachable(address, self._networks)
 
     async def resolve(self, host: str) -> list[Address]:
-        """Return the addresses of a normalized host if all of them are allowed.
+        """Return a normalized host's addresses if all of them are allowed.
 
         Raises:
-            RefusedError: With reason `name` if there are no addresses, or `address` if an address is private, local or
-                a metadata service.
+            RefusedError: With the reason `name` if there are no addresses, or `address` if an address is private, local
+                or belongs to a metadata service.
         """
         found = await self._look_up(host)
         if not found:

@@ -1,4 +1,4 @@
-"""WebSockets through the proxy: checks the handshake (RFC 6455, section 4), and then relays bytes."""
+"""Handles WebSockets: checks the handshake (RFC 6455, section 4), and then relays bytes."""
 
 import asyncio
 import base64
@@ -10,14 +10,14 @@ from typing import Final, Protocol
 from hawse_gateway.egress.refusals import Counters
 from hawse_gateway.egress.secrets import Headers
 
-WEBSOCKET: Final = "WEBSOCKET"  # the name for handshakes in the methods of rules
+WEBSOCKET: Final = "WEBSOCKET"  # the method name for handshakes in rules
 UPGRADE: Final[Headers] = [(b"upgrade", b"websocket"), (b"connection", b"Upgrade")]
 GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 KEY_BYTES: Final = 16
 CHUNK: Final = 64 << 10  # bytes per read
-IDLE_TIMEOUT: Final = 3600.0  # s without data in either direction
-WRITE_TIMEOUT: Final = 300.0  # s for one side to read data from the other
-CLOSE_TIMEOUT: Final = 5.0  # s for a server to read the last bytes
+IDLE_TIMEOUT: Final = 3600.0  # maximum seconds without data in either direction
+WRITE_TIMEOUT: Final = 300.0  # seconds for one side to read data from the other
+CLOSE_TIMEOUT: Final = 5.0  # seconds for a server to read the last bytes
 
 
 class Streams(Protocol):
@@ -34,8 +34,8 @@ def handshake_key(fields: Headers, method: str) -> bytes:
     """Check a handshake, and return its key.
 
     Args:
-        fields: The headers of the request, with names in lower case.
-        method: The method.
+        fields: The request's headers, with names in lower case.
+        method: The request's method.
 
     Raises:
         ValueError: The handshake is invalid.
@@ -62,8 +62,8 @@ def accepts(fields: Headers, key: bytes) -> bool:
     """Return whether a 101 response accepts a WebSocket handshake.
 
     Args:
-        fields: The headers of the response, with names in lower case.
-        key: The key of the handshake.
+        fields: The response's headers, with names in lower case.
+        key: The handshake's key.
     """
     expected = base64.b64encode(hashlib.sha1(key + GUID, usedforsecurity=False).digest())
     try:
@@ -99,7 +99,7 @@ async def pass_on(client: Streams, server: Streams, transform: Callable[[bytes],
 
 
 class _Activity:
-    """The time of the last data in either direction."""
+    """The time when data was last sent in either direction."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -124,7 +124,7 @@ class _Activity:
 
 
 async def _end_of(work: Coroutine[None, None, None]) -> None:
-    """Wait until one direction has ended. A lost connection counts as an end."""
+    """Wait until one direction has ended. Losing the connection counts as an end."""
     try:
         await work
     except OSError:  # includes TimeoutError
@@ -162,7 +162,7 @@ async def _write(writer: asyncio.StreamWriter, data: bytes) -> None:
 
 
 def _one(fields: Headers, name: bytes) -> bytes:
-    """Return the value of a header that must occur exactly once. Raises `ValueError`."""
+    """Return the value of a header that has to occur exactly once. Raises `ValueError`."""
     found = [value.strip() for each, value in fields if each == name]
     if len(found) != 1:
         raise ValueError(f"the request needs exactly one {name.decode()} header")

@@ -1,8 +1,8 @@
 """Masks secrets in a server's WebSocket messages (RFC 6455, section 5). No I/O.
 
-A secret can be split across frames. Messages are therefore split into new frames, which the RFC permits without
-extensions (section 5.4). Data that could be the start of a secret is held back until the end of the message at the
-latest.
+A secret can be split across frames. Messages are therefore split into different frames, which the RFC permits if no
+extensions are used (section 5.4). Data that could be the start of a secret is held back, but no longer than until the
+end of the message.
 """
 
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from typing import Final
 
 from hawse_gateway.egress.proxy_process.masking import Mask
 
-CONTROL: Final = 0x8  # lowest opcode of a control frame
+CONTROL: Final = 0x8  # the lowest opcode for a control frame
 CONTROL_MAX: Final = 125  # maximum payload of a control frame, in bytes
-LAST: Final = 0x80  # FIN in the first byte
-RESERVED: Final = 0x70  # RSV1 to RSV3, which are only used by extensions
-MASKED: Final = 0x80  # MASK in the second byte, which a server must not set
+LAST: Final = 0x80  # the FIN bit in the first byte
+RESERVED: Final = 0x70  # RSV1 to RSV3, used only by extensions
+MASKED: Final = 0x80  # the MASK bit in the second byte, which servers must not set
 
 
 class MaskedFrames:
-    """Converts the frames from a server.
+    """Converts a server's frames.
 
     Args:
         hidden: The texts to mask in each message.
@@ -26,10 +26,10 @@ class MaskedFrames:
 
     def __init__(self, hidden: Sequence[bytes]) -> None:
         self._mask = Mask(hidden)
-        self._data = bytearray()  # unprocessed data: a part of a header or a control frame
-        self._left = 0  # remaining payload bytes of the current data frame
-        self._last = False  # whether the current frame is the last one of its message
-        self._opcode = 0  # opcode of the next frame for the program, which is 0 after the first frame of a message
+        self._data = bytearray()  # data not yet processed: part of a header or control frame
+        self._left = 0  # number of payload bytes left in the current data frame
+        self._last = False  # whether the current frame is the last in its message
+        self._opcode = 0  # opcode for the next frame to the program; 0 after a message's first frame
         self._open = False  # whether a message is incomplete
 
     def feed(self, data: bytes) -> bytes:
@@ -41,7 +41,7 @@ class MaskedFrames:
         return bytes(out)
 
     def _step(self, out: bytearray) -> bool:
-        """Consume a header or a part of a payload. Return False if more bytes are needed."""
+        """Consume a header or part of a payload. Return False if more bytes are needed."""
         if self._left:
             return self._payload(out)
         data = self._data
@@ -75,7 +75,7 @@ class MaskedFrames:
         return True
 
     def _payload(self, out: bytearray) -> bool:
-        """Return frames with the available payload. The last frame of a message is returned when it is complete."""
+        """Return frames with the payload available so far. A message's last frame is returned once it is complete."""
         taken = bytes(self._data[: self._left])
         del self._data[: len(taken)]
         self._left -= len(taken)
