@@ -1,4 +1,4 @@
-"""Processes and descriptors of the operating system: start, exit and process trees; non-blocking reads and writes.
+"""Operating-system processes and descriptors: start, exit and process trees; non-blocking reads and writes.
 
-This package knows neither calls nor terminals nor journals.
+This package knows nothing about calls, terminals or journals.
 """

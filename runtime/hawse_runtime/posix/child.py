@@ -1,4 +1,4 @@
-"""Waits for a child process with a pidfd (pidfd_open(2)), which needs neither SIGCHLD nor polling nor a thread."""
+"""Waits for a child process with a pidfd (pidfd_open(2)), which requires no SIGCHLD, polling or thread."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from hawse_runtime.posix.spawn import is_separated
 
 
 class Child:
-    """A started program. The event loop calls `on_exit` once, after the program has exited and been reaped."""
+    """A running program. The event loop calls `on_exit` once, after the program has exited and been reaped."""
 
     def __init__(self, pid: int, on_exit: Callable[[Exit], None]) -> None:
         self.pid = pid
@@ -24,7 +24,7 @@ class Child:
         self._loop.add_reader(self._pidfd, self._reap)
 
     def signal_group(self, signum: int, group: int | None = None) -> None:
-        """Signal a process group, by default the program's. Must not be called after the program has been reaped."""
+        """Signal a process group, by default the program's. Must not be called once the program has been reaped."""
         try:
             os.killpg(group or self.pid, signum)
         except ProcessLookupError:
@@ -44,7 +44,7 @@ class Child:
 
 
 def adopt(pid: int, on_exit: Callable[[Exit], None], *fds: int) -> Child:
-    """Return the `Child` of a program that has just started. If no descriptor is free, kill it and close `fds`."""
+    """Return the `Child` for a program that has just started. If no descriptor is free, kill it and close `fds`."""
     try:
         return Child(pid, on_exit)
     except OSError as error:

@@ -17,11 +17,11 @@ from hawse_runtime.posix.fd_streams import FdReader, FdWriter
 
 log = logging.getLogger(__name__)
 
-BATCH = 32  # messages handled per event-loop iteration; they take about 1 ms, which delays all terminals
+BATCH = 32  # number of messages handled per event loop iteration; they take about 1 ms, which delays all terminals
 
 
 class ChildServer:
-    """One process and the connection to it."""
+    """A process and the connection to it."""
 
     def __init__(
         self,
@@ -36,14 +36,13 @@ class ChildServer:
         """Start the process.
 
         Args:
-            name: The name of the process in log messages.
-            spawn: Starts the process with a copy of the given descriptor, the child's end of the connection. Returns
-                its pid.
-            on_message: Called with the body of each message. A `ProtocolError` that it raises kills the process.
+            name: The process's name in log messages.
+            spawn: Starts the process with a copy of the given descriptor, the child's end of the connection, and
+                returns its pid.
+            on_message: Called with the body of each message. If it raises `ProtocolError`, the process is killed.
             on_exit: Called once, after the process has exited and its last messages have been handled.
-            limit: The maximum size of a message from the process, in bytes.
-            backlog: The maximum bytes of requests that the process has not read. If it is exceeded, the process is
-                killed.
+            limit: The maximum size of messages from the process, in bytes.
+            backlog: The maximum size of unread requests, in bytes. If it is exceeded, the process is killed.
 
         Raises:
             HawseError: `limit_exceeded`, or an error raised by `spawn`.
@@ -85,7 +84,7 @@ class ChildServer:
             self._fail("does not read its requests")
 
     def receive(self, data: bytes = b"") -> None:
-        """Handle data from the process, at most `BATCH` messages per iteration. Reading pauses until all are done."""
+        """Handle data from the process, up to `BATCH` messages per iteration. Meanwhile, reading pauses."""
         if not self._reader.closed:
             self._handle(data, BATCH)
         if self._reader.closed:
@@ -102,7 +101,7 @@ class ChildServer:
             self._child.signal_group(signal.SIGKILL)
 
     def disconnect(self) -> None:
-        """Close the connection. Messages that have not been handled yet are dropped."""
+        """Close the connection. Any messages not yet handled are dropped."""
         self._writer.close()
         self._reader.close()
 
@@ -114,7 +113,7 @@ class ChildServer:
         except ProtocolError as error:
             self._fail(f"violated the protocol: {error}")
         finally:
-            messages.close()  # the decoder keeps the messages that were not handled
+            messages.close()  # the decoder keeps messages not yet handled
 
     def _fail(self, reason: str) -> None:
         log.error("! killing the %s: it %s", self._name, reason)
@@ -123,7 +122,7 @@ class ChildServer:
 
     def _exited(self, exit: Exit) -> None:
         self._reader.drain(self._limit)
-        if not self._reader.closed:  # `drain` has not closed the connection
+        if not self._reader.closed:  # `drain` hasn't closed the connection
             self._handle(b"", None)
         self.disconnect()
         self.gone.set()

@@ -1,6 +1,6 @@
-"""A reserve of descriptors for finding and ending processes when all other descriptors are in use.
+"""A reserve of descriptors for finding and ending processes when there are no others left.
 
-Ending processes frees descriptors, but it first needs some itself, for /proc and pidfds.
+Ending processes frees descriptors, but first requires some for /proc and pidfds.
 """
 
 import os
@@ -11,7 +11,7 @@ COUNT = 4  # one for the thread that reads /proc, two for a kill on the event lo
 
 
 class DescriptorReserve:
-    """The reserved descriptors. Use them on the event loop only."""
+    """The reserved descriptors. Use them only on the event loop."""
 
     def __init__(self, count: int = COUNT) -> None:
         self._count = count
@@ -21,7 +21,7 @@ class DescriptorReserve:
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """Free the reserved descriptors during the `with` block. Other tasks could take them as well."""
+        """Free the reserved descriptors during the `with` block. Other tasks might also take them."""
         self._users += 1
         self.close()
         try:
@@ -36,6 +36,6 @@ class DescriptorReserve:
             os.close(self._fds.pop())
 
     def _fill(self) -> None:
-        with suppress(OSError):  # no descriptor is free; retry after the next use
+        with suppress(OSError):  # no descriptor is free; try again after the next use
             while len(self._fds) < self._count:
                 self._fds.append(os.eventfd(0, os.EFD_CLOEXEC))

@@ -1,4 +1,4 @@
-"""The environment variables and the working directory of started programs."""
+"""Environment variables and working directory for new programs."""
 
 import os
 import pwd
@@ -9,18 +9,18 @@ from hawse.api.paths import from_text
 from hawse.wire import HawseError
 from hawse_runtime.posix.process_table import DESKTOP_MARK, PROCESS_MARK, RUNTIME_MARK
 
-PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # removed, because they must stay hidden from user code
+PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # removed, because user code must not see them
 _NOT_INHERITED = (
     *PRIVATE,
     PROCESS_MARK,
     DESKTOP_MARK,
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "OLDPWD", "COLUMNS", "LINES", "TMUX", "STY"),
 )
-_NOT_CONFIGURED = (RUNTIME_MARK, PROCESS_MARK, DESKTOP_MARK)  # variables that identify a runtime's programs
+_NOT_CONFIGURED = (RUNTIME_MARK, PROCESS_MARK, DESKTOP_MARK)  # variables that identify which runtime started a program
 
 
 class Environment:
-    """The sandbox's environment variables and workspace, the defaults for its programs."""
+    """The sandbox's environment variables and workspace, which are the defaults for its programs."""
 
     def __init__(self, workspace: Path, *, mark: str | None = None) -> None:
         """Copy the runtime's variables. `mark` is its id, which still identifies programs whose parents have ended."""
@@ -54,7 +54,7 @@ class Environment:
         return env
 
     def path(self, path: str, base: str | None = None, *, field: str = "$.path") -> str:
-        """Return the absolute form of a path in a call. Relative paths start at `base`, or at the workspace."""
+        """Return a call's path in absolute form. Relative paths are resolved against `base` or else the workspace."""
         try:
             path, base = from_text(path), from_text(base or "")
         except ValueError as error:

@@ -1,6 +1,6 @@
 """Non-blocking I/O on PTYs, pipes and sockets: `FdReader` and `FdWriter` use the event loop.
 
-While a user is typing, the reader of a program that prints heavily reads little at a time and rests after each read.
+While a user is typing, output from a program that prints a lot is read in small portions, with a rest after each.
 Keystrokes are then handled without delay, and the program blocks in a write, which leaves the CPU to others.
 """
 
@@ -12,19 +12,19 @@ from collections.abc import Callable
 from hawse.link.keystrokes import REST, Keystrokes
 
 READ_SIZE = 64 << 10
-READ_BURST = 64 << 10  # bytes read per wake-up (a PTY returns about 4 KB per read); other tasks wait for all of them
-SHORT = 256  # bytes: a shorter read ends the burst, because more data is unlikely and would cause another wake-up
-TRICKLE = 1 << 10  # bytes: the reader does not rest after reading at most this many
-WRITE_LIMIT = 1 << 20  # bytes queued for a program that is not reading
+READ_BURST = 64 << 10  # maximum bytes read per wake-up (a PTY returns about 4 KB per read); other tasks wait meanwhile
+SHORT = 256  # bytes: a shorter read ends the burst, since more data is unlikely and would cause another wake-up anyway
+TRICKLE = 1 << 10  # bytes: after reading this many or fewer, the reader doesn't rest
+WRITE_LIMIT = 1 << 20  # maximum bytes queued for a program that isn't reading
 
 
 def _ignore(*_: object) -> None: ...
 
 
 class FdReader:
-    """Reads the output of a program.
+    """Reads a program's output.
 
-    The fd stays open until `close`, because closing the PTY would send SIGHUP to the program.
+    The fd is kept open until `close`, because closing a PTY sends SIGHUP to the program.
     """
 
     def __init__(
@@ -39,13 +39,13 @@ class FdReader:
 
         Args:
             fd: The descriptor to read from.
-            on_data: Called with the data of each wake-up, joined because a PTY returns only about 4 KB per read.
-            on_end: Called once, after the last data, when every process has closed the other end.
+            on_data: Called once per wake-up with all data read; a single read from a PTY returns only about 4 KB.
+            on_end: Called once, after the last data, when all processes have closed the other end.
             portion: Returns the number of bytes to read per wake-up. The last read can exceed it.
             keystrokes: Detects typing. While the user types, the reader reads less and rests after each wake-up.
         """
         self.fd = fd
-        self.ended = False  # set when every process has closed the other end
+        self.ended = False  # set once all processes have closed the other end
         self.closed = False
         self._on_data = on_data
         self._on_end = on_end
@@ -71,14 +71,14 @@ class FdReader:
             self._loop.add_reader(self.fd, self._read)
 
     def drain(self, limit: int) -> None:
-        """Read the last output of a program that has ended, about `limit` bytes at most, even if paused."""
+        """Read the last output of a program that has exited, at most about `limit` bytes, even if paused."""
         self._burst(limit, even_paused=True)
 
     def close(self) -> None:
         if not self.closed:
             self.pause()
             self.ended = self.closed = True
-            self._on_data = self._on_end = _ignore  # break a cycle: their owner refers to this reader
+            self._on_data = self._on_end = _ignore  # breaks a cycle: their owner refers to this reader
             os.close(self.fd)
 
     def _read(self) -> None:
@@ -97,7 +97,7 @@ class FdReader:
         self._loop.add_reader(self.fd, self._read)
 
     def _burst(self, limit: int, *, even_paused: bool = False) -> int:
-        """Read up to about `limit` bytes; return the number of bytes read."""
+        """Read up to about `limit` bytes. Return the number of bytes read."""
         if self.closed:
             return 0
         taken = 0
@@ -108,7 +108,7 @@ class FdReader:
                 data = os.read(self.fd, min(READ_SIZE, limit))
             except BlockingIOError:
                 break
-            except OSError:  # EIO: every process has closed the PTY
+            except OSError:  # EIO: all processes have closed the PTY
                 data = b""
             if not data:
                 ended = True
@@ -131,20 +131,20 @@ class FdReader:
 
 
 class FdWriter:
-    """Writes the input of a program completely and in order. Can share its `fd` with an `FdReader` that owns the fd."""
+    """Writes a program's input completely and in order. Can share an `fd` with the `FdReader` that owns it."""
 
     def __init__(self, fd: int, *, owned: bool) -> None:
         self.fd = fd
         self.closed = False
-        self.pending = 0  # bytes not written yet
+        self.pending = 0  # number of bytes not yet written
         self._owned = owned
         self._queue: deque[tuple[memoryview, Callable[[int], None] | None]] = deque()
         self._waiting = False
-        self.ended = False  # `end` was called; nothing more can be written
+        self.ended = False  # whether `end` was called; if so, nothing more can be written
         self._loop = asyncio.get_running_loop()
 
     def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
-        """Write `data`. If the program is not reading, queue a copy of the rest.
+        """Write `data`. If the program isn't reading, queue a copy of the rest.
 
         If the program has closed its input, the data is dropped and reported as written.
 
@@ -166,7 +166,7 @@ class FdWriter:
             self._wait()
 
     def end(self) -> None:
-        """Close the fd once all queued bytes are written. On a pipe, the program then reads EOF."""
+        """Close the fd once all queued bytes are written. If it is a pipe, the program then reads EOF."""
         self.ended = True
         if not self._queue:
             self.close()

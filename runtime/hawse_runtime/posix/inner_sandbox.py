@@ -6,8 +6,8 @@ namespace. Both see the same files, with two exceptions:
 - /proc shows the inner PID namespace; the runtime reads the outer one through `hawse_runtime.posix.proc`;
 - an empty directory hides the runtime's private files, which it opens relative to a descriptor.
 
-One thread starts all programs. It has no capabilities, a system-call filter, its own session keyring and the cgroups
-passed by the provider. Programs inherit all of these.
+A single thread starts all programs. It has no capabilities, a system call filter, its own session keyring, and the
+cgroups passed by the provider. Programs inherit all of these.
 """
 
 import os
@@ -21,7 +21,7 @@ from hawse_runtime.posix import linux
 from hawse_runtime.posix.seccomp import system_call_filters
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
-# The first process of the inner PID namespace. It waits for EOF on its stdin, a pipe from the runtime. It ignores
+# The first process in the inner PID namespace. It waits for EOF on its stdin, a pipe from the runtime. It ignores
 # SIGCHLD, so the kernel reaps the orphans it adopts; a shell would install its own SIGCHLD handler.
 INIT: Final = ("/bin/cat", "cat")
 # Paths in /proc that are shared by all PID namespaces. They are hidden or read-only, as in Docker containers.
@@ -30,21 +30,21 @@ HIDDEN: Final = (
     *("/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats"),
 )
 READ_ONLY: Final = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/pressure", "/proc/sys", "/proc/sysrq-trigger")
-# Some kernel resources are shared by all sandboxes, or by the sandboxes of one user. Each sandbox gets a quarter.
+# Some kernel resources are shared by all sandboxes, or by all of a user's sandboxes. Each sandbox gets a quarter.
 SHARE: Final = 4
-TERMINALS_MAX: Final = 1100  # PTYs per sandbox, enough for 1,024 terminals and some programs
+TERMINALS_MAX: Final = 1100  # maximum number of PTYs per sandbox; enough for 1,024 terminals and some programs
 PTY: Final = Path("/proc/sys/kernel/pty")
 INOTIFY: Final = ("instances", "watches")
-REPORT_SIZE: Final = 4096  # maximum bytes of the error message when the first process fails to start
+REPORT_SIZE: Final = 4096  # maximum size in bytes of the error message if the first process can't be started
 
 
 class InnerOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that separate programs from the runtime.
+    """Options for separating programs from the runtime.
 
     Attributes:
-        covered: The directory to hide from programs; None to hide nothing.
+        covered: The directory to hide from programs; None hides nothing.
         network: Whether programs share the runtime's network namespace. If not, they have no network interface.
-        cgroups: Descriptors of cgroup files. A thread that writes "0" joins the cgroup.
+        cgroups: Descriptors of cgroup files. A thread joins a cgroup by writing "0" to its file.
         shared_user: Whether other sandboxes run as the same host user and share its inotify limits.
     """
 
@@ -55,12 +55,13 @@ class InnerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InnerSandbox(msgspec.Struct, frozen=True):
-    """A created inner sandbox.
+    """An inner sandbox that has been created.
 
     Attributes:
         thread: The thread that starts programs inside.
-        init: A pidfd of the first process of the inner PID namespace. It is readable once all programs have ended.
-        stdin: A descriptor. Closing it ends the first process and thereby all programs.
+        init: A pidfd for the first process in the inner PID namespace. It becomes readable once all programs have
+            exited.
+        stdin: A descriptor. Closing it ends the first process and, with it, all programs.
     """
 
     thread: SpawnThread
@@ -69,9 +70,9 @@ class InnerSandbox(msgspec.Struct, frozen=True):
 
 
 def enter(options: InnerOptions) -> InnerSandbox:
-    """Create the inner sandbox and drop the capabilities that this requires.
+    """Create the inner sandbox, then drop the capabilities needed to do so.
 
-    After this call, the process resolves paths in the same way as its programs.
+    From then on, the process resolves paths the same way its programs do.
 
     Raises:
         OSError: The kernel refused a step, or the process already has several threads. The process must exit.
@@ -110,7 +111,7 @@ def enter(options: InnerOptions) -> InnerSandbox:
 
 
 def _bound_terminals() -> None:
-    """Mount a PTY file system with a limit, so that one sandbox cannot use up all PTYs."""
+    """Mount a PTY file system with a limit, so that one sandbox can't use up all PTYs."""
     try:
         free = _number(PTY / "max") - _number(PTY / "reserve")  # the kernel reserves some PTYs for the host
     except (OSError, ValueError):  # /proc/sys is not mounted
@@ -121,7 +122,7 @@ def _bound_terminals() -> None:
 
 
 def _bound_inotify() -> None:
-    """Limit the inotify instances and watches in this user namespace. Raises `OSError`."""
+    """Limit the number of inotify instances and watches in this user namespace. Raises `OSError`."""
     for name in INOTIFY:
         of_user = _number(Path(f"/proc/sys/fs/inotify/max_user_{name}"))
         Path(f"/proc/sys/user/max_inotify_{name}").write_text(str(max(1, of_user // SHARE)))
@@ -132,7 +133,7 @@ def _number(path: Path) -> int:
 
 
 def _start_init() -> tuple[int, int]:
-    """Start the first process of a new PID namespace. Return its pid and the descriptor whose closing ends it."""
+    """Start the first process in a new PID namespace. Return its pid, and a descriptor that ends it when closed."""
     report, reporter = os.pipe()
     theirs, ours = os.pipe()
     child = os.fork()
@@ -178,7 +179,7 @@ def _become_init(stdin: int) -> None:
     # Allow dumps here, not only in execve(2), which closes the report pipe first: the runtime would then try to enter
     # this process's namespace too early (EPERM). No program that could read this memory is running yet.
     linux.allow_dumps()
-    # The process keeps its capabilities: programs without them can neither trace it nor read its memory.
+    # The process keeps its capabilities, because programs without them can neither trace it nor read its memory.
     os.execve(INIT[0], INIT[1:], {})
 
 

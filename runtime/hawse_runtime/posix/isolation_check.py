@@ -1,6 +1,6 @@
 """`python -m hawse_runtime.posix.isolation_check`: test the inner sandbox and print its restrictions as JSON.
 
-A provider runs this in the outer sandbox before it offers isolation. Exit code 4: the inner sandbox cannot be created.
+A provider runs this in the outer sandbox before offering isolation. Exit code 4: the inner sandbox can't be created.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def look() -> str:
-    """Run a program that prints what it can see of the system. Raises `OSError`."""
+    """Run a program that prints how much of the system it can see. Raises `OSError`."""
     read, write = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, write, 1)]
     try:

@@ -1,4 +1,4 @@
-"""Reads the modes of a PTY's line discipline: whether the kernel echoes input, and the input that a read returns."""
+"""Reads a PTY's line discipline modes: whether the kernel echoes input, and what kind of input a read returns."""
 
 import termios
 from typing import Literal
@@ -12,7 +12,7 @@ def input_mode(fd: int) -> InputMode:
 
     Returns:
         `echo`: the kernel echoes input immediately. `hidden`: nothing echoes input, because the program is asking for a
-        password or every process has closed the PTY. `raw`: the program receives each key and may echo it.
+        password or all processes have closed the PTY. `raw`: the program receives each key and may echo it.
     """
     try:
         flags: int = termios.tcgetattr(fd)[3]

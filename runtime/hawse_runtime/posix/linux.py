@@ -1,4 +1,4 @@
-"""Linux system calls that Python 3.11 lacks: namespaces, mounts, capabilities, keyrings and seccomp.
+"""Linux system calls that are missing from Python 3.11: namespaces, mounts, capabilities, keyrings and seccomp.
 
 `unshare`, `setns`, `drop_capabilities` and `filter_system_calls` affect only the calling thread.
 """
@@ -36,7 +36,7 @@ _SECCOMP_MODE_FILTER: Final = 2
 _CAPABILITY_VERSION_3: Final = 0x20080522
 _KEYCTL_JOIN_SESSION_KEYRING: Final = 1
 _SYS_KEYCTL: Final = {"x86_64": 250, "aarch64": 219}
-_INSTRUCTION: Final = 8  # bytes of one BPF instruction
+_INSTRUCTION: Final = 8  # size of a BPF instruction in bytes
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -54,12 +54,12 @@ class _Program(ctypes.Structure):
 
 
 def unshare(flags: int) -> None:
-    """Leave shared namespaces or, with CLONE_FS, the shared working directory. Raises `OSError`."""
+    """Stop sharing namespaces or, with CLONE_FS, the working directory. Raises `OSError`."""
     _check(_libc.unshare(flags), "unshare")
 
 
 def setns(fd: int, kind: int) -> None:
-    """Enter a namespace of type `kind`. `fd` is a pidfd or a file of /proc/PID/ns. Raises `OSError`."""
+    """Enter a namespace of type `kind`. `fd` is a pidfd or a file in /proc/PID/ns. Raises `OSError`."""
     _check(_libc.setns(fd, kind), "setns")
 
 
@@ -67,9 +67,9 @@ def mount(source: str, target: str, kind: str | None = None, flags: int = 0, opt
     """Mount a file system (mount(2)).
 
     Args:
-        source: The device or directory. File systems without a device accept any name.
+        source: The device or directory. For file systems without a device, any name will do.
         target: The mount point.
-        kind: The file system type; None for a bind mount or to change flags.
+        kind: The file system type; None for a bind mount or a change of flags.
         flags: MS_* values.
         options: Mount options specific to the file system.
 
@@ -91,14 +91,14 @@ def allow_dumps() -> None:
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when the thread that started it exits (prctl(2))."""
+    """Have the kernel kill this process as soon as the thread that started it exits (prctl(2))."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def drop_capabilities() -> None:
-    """Drop all capabilities of this thread and its future children. Raises `OSError`."""
+    """Drop all capabilities for this thread and its future children. Raises `OSError`."""
     capability = 0
-    while _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # fails after the last one, or without CAP_SETPCAP
+    while _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # fails past the last one, or without CAP_SETPCAP
         capability += 1
     _check(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "clear ambient capabilities")
     header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
@@ -106,7 +106,7 @@ def drop_capabilities() -> None:
 
 
 def forbid_new_privileges() -> None:
-    """Make future children of this thread ignore set-user-id bits and file capabilities. Raises `OSError`."""
+    """Make this thread's future children ignore set-user-id bits and file capabilities. Raises `OSError`."""
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
 
 
@@ -128,10 +128,10 @@ def new_session_keyring() -> None:
 
 
 def keep_heap_compact() -> None:
-    """Make glibc return freed memory to the kernel: map blocks of 128 KiB and more, use two heaps for the rest.
+    """Make glibc return freed memory to the kernel: mmap blocks of 128 KiB and up, and use two heaps for the rest.
 
-    By default, glibc raises the mmap threshold to the size of each freed block, up to 32 MiB (mallopt(3)). Large
-    buffers are then allocated between small ones, and freeing them leaves holes that stay resident.
+    By default, glibc raises the mmap threshold to the size of any freed block, up to 32 MiB (mallopt(3)). Large buffers
+    then end up between small ones, and freeing them leaves holes that stay resident.
     """
     if hasattr(_libc, "mallopt"):  # musl has no mallopt
         _libc.mallopt(_M_MMAP_THRESHOLD, 128 << 10)

@@ -1,4 +1,4 @@
-"""The file systems mounted below a directory, as this process sees them (proc_pid_mountinfo(5))."""
+"""File systems mounted below a directory, as seen by this process (proc_pid_mountinfo(5))."""
 
 import os
 import re
@@ -12,7 +12,7 @@ class MountPoint(NamedTuple):
     """A file system mounted below a directory.
 
     Attributes:
-        names: The path relative to the directory, as a sequence of names.
+        names: The path relative to that directory, as a sequence of names.
         type: The file system type, such as `fuse.rclone`.
     """
 
@@ -21,12 +21,12 @@ class MountPoint(NamedTuple):
 
     @property
     def is_fuse(self) -> bool:
-        """Whether a user-space program implements the file system, for example a mounted bucket."""
+        """Whether the file system is implemented by a user-space program, as for a mounted bucket."""
         return self.type.partition(".")[0] in ("fuse", "fuseblk")
 
 
 def mount_points_below(directory: int) -> list[MountPoint]:
-    """Return the mounts below an open directory, without the directory itself. Blocks: call it in a thread.
+    """Return the mounts below an open directory, not including the directory itself. Blocks: call it in a thread.
 
     Raises:
         OSError: /proc cannot be read.
@@ -40,7 +40,7 @@ def mount_points_below(directory: int) -> list[MountPoint]:
 
 
 def _mounted(text: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the path and the file system type of each mount."""
+    """Yield each mount's path and file system type."""
     for line in text.splitlines():
         fields, _, rest = line.partition(b" - ")
         yield re.sub(rb"\\([0-7]{3})", _unescaped, fields.split(b" ")[4]), rest.split(b" ")[0]

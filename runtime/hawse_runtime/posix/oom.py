@@ -1,19 +1,19 @@
-"""Detects OOM kills with the counter of the control group (cgroups(7)).
+"""Detects OOM kills from the control group's counter (cgroups(7)).
 
 Version 2 counts kills in `memory.events`, version 1 in `memory.oom_control`. All programs are in one control group: the
-group whose counter the provider passed, or the runtime's group. The kernel increments the counter before it sends
-SIGKILL, so the counter is up to date once the process has exited.
+one whose counter the provider passed, or the runtime's own. The kernel increments the counter before it sends SIGKILL,
+so the counter is up to date once the process has exited.
 """
 
 import os
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
-COUNTER_SIZE = 4096  # maximum bytes to read of the counter's file, which has only a few lines
+COUNTER_SIZE = 4096  # maximum number of bytes to read from the counter's file, which has only a few lines
 
 
 class OomCounter:
-    """Counts the OOM kills in the programs' control group and attributes each one to a process."""
+    """Counts OOM kills in the programs' control group and attributes each one to a process."""
 
     def __init__(self, file: Path | int | None = None) -> None:
         """`file` is the counter's path or descriptor; by default, the counter of the runtime's group."""
@@ -32,9 +32,9 @@ class OomCounter:
         return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), None)
 
     def claim(self, before: int | None) -> bool | None:
-        """Return whether a process that died of a SIGKILL not sent by the runtime was OOM-killed; None if unknown.
+        """Return whether a process that died from a SIGKILL not sent by the runtime was OOM-killed; None if unknown.
 
-        True if the kernel has counted a kill since `before` that was not attributed to another process.
+        True if, since `before`, the kernel has counted a kill that hasn't been attributed to another process.
         """
         now = self.kills()
         if before is None or now is None:
@@ -47,7 +47,7 @@ class OomCounter:
 
 
 def find_counter(root: Path = ROOT, groups: Path = Path("/proc/self/cgroup")) -> Path | None:
-    """Return the path of the counter of the runtime's group, or None if there is no counter."""
+    """Return the path of the counter for the runtime's group, or None if there isn't one."""
     try:
         lines = [line.split(":", 2) for line in groups.read_text().splitlines()]
     except OSError:
@@ -56,7 +56,7 @@ def find_counter(root: Path = ROOT, groups: Path = Path("/proc/self/cgroup")) ->
         if controllers == "" and (file := root / path.lstrip("/") / "memory.events").exists():
             return file
         if "memory" in controllers.split(","):
-            # A container may report the host's path, although its mounted hierarchy starts at its own group.
+            # A container may see the host's path, even though its mounted hierarchy starts at its own group.
             for folder in (root / "memory" / path.lstrip("/"), root / "memory"):
                 if (file := folder / "memory.oom_control").exists():
                     return file

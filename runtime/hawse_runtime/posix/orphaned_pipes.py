@@ -1,7 +1,7 @@
 """Drains the pipes of background children after their command has exited, so that their writes do not raise SIGPIPE.
 
 A program that writes to a pipe without a reader gets SIGPIPE. Without draining, a server started with `server &` would
-die at its first line of output after the command that started it has exited.
+die on its first line of output once the command that started it has exited.
 """
 
 import asyncio
@@ -9,12 +9,12 @@ import os
 from contextlib import suppress
 
 READ_SIZE = 64 << 10
-PAUSE = 0.05  # seconds between two reads of a pipe; slows down a program that floods it
-LIMIT = 512  # maximum number of pipes; the oldest one is closed to make room
+PAUSE = 0.05  # seconds between reads from a pipe; slows down a program that floods it
+LIMIT = 512  # maximum number of pipes; beyond that, the oldest one is closed
 
 
 class OrphanedPipes:
-    """The drained pipes, at most `limit`. Each is closed when every process has closed its other end."""
+    """The pipes being drained, at most `limit`. Each is closed once all processes have closed its other end."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit

@@ -1,6 +1,6 @@
-"""Reads the original /proc of this process through a descriptor that is opened at start-up.
+"""Reads the original /proc through a descriptor opened at startup.
 
-Once the runtime has entered the inner sandbox, /proc shows the programs' PID namespace, where the runtime itself does
+Once the runtime has entered the inner sandbox, /proc shows the programs' PID namespace, in which the runtime does
 not exist (docs/decisions/0085). Paths in this module are therefore relative to the original /proc: `1/stat`, `self/fd`,
 `net/tcp`. See proc(5).
 """
@@ -23,7 +23,7 @@ def read_proc(path: str) -> bytes:
 
 
 def list_proc(path: str = ".") -> list[str]:
-    """Return the names in a directory of /proc. Raises `OSError`."""
+    """Return the names in a directory in /proc. Raises `OSError`."""
     fd = open_proc(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         return os.listdir(fd)
@@ -37,7 +37,7 @@ def read_link(path: str) -> str:
 
 
 def own_pid(pid: int) -> int:
-    """Return the pid of a process in its innermost PID namespace, or `pid` if the process has ended."""
+    """Return a process's pid in its innermost PID namespace, or `pid` if the process has exited."""
     try:
         lines = read_proc(f"{pid}/status").splitlines()
     except OSError:

@@ -1,6 +1,6 @@
 """A snapshot of all processes: parents, groups, sessions, start times, and the marks in their environments (proc(5)).
 
-Reading takes about 10 µs for each process of the machine, so concurrent callers share a snapshot.
+Reading takes about 10 µs per process on the machine, so concurrent callers share a snapshot.
 """
 
 import asyncio
@@ -13,22 +13,22 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.posix.proc import list_proc, read_proc
 
 PROCESS_MARK = "HAWSE_PROCESS"  # the variable that identifies each process started by a runtime
-RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable that contains the id of the runtime that started the process
-DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable that identifies the desktop where the process was started
+RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable with the id of the runtime that started the process
+DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable that identifies the desktop on which the process was started
 _MARKS = tuple(f"{name}=".encode() for name in (PROCESS_MARK, RUNTIME_MARK, DESKTOP_MARK))
-_EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between checks of a process that is in exec
+_EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between checks of a process in exec
 _EXITING, _KERNEL_THREAD = 0x4, 0x200000  # flags of /proc/PID/stat
 
 
 class Member(NamedTuple):
-    """A process that was seen alive. `started`, in clock ticks, is different in a later process with the same pid."""
+    """A process that was seen alive. `started`, in clock ticks, tells it from later processes with the same pid."""
 
     pid: int
     started: int
 
 
 class ProcessStat(NamedTuple):
-    """Some fields of /proc/PID/stat."""
+    """Selected fields of /proc/PID/stat."""
 
     state: str
     parent: int
@@ -38,10 +38,10 @@ class ProcessStat(NamedTuple):
 
 
 class ProcessTable:
-    """All processes except this one, as of the time of reading."""
+    """All processes except this one, as they were at the time of reading."""
 
     def __init__(self, stats: dict[int, ProcessStat], marks: dict[int, frozenset[bytes]]) -> None:
-        """Create a table. `marks` contains the marks of each marked process, as `NAME=value`."""
+        """Create a table. `marks` contains each marked process's marks, as `NAME=value`."""
         self._stats = stats
         self._marks = marks
 
@@ -50,9 +50,11 @@ class ProcessTable:
 
         Args:
             root: The pid of the tree's leader.
-            mark: The `NAME=value` in the environments of members whose parents have ended; empty for no mark.
+            mark: The `NAME=value` that identifies members whose parents have exited by their environment; empty for no
+                mark.
             reaped: Whether the leader has been reaped, so that another process may have its pid. The session id is
-                valid unless such a process exists: the kernel does not reuse the id of a session that has members.
+                valid unless such a process exists, because the kernel doesn't reuse the id of a session that has
+                members.
         """
         stats = self._stats
         roots = self.marked(mark) if mark else set()
@@ -73,7 +75,7 @@ class ProcessTable:
         return {pid for pid, marks in self._marks.items() if wanted in marks}
 
     def _descends(self, pid: int, roots: set[int]) -> bool:
-        for _ in self._stats:  # bounded, because pids reused during the reading of /proc could form a cycle
+        for _ in self._stats:  # bounded, because pids reused while /proc was being read could form a cycle
             if pid in roots:
                 return True
             if pid not in self._stats:
@@ -83,10 +85,10 @@ class ProcessTable:
 
 
 class ProcessReader:
-    """Reads process tables, blocking. Remembers which processes are unmarked, so that each environment is read once."""
+    """Reads process tables, blocking. Remembers unmarked processes, so that each environment is read only once."""
 
     def __init__(self, read_marks: Callable[[int], frozenset[bytes] | None] | None = None) -> None:
-        """`read_marks` returns the marks of a process, or None if they are unknown; by default, it reads /proc."""
+        """`read_marks` returns a process's marks, or None if they are unknown; by default, it reads /proc."""
         self._read_marks = read_marks or read_marks_of
         self._unmarked: set[Member] = set()
 
@@ -109,7 +111,7 @@ class ProcessReader:
 
 
 class SharedProcessReader:
-    """Reads process tables in a thread, one at a time. Concurrent callers share a reading."""
+    """Reads process tables in a thread, one at a time. Concurrent callers share a read."""
 
     def __init__(self, pool: ThreadPool) -> None:
         """Create a reader. `pool` must have exactly one thread."""
@@ -118,19 +120,19 @@ class SharedProcessReader:
         self._latest: _Reading | None = None
 
     async def read(self) -> ProcessTable:
-        """Return a table that is read after this call started."""
+        """Return a table whose reading begins after this call."""
         if self._latest is None or self._latest.begun:
             self._latest = _Reading(self._reader, self._pool)
         return await asyncio.shield(
             self._latest.table
-        )  # other callers may be waiting for the same reading when this call is cancelled
+        )  # if this call is cancelled, other callers may be waiting for the same read
 
 
 class _Reading:
-    """One reading of the table."""
+    """One read of the table."""
 
     def __init__(self, reader: ProcessReader, pool: ThreadPool) -> None:
-        self.begun = False  # set by the thread when it starts to read
+        self.begun = False  # set by the thread when it starts reading
         self.table = pool.submit(lambda: self._run(reader))
 
     def _run(self, reader: ProcessReader) -> ProcessTable:
@@ -149,7 +151,7 @@ def living(members: Iterable[Member]) -> set[Member]:
 
 
 def read_stat(pid: int) -> ProcessStat | None:
-    """Return the fields of /proc/PID/stat; None if there is no such process. Raises `OSError` if the read fails."""
+    """Return the fields of /proc/PID/stat, or None if there is no such process. Raises `OSError` if the read fails."""
     try:
         fields = _stat_fields(pid)
     except (FileNotFoundError, ProcessLookupError):
@@ -158,10 +160,10 @@ def read_stat(pid: int) -> ProcessStat | None:
 
 
 def read_marks_of(pid: int) -> frozenset[bytes] | None:
-    """Return the marks in a process's environment; empty if the process has ended or belongs to another user.
+    """Return the marks in a process's environment; none if the process has exited or belongs to another user.
 
     During exec(2), /proc shows no environment until the new program is loaded, so such a process is checked several
-    times. Returns None, for unknown, if the program is not loaded after 20 ms.
+    times. Returns None, meaning unknown, if the program still isn't loaded after 20 ms.
     """
     seen = None
     try:
@@ -171,7 +173,7 @@ def read_marks_of(pid: int) -> frozenset[bytes] | None:
             place = _place_of_environment(pid)
             if place is None or (
                 place == seen and place[0] == place[1] != 0
-            ):  # a single result may have been read during exec
+            ):  # a single result may come from the middle of exec
                 return frozenset()
             seen = place
             select.select([], [], [], pause)  # time.sleep() fails under tools that change the clock
@@ -181,7 +183,7 @@ def read_marks_of(pid: int) -> frozenset[bytes] | None:
 
 
 def _place_of_environment(pid: int) -> tuple[int, int] | None:
-    """Return the start and end address of a process's environment; None if the process will never have an environment.
+    """Return the start and end address of a process's environment, or None if it will never have one.
 
     Raises:
         OSError: The process does not exist.
@@ -193,5 +195,5 @@ def _place_of_environment(pid: int) -> tuple[int, int] | None:
 
 
 def _stat_fields(pid: int) -> list[bytes]:
-    """Return the fields of /proc/PID/stat from the third field (`state`) on. Raises `OSError`."""
+    """Return the fields of /proc/PID/stat from the third one (`state`) on. Raises `OSError`."""
     return read_proc(f"{pid}/stat").rpartition(b")")[2].split()

@@ -1,4 +1,4 @@
-"""Ends all processes that descend from a program, even if the leader of the tree ended first.
+"""Ends all processes descended from a program, even if the tree's leader exited first.
 
 A tree consists of the program's session (which survives reparenting), all descendants (which may have left the
 session), and all processes that carry its mark: an inherited environment variable that identifies daemons whose parents
@@ -18,16 +18,16 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.posix.descriptor_reserve import DescriptorReserve
 from hawse_runtime.posix.process_table import Member, ProcessTable, SharedProcessReader, alive, living
 
-NO_ROOT = -1  # in place of a pid: members are found by the mark only
+NO_ROOT = -1  # in place of a pid: members are found only by the mark
 STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between checks of the tree; the last value repeats
-SIGKILL_TIMEOUT = 5.0  # seconds to wait after SIGKILL: a process can belong to another user or hang in the kernel
+SIGKILL_TIMEOUT = 5.0  # seconds to wait after SIGKILL: a process may belong to another user or hang in the kernel
 
 
 class ProcessTrees:
-    """Finds and ends process trees. Concurrent calls share one reading of /proc (docs/decisions/0030)."""
+    """Finds and ends process trees. Concurrent calls share one read of /proc (docs/decisions/0030)."""
 
     def __init__(self, pool: ThreadPool, *, sigkill_timeout: float = SIGKILL_TIMEOUT) -> None:
-        """Create it. `pool` contains the threads that read /proc; slow work must not use them."""
+        """Create the instance. `pool` is the thread pool for reading /proc; don't run slow work in it."""
         self._reader = SharedProcessReader(pool)
         self._sigkill_timeout = sigkill_timeout
         self._reserve = DescriptorReserve()
@@ -41,16 +41,16 @@ class ProcessTrees:
         return await self._reader.read()
 
     async def end(self, root: int, signum: int, grace: float, reaped: Callable[[], bool], *, mark: str = "") -> None:
-        """Send `signum` to a process tree, after `grace` also SIGKILL, and return when all processes have ended.
+        """Send `signum` to a process tree and, after `grace`, SIGKILL. Return once all processes have exited.
 
-        SIGCONT follows `signum`, because a stopped program cannot handle signals. Processes that start later get only
-        SIGKILL, because they may be part of the program's clean-up. Members are remembered: if one leaves the session,
-        it is still found after its parents have ended.
+        SIGCONT follows `signum`, because a stopped program can't handle signals. Processes started later get only
+        SIGKILL, because they may be part of the program's cleanup. Members are remembered: if one leaves the session,
+        it is still found after its parents have exited.
 
         Args:
-            root: The pid of the tree's leader, or NO_ROOT.
+            root: The tree leader's pid, or NO_ROOT.
             signum: The first signal.
-            grace: Seconds from `signum` to SIGKILL.
+            grace: Number of seconds between `signum` and SIGKILL.
             reaped: Returns whether the leader has exited and been reaped.
             mark: The `NAME=value` in the environment of all members; empty for no mark.
 
@@ -85,7 +85,7 @@ class ProcessTrees:
 
 
 def kill(targets: Iterable[Member], signum: int) -> None:
-    """Send `signum` to these processes, never to later processes with the same pids (pidfd_open(2))."""
+    """Send `signum` to these processes, but never to later ones with the same pids (pidfd_open(2))."""
     for member in targets:
         with suppress(ProcessLookupError, PermissionError), _pidfd(member.pid) as fd:
             if alive(member):

@@ -1,7 +1,7 @@
 """Starts programs on a PTY or on pipes with `posix_spawn`, which runs no Python code between fork and exec.
 
 docs/decisions/0001-start-programs-with-posix-spawn.md explains why not ptyprocess. In the child, all signals have their
-default action, even if the runtime inherited another one (in a shell, `&` makes SIGINT ignored).
+default action, even if the runtime inherited a different one (a shell's `&` makes it ignore SIGINT).
 """
 
 import errno
@@ -20,28 +20,28 @@ from hawse_runtime.posix.proc import list_proc, open_proc
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
-ARGV_LIMIT = 128 << 10  # bytes; limited so that a program's description fits into a control message in any escaping
+ARGV_LIMIT = 128 << 10  # bytes; limited so that a program's description fits into a control message, however escaped
 EXTRA_FD = 3
 NO_PROCESS = (
     "cannot start a process: the sandbox (`limits.processes`) or its user on the machine has reached its limit. "
     "End some processes, or restart the sandbox with `sandbox.stop` and `sandbox.start`"
 )
 TIOCGPTN = 0x80045430  # gets a PTY's number (ioctl_tty(2)); os.ttyname needs a /proc that contains this process
-OOM_SCORE = 200  # of 1000, added to a program's score: the kernel kills it before a runtime, whose value is at most 0
+OOM_SCORE = 200  # out of 1000, added to a program's score: the kernel kills it before a runtime, which has at most 0
 OOM_ATTEMPTS = 20  # maximum number of attempts to write the score
 OOM_PAUSE = 0.0001  # seconds between attempts
 DEFAULT_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 
 
 class _Spawning:
-    thread: SpawnThread | None = None  # the thread that starts programs; None for the calling thread
+    thread: SpawnThread | None = None  # the thread that starts programs; None means the calling thread
     cgroups: tuple[int, ...] = ()
-    wrapper: Sequence[str] = ()  # a command that starts programs; empty to start them directly
+    wrapper: Sequence[str] = ()  # a command for starting programs; empty to start them directly
     numbered: bool = False  # whether programs run in a separate PID namespace
 
 
 class Pipes(NamedTuple):
-    """A started program and the runtime's non-blocking ends of its pipes. `stdin` is None for /dev/null."""
+    """A running program and the runtime's non-blocking ends of its pipes. `stdin` is None for /dev/null."""
 
     pid: int
     stdin: int | None
@@ -50,22 +50,22 @@ class Pipes(NamedTuple):
 
 
 def keep_descriptors() -> None:
-    """Mark inherited descriptors as close-on-exec, so that programs do not get them. Call it at start-up only."""
+    """Mark inherited descriptors as close-on-exec, so that programs don't get them. Call this only at startup."""
     for name in list_proc("self/fd"):
         if int(name) > 2:
-            with suppress(OSError):  # the descriptor that lists the directory is closed
+            with suppress(OSError):  # the descriptor used to list the directory is already closed
                 os.set_inheritable(int(name), False)
 
 
 def spawn_in(
     thread: SpawnThread, cgroups: tuple[int, ...] = (), *, wrapper: Sequence[str] = (), numbered: bool = True
 ) -> None:
-    """Start all future programs in a thread whose namespaces, filters, groups and keyring they inherit.
+    """Start all programs from now on in a thread whose namespaces, filters, groups and keyring they inherit.
 
     Args:
         thread: The thread.
-        cgroups: Descriptors of `cgroup.procs` files. Each program joins these cgroups after it has started.
-        wrapper: A command that executes the arguments appended to it; empty to start programs directly.
+        cgroups: Descriptors of `cgroup.procs` files. Each program joins these cgroups once started.
+        wrapper: A command that runs the arguments appended to it; empty to start programs directly.
         numbered: Whether the thread starts programs in a separate PID namespace.
     """
     _Spawning.thread = thread
@@ -75,12 +75,12 @@ def spawn_in(
 
 
 def is_separated() -> bool:
-    """Return whether programs run in a separate PID namespace, where their pids differ."""
+    """Return whether programs run in a separate PID namespace, in which they have different pids."""
     return _Spawning.numbered
 
 
 def set_size(fd: int, cols: int, rows: int) -> None:
-    """Set the size of the terminal behind `fd`. The kernel sends SIGWINCH to its foreground programs (ioctl_tty(2))."""
+    """Set the size of the terminal behind `fd`. The kernel then sends SIGWINCH to its foreground programs."""
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
 
 
@@ -101,7 +101,7 @@ def spawn_pty(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, cols: in
     try:
         set_size(master, cols, rows)
         os.set_blocking(master, False)
-        # A session leader without a terminal: the first terminal it opens becomes its controlling terminal.
+        # A session leader without a terminal: the first one that it opens becomes its controlling terminal.
         actions = [
             (os.POSIX_SPAWN_OPEN, 0, name_of_pty(master), os.O_RDWR, 0),
             (os.POSIX_SPAWN_DUP2, 0, 1),
@@ -120,7 +120,7 @@ def spawn_pipes(
 ) -> Pipes:
     """Start `argv` as the leader of a new session with pipes. Raises the same errors as `spawn_pty`.
 
-    `extra` is a descriptor that the program gets as EXTRA_FD. The caller closes it.
+    `extra` is a descriptor passed to the program as EXTRA_FD. The caller must close it.
     """
     opened: list[int] = []
     try:
@@ -147,7 +147,7 @@ def spawn_pipes(
 
 
 def spawn_reading(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: str) -> int:
-    """Start `argv` as the leader of a new session that reads the file `stdin` and has no output. Return its pid."""
+    """Start `argv` as the leader of a new session, with the file `stdin` as input and no output. Return its pid."""
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
@@ -157,9 +157,9 @@ def spawn_reading(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdi
 
 
 def spawn_own(argv: Sequence[str], *, extra: int) -> int:
-    """Start a helper process of the runtime: as its user, in its namespaces, hidden from programs. Return the pid.
+    """Start a helper process for the runtime, as its user and in its namespaces, hidden from programs. Return the pid.
 
-    The process has only PATH in its environment. Its descriptors are /dev/null, stderr, and `extra` as EXTRA_FD.
+    Its environment contains only PATH. Its descriptors are /dev/null, stderr, and `extra` as EXTRA_FD.
 
     Raises:
         HawseError: The same errors as `spawn_pty`.
@@ -182,7 +182,7 @@ def spawn_own(argv: Sequence[str], *, extra: int) -> int:
 
 
 def name_of_pty(master: int) -> str:
-    """Return the path of the device behind the master of a PTY. Raises `OSError`."""
+    """Return the path of the device behind a PTY's master side. Raises `OSError`."""
     return f"/dev/pts/{struct.unpack('i', fcntl.ioctl(master, TIOCGPTN, bytes(4)))[0]}"
 
 
@@ -234,7 +234,7 @@ def _not_started(program: str, error: OSError) -> HawseError:
 
 
 def find_program(program: str, path: str) -> str | None:
-    """Find a program in the same way as execvp(3). Return None if the programs' user cannot execute it.
+    """Find a program the way execvp(3) does. Return None if the programs' user can't execute it.
 
     Args:
         program: The program's name or path.
@@ -242,16 +242,17 @@ def find_program(program: str, path: str) -> str | None:
     """
     folders = [""] if "/" in program else path.split(":")
     for candidate in (os.path.join(folder, program) for folder in folders):
-        # shutil.which checks the real user, which differs from the programs' user when users are separated.
+        # shutil.which checks the real user, which is not the programs' user if users are separated.
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK, effective_ids=True):
             return candidate
     return None
 
 
 def _prefer_for_oom(pid: int) -> None:
-    """Make the kernel kill this program rather than the runtime when memory is short (proc(5), oom_score_adj).
+    """Make the kernel kill this program rather than the runtime if memory runs out (proc(5), oom_score_adj).
 
-    The file first belongs to root: execve(2) wakes the parent before it allows dumps. So writing may need a retry.
+    At first, the file belongs to root, because execve(2) wakes the parent before it allows dumps. So retries may be
+    needed.
     """
     for _ in range(OOM_ATTEMPTS):
         try:
@@ -269,9 +270,9 @@ def _prefer_for_oom(pid: int) -> None:
 
 @contextmanager
 def _directory(cwd: str) -> Iterator[None]:
-    """Change the working directory during the `with` block, because posix_spawn cannot change the child's.
+    """Change the working directory during the `with` block, because posix_spawn can't change the child's.
 
-    The block runs on the event loop without awaiting, and other threads use absolute paths only.
+    The block runs on the event loop without awaiting, and other threads use only absolute paths.
     """
     here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

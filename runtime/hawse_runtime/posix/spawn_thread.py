@@ -1,7 +1,7 @@
 """A thread that starts programs.
 
-Some attributes belong to a thread: capabilities, system-call filters, keyrings, cgroups and the namespaces of its
-children. Children inherit them. One unprivileged thread therefore starts all user code, and starting a program costs no
+Some attributes belong to a thread: capabilities, system call filters, keyrings, cgroups, and its children's namespaces.
+Children inherit them. All user code is therefore started by one unprivileged thread, and starting a program costs no
 more than `posix_spawn` (docs/decisions/0085).
 """
 
@@ -13,15 +13,15 @@ T = TypeVar("T")
 
 
 class SpawnThread:
-    """A thread that lives as long as the process and has a separate working directory."""
+    """A thread that lives as long as the process and has its own working directory."""
 
     def __init__(self, prepare: Callable[[], None]) -> None:
-        """Start the thread and run `prepare` in it. Exceptions of `prepare` are raised here."""
+        """Start the thread and run `prepare` in it. Exceptions that `prepare` raises are raised here."""
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="spawn")
         self.run(prepare)
 
     def run(self, work: Callable[[], T]) -> T:
-        """Run `work` in the thread and return its result. Exceptions of `work` are raised here."""
+        """Run `work` in the thread and return its result. Exceptions that `work` raises are raised here."""
         return self._executor.submit(work).result()
 
     def close(self) -> None:

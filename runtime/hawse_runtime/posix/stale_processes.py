@@ -1,7 +1,7 @@
-"""Ends the processes that a killed runtime has left behind. The mark in their environment identifies them.
+"""Ends processes left behind by a killed runtime, which are identified by the mark in their environment.
 
-A runtime stores its id in a file and removes the file when it ends. If the next runtime with the same state directory
-finds the file, the earlier runtime was killed. The lock on the socket guarantees that it has ended.
+A runtime stores its id in a file, which it removes on exit. If the next runtime with the same state directory finds the
+file, the earlier one was killed. The lock on the socket guarantees that it has exited.
 """
 
 import logging
@@ -21,13 +21,13 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 
 class RuntimeIdFile:
-    """The file with the id of the runtime that uses a state directory."""
+    """The file that contains the id of the runtime using a state directory."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
 
     def read(self) -> str | None:
-        """Return the id of a killed runtime, or None if the file is missing or invalid."""
+        """Return the killed runtime's id, or None if the file is missing or invalid."""
         try:
             text = self._folder.read(ID_FILE).decode("ascii", errors="replace")
         except FileNotFoundError:
@@ -43,7 +43,7 @@ class RuntimeIdFile:
 
 
 async def end_stale_processes(trees: ProcessTrees, runtime_id: str) -> None:
-    """End all processes started by the runtime `runtime_id`. Processes that survive SIGKILL are logged."""
+    """End all processes started by the runtime `runtime_id`. Any that survive SIGKILL are logged."""
     mark = f"{RUNTIME_MARK}={runtime_id}"
     members = (await trees.table()).members(NO_ROOT, mark, reaped=True)
     if not members:

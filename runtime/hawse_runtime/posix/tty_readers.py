@@ -1,4 +1,4 @@
-"""Finds the process that is blocked in a read from a terminal, using only /proc (proc(5)).
+"""Finds the process blocked in a read from a terminal, using only /proc (proc(5)).
 
 A process reads from the terminal if a thread of the foreground process group is blocked in `read`, or waits for input
 with `poll`, `select` or `epoll`, on a descriptor of this PTY. /proc/PID/task/TID/syscall contains the system call and
@@ -6,7 +6,7 @@ its arguments. Reading it requires the same access as ptrace(2). The runtime has
 runs as their user or owns their user namespace. Without access (set-user-id programs, other kernels), the result is
 `unknown`.
 
-Programs are hostile: a search reads a limited number of files, and never opens or stats a file of a program.
+Programs may be hostile: a search reads a limited number of files, and never opens or stats a program's files.
 """
 
 import os
@@ -18,12 +18,12 @@ from typing import Final, Literal, NamedTuple
 from hawse_runtime.posix.proc import list_proc, open_proc, read_link, read_proc
 from hawse_runtime.posix.process_table import read_stat
 
-FILES: Final = 512  # files in /proc that one search reads, in 10 ms, or 50 ms on a busy machine
-PROCESSES: Final = 256  # processes of a terminal that one search examines
-DESCRIPTORS: Final = 256  # descriptors of a process that are searched for the master of another PTY
-POLLED: Final = 1024  # maximum descriptors in the arguments of one system call
-EPOLL_TEXT: Final = 64 << 10  # bytes of the list of descriptors in an epoll instance
-ARGV: Final = 4096  # bytes of a command line
+FILES: Final = 512  # maximum number of /proc files read per search, which takes 10 ms, or 50 ms on a busy machine
+PROCESSES: Final = 256  # maximum number of a terminal's processes examined per search
+DESCRIPTORS: Final = 256  # maximum number of a process's descriptors checked for another PTY's master side
+POLLED: Final = 1024  # maximum number of descriptors in a system call's arguments
+EPOLL_TEXT: Final = 64 << 10  # bytes read from the list of descriptors in an epoll instance
+ARGV: Final = 4096  # maximum size of a command line, in bytes
 
 _MASTERS: Final = frozenset(("/dev/ptmx", "/dev/pts/ptmx"))
 _INPUT: Final = 0x1 | 0x40  # POLLIN and POLLRDNORM, with the same values for epoll
@@ -37,19 +37,19 @@ _X86: Final[dict[int, Call]] = {
 _ARM: Final[dict[int, Call]] = {
     **{63: "read", 65: "read", 73: "poll", 72: "select", 22: "epoll", 441: "epoll", 426: "unknown", 128: "unknown"}
 }
-# The system calls that can wait for input, by their number on each architecture. Requests of io_uring_enter (426) are
-# not visible, nor is the call that is continued by restart_syscall (219, 128).
+# System calls that can wait for input, keyed by their number on each architecture. Requests made with io_uring_enter
+# (426) are not visible, nor is the call that restart_syscall (219, 128) continues.
 CALLS: Final = {"x86_64": _X86, "aarch64": _ARM}
 
 
 class Reading(NamedTuple):
-    """The result of one search.
+    """The result of a search.
 
     Attributes:
         found: Whether a process in the foreground group waits for input from the terminal.
-        pid: The process that waits, or else the leader of the group.
-        argv: The process's command line, truncated to ARGV bytes; empty if the process has ended.
-        relay: Whether the process has the master of another PTY open and thus forwards input to another program.
+        pid: The waiting process, or else the group's leader.
+        argv: The process's command line, truncated to ARGV bytes; empty if the process has exited.
+        relay: Whether the process has another PTY's master side open, and so forwards input to another program.
     """
 
     found: Literal["yes", "no", "unknown"]
@@ -63,17 +63,17 @@ class _Exhausted(Exception):
 
 
 class _Unknown(Exception):
-    """Raised when the kernel does not show the system call of a thread."""
+    """Raised when the kernel doesn't show a thread's system call."""
 
 
 def find_reader(tty: str, group: int, root: int, calls: dict[int, Call] | None = None) -> Reading:
-    """Search for a process that waits for input from a terminal. Blocks for several milliseconds.
+    """Search for a process waiting for input from a terminal. Blocks for several milliseconds.
 
     Args:
         tty: The path of the terminal's device, such as `/dev/pts/3`.
-        group: The foreground process group of the terminal.
+        group: The terminal's foreground process group.
         root: The terminal's program. Its descendants are searched.
-        calls: The system calls that wait for input, by number; by default, the calls of this machine.
+        calls: System calls that wait for input, keyed by number; by default, those of this machine.
     """
     if calls is None:
         calls = CALLS.get(os.uname().machine, {})
@@ -89,7 +89,7 @@ def find_reader(tty: str, group: int, root: int, calls: dict[int, Call] | None =
 
 
 def command_line(pid: int) -> list[str]:
-    """Return a process's arguments, truncated to ARGV bytes. Empty if the process has ended or has no arguments."""
+    """Return a process's arguments, truncated to ARGV bytes. Empty if it has exited or has no arguments."""
     try:
         fd = open_proc(f"{pid}/cmdline")
     except OSError:
@@ -104,7 +104,7 @@ def command_line(pid: int) -> list[str]:
 
 
 class _Look:
-    """One search. `unknown` is set if a thread could not be examined."""
+    """A single search. `unknown` is set if any thread couldn't be examined."""
 
     def __init__(self, tty: str, calls: dict[int, Call]) -> None:
         self.unknown = False
@@ -113,7 +113,7 @@ class _Look:
         self._left = FILES
 
     def members(self, group: int, root: int) -> Iterator[int]:
-        """Yield the processes of the group: its leader, then other descendants of `root`. Raises `_Exhausted`."""
+        """Yield the group's processes: its leader, then other descendants of `root`. Raises `_Exhausted`."""
         seen = {group, root}
         waiting = [group, root] if group != root else [group]
         for pid in waiting:  # the list grows during the iteration
@@ -131,20 +131,20 @@ class _Look:
                     waiting.append(child)
 
     def reads(self, pid: int) -> bool:
-        """Return whether a thread of the process waits for input. Raises `_Exhausted`."""
+        """Return whether any of the process's threads is waiting for input. Raises `_Exhausted`."""
         for thread in self._threads(pid):
             try:
                 if self._thread_reads(pid, thread):
                     return True
             except (FileNotFoundError, ProcessLookupError):
-                # Either the thread has ended, or the kernel does not provide the file.
+                # Either the thread has exited, or the kernel doesn't provide the file.
                 self.unknown = self.unknown or _exists(f"{pid}/task/{thread}")
             except (OSError, _Unknown, ValueError):
                 self.unknown = True
         return False
 
     def is_relay(self, pid: int) -> bool:
-        """Return whether the process has the master of a PTY open, as `script`, tmux and sudo do."""
+        """Return whether the process has a PTY's master side open, as `script`, tmux and sudo do."""
         try:
             fd = open_proc(f"{pid}/fd", os.O_RDONLY | os.O_DIRECTORY)
         except OSError:
@@ -206,7 +206,7 @@ class _Look:
         return self._target(pid, str(fd)) in self._ttys
 
     def _target(self, pid: int, fd: str) -> str:
-        """Return the path of an open file, for comparison only: a stat could block on the program's file system."""
+        """Return an open file's path, for comparison only: a stat could block on the program's file system."""
         self._take()
         try:
             return read_link(f"{pid}/fd/{fd}")
@@ -214,14 +214,14 @@ class _Look:
             return ""
 
     def _polled(self, pid: int, address: int, count: int) -> list[int]:
-        """Return the descriptors in an array of `pollfd` that wait for input."""
+        """Return the descriptors that wait for input in an array of `pollfd`."""
         if count > POLLED:
             raise _Unknown
         data = self._memory(pid, address, count * _POLLFD.size)
         return [fd for fd, events, _ in _POLLFD.iter_unpack(data) if fd >= 0 and events & _INPUT]
 
     def _selected(self, pid: int, count: int, address: int) -> list[int]:
-        """Return the descriptors in the first set of select(2)."""
+        """Return the descriptors in select(2)'s first set."""
         if not address:
             return []
         if count > POLLED:
@@ -230,7 +230,7 @@ class _Look:
         return [fd for fd in range(count) if bits >> fd & 1]
 
     def _in_epoll(self, pid: int, fd: int) -> list[int]:
-        """Return the descriptors in an epoll instance that wait for input."""
+        """Return the descriptors that wait for input in an epoll instance."""
         self._take()
         epoll = open_proc(f"{pid}/fdinfo/{fd}")
         try:

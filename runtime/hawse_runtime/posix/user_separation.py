@@ -1,14 +1,14 @@
-"""Runs programs as another user than the runtime, in containers that cannot create namespaces (docs/decisions/0096).
+"""Runs programs as a different user from the runtime, in containers that can't create namespaces (docs/decisions/0096).
 
 The process starts as the container's superuser with three capabilities (CHOWN, SETGID, SETUID), prepares its files, and
 drops the capabilities. From then on:
 
-- its real and saved user are the runtime's user, so programs can neither signal nor trace it (kill(2), ptrace(2));
+- its real and saved users are the runtime's user, so programs can neither signal nor trace it (kill(2), ptrace(2));
 - its effective user is the programs' user, so it can use and create files as that user, and signal programs;
 - its exclusive group gives it access to its private directory.
 
-`setpriv` starts programs and drops the runtime's user. The thread that runs `setpriv` does not have the runtime's
-group.
+Programs are started through `setpriv`, which drops the runtime's user. The thread that runs `setpriv` doesn't have the
+runtime's group.
 """
 
 import ctypes
@@ -25,16 +25,16 @@ from hawse_runtime.posix import linux
 from hawse_runtime.posix.seccomp import system_call_filters
 from hawse_runtime.posix.spawn_thread import SpawnThread
 
-BACKLOG: Final = 128  # pending connections; a gateway opens only a few
+BACKLOG: Final = 128  # maximum number of pending connections; a gateway opens only a few
 _SYS_SETGROUPS: Final = {"x86_64": 116, "aarch64": 159}
 
 
 class Users(msgspec.Struct, frozen=True):
-    """The two users. Each has a group that has the same number and no other members.
+    """The two users. Each has a group with the same number and no other members.
 
     Attributes:
-        runtime: The user id of the runtime.
-        programs: The user id of the programs.
+        runtime: The runtime's user id.
+        programs: The programs' user id.
     """
 
     runtime: int
@@ -54,8 +54,8 @@ def separate(users: Users, *, private: Path, socket_path: Path, workspace: Path)
 
     Args:
         users: The two user ids.
-        private: The directory with the runtime's private files. The runtime's user becomes its owner.
-        socket_path: The path of the socket to create, in a directory that belongs to the runtime's user.
+        private: The directory for the runtime's private files. The runtime's user becomes its owner.
+        socket_path: The path at which to create the socket, in a directory that belongs to the runtime's user.
         workspace: The workspace. If it belongs to the superuser, the programs' user becomes its owner.
 
     Raises:
@@ -77,26 +77,26 @@ def separate(users: Users, *, private: Path, socket_path: Path, workspace: Path)
             linux.filter_system_calls(filter_)
 
     thread = SpawnThread(prepare)
-    os.setresuid(users.runtime, users.programs, users.runtime)  # for all threads; drops all capabilities
+    os.setresuid(users.runtime, users.programs, users.runtime)  # applies to all threads; drops all capabilities
     linux.deny_dumps()  # changing the user has allowed dumps
     return thread, listener
 
 
 def use_files_of_runtime(users: Users) -> None:
-    """Give this thread access to the runtime's files instead of the programs' files. It must not start programs.
+    """Give this thread access to the runtime's files instead of the programs'. It must not start programs.
 
     Raises:
         OSError: The kernel refused the change.
     """
     libc = ctypes.CDLL(None)
-    libc.setfsuid(users.runtime)  # for this thread only; setfsuid(2) reports no error
+    libc.setfsuid(users.runtime)  # applies to this thread only; setfsuid(2) reports no errors
     if libc.setfsuid(-1) != users.runtime:
         raise OSError(errno.EPERM, "setfsuid")
     linux.deny_dumps()  # changing the user has allowed dumps
 
 
 def _own(path: Path, user: int, mode: int) -> None:
-    """Change the owner of a new directory of the superuser, and set its mode."""
+    """Change the owner of a new directory created by the superuser, and set its mode."""
     if path.stat().st_uid == 0:
         path.chmod(mode)
         os.chown(path, user, user)

@@ -1,4 +1,4 @@
-"""Commands and processes with separate output streams: `exec`, `process.*`, their logs, waits and kills.
+"""Commands and processes with separate output streams: `exec`, `process.*`, and their logs, waits and kills.
 
-This package knows neither PTYs nor sessions.
+This package knows nothing about PTYs or sessions.
 """

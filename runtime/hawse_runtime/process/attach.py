@@ -1,4 +1,4 @@
-"""Serves one reader of a process: sends both output streams from given offsets and the exit, and forwards stdin."""
+"""Serves one reader of a process: sends its exit and both output streams from given offsets, and forwards stdin."""
 
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,7 +18,7 @@ STREAMS: tuple[tuple[Kind, StreamName], ...] = ((Kind.OUTPUT, "stdout"), (Kind.S
 
 
 class ProcessStdin(Protocol):
-    """Accepts input in the same way as `FdWriter`."""
+    """Accepts input the same way as `FdWriter`."""
 
     ended: bool
 
@@ -31,7 +31,7 @@ class ProcessStdin(Protocol):
 
 
 class ReadableProcess(Protocol):
-    """A process, or a command of a session."""
+    """A process, or a session's command."""
 
     exit: Exit | None
     inputs: InputOffsets
@@ -50,27 +50,27 @@ R = TypeVar("R", bound=ReadableProcess)
 
 
 class AttachOptions(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
-    """Options for reading a process and writing to its stdin in one call."""
+    """Options for reading a process's output and writing to its stdin in one call."""
 
-    since: StreamOffsets  # the start offset of each stream
-    result: Callable[[R, bool], Any]  # builds the result at the end; the flag is set if output exceeded `limit`
+    since: StreamOffsets  # each stream's start offset
+    result: Callable[[R, bool], Any]  # builds the final result; the flag is set if output exceeded `limit`
     exit_event: bool  # whether to send an `exit` event before the result
-    limit: int | None = None  # maximum bytes to read from each stream; None for no limit
-    input_id: str | None = None  # identifies the call's input stream; None if the call has no input
-    hold_id: str | None = None  # identifies the reader, whose position is held for a while after a lost connection
-    stdin_timeout: float | None = None  # seconds without such a call until stdin is closed; None to keep it open
+    limit: int | None = None  # maximum number of bytes to read from each stream; None means no limit
+    input_id: str | None = None  # identifies the call's input stream; None if there is no input
+    hold_id: str | None = None  # identifies the reader, whose position is held for a while if its connection is lost
+    stdin_timeout: float | None = None  # seconds without such a call after which stdin is closed; None keeps it open
 
 
 class ProcessAttachStream(Generic[R]):
     """Serves one `process.attach`, `exec` or `session.exec` call. A `Stream`."""
 
     def __init__(self, process: R, call: ServerCall, options: AttachOptions[R]) -> None:
-        """Create the stream of a call.
+        """Create the stream for a call.
 
         Args:
             process: The process or session command to read.
             call: The call to serve.
-            options: How the call reads and writes.
+            options: What the call reads and writes.
         """
         self._process = process
         self._call = call
@@ -96,7 +96,7 @@ class ProcessAttachStream(Generic[R]):
         ended = self._opened and self._process.exit is not None and all(cursor.at_end for cursor in self._cursors)
         if ended and not self._exit_due:
             cut = any(cursor.cut for cursor in self._cursors)
-            self._call.result(self._result(self._process, cut))  # a result needs no credit
+            self._call.result(self._result(self._process, cut))  # sending a result needs no credit
             return False
         if connection.window(ch) <= 0:
             return False
@@ -142,7 +142,7 @@ class ProcessAttachStream(Generic[R]):
         self._call.wake()
 
     def _open(self, connection: Connection, ch: int) -> None:
-        """Send `opened` with the start offsets. They are greater than `since` if output has been dropped."""
+        """Send `opened` with the start offsets, which are greater than `since` if output has been dropped."""
         for cursor in self._cursors:
             cursor.lost()
         out, err = self._cursors
@@ -167,7 +167,7 @@ class ProcessAttachStream(Generic[R]):
 
 
 def beginning(process: ReadableProcess, since: Since | None) -> StreamOffsets:
-    """Return the start offsets of a reader. Raises `invalid_params` if an offset is beyond the end of the output."""
+    """Return a reader's start offsets. Raises `invalid_params` if an offset is past the end of the output."""
     offsets = StreamOffsets(stdout=(since and since.stdout) or 0, stderr=(since and since.stderr) or 0)
     for name, offset, stream in (
         ("stdout", offsets.stdout, process.stdout),

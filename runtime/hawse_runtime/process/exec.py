@@ -15,13 +15,13 @@ from hawse_runtime.process.process import Process
 
 
 class ExecMethods:
-    """Running commands, which `process.*` can access, and ended commands with a key, whose calls can be repeated.
+    """Running commands, which `process.*` can access, and keyed commands that have ended, whose calls can be repeated.
 
     The most recently ended commands retain all their output.
     """
 
     def __init__(self, launcher: Launcher, idempotency: IdempotencyTable) -> None:
-        """Create the methods. `idempotency` stores the outcomes of commands with a key."""
+        """Create the methods. `idempotency` stores the outcomes of keyed commands."""
         self._limits = launcher.context.limits
         self.registry: Registry[Process] = Registry(
             "command", retention=Retention(count=self._limits.ended_execs), on_drop=Process.shrink
@@ -35,7 +35,7 @@ class ExecMethods:
         return self.registry.running_count
 
     def find_running(self, command_id: str) -> Process | None:
-        """Return the running command with this id. Ended commands cannot be accessed by `process.*`."""
+        """Return the running command with this id. `process.*` can't access commands that have ended."""
         process = self.registry.find(command_id)
         return process if process is not None and process.exit is None else None
 
@@ -68,7 +68,7 @@ class ExecMethods:
     def _end(self, process: Process, outcome: Outcome) -> None:
         outcome.succeed()
         if outcome.key is None:
-            self.registry.remove(process)  # no other call can attach to it, but its own call may still be reading
+            self.registry.remove(process)  # no other call can attach to it now, but its own call may still be reading
         else:
             self.registry.end(process)
 

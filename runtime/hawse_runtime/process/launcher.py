@@ -1,4 +1,4 @@
-"""Starts the programs of `exec` and `process.start`, and limits their number."""
+"""Starts programs for `exec` and `process.start`, and limits their number."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -9,17 +9,17 @@ from hawse_runtime.journal.spill import SpillStore
 from hawse_runtime.posix.environment import Environment
 from hawse_runtime.process.process import Process, ProcessContext, ProcessOptions
 
-SHELLS = ("/bin/bash", "/bin/sh")  # the first executable one runs commands
+SHELLS = ("/bin/bash", "/bin/sh")  # commands are run by the first executable one
 
 
 class Launcher:
-    """Starts processes. `running` is their current number."""
+    """Starts processes. `running` is the number currently running."""
 
     def __init__(self, environment: Environment, context: ProcessContext) -> None:
-        """Create the launcher. `environment` provides the variables and directories of new programs."""
+        """Create the launcher. `environment` provides new programs' variables and directories."""
         self.running = 0
         self.context = context
-        self.mark = environment.mark  # marks all programs of this runtime, including terminals
+        self.mark = environment.mark  # marks all of this runtime's programs, including terminals
         self._environment = environment
 
     def spawn(
@@ -33,11 +33,11 @@ class Launcher:
         """Start a process.
 
         Args:
-            process_id: The id of the process.
+            process_id: The id for the process.
             params: The program, its environment, directory, stdin and timeout.
-            on_exit: Called once when the process has ended.
-            store: Stores the output that exceeds the memory limit on disk. Without a store, that output is lost.
-            session: The id of the session that starts the process, if any.
+            on_exit: Called once, when the process has exited.
+            store: Stores output above the memory limit on disk. Without a store, that output is lost.
+            session: The id of the session starting the process, if any.
 
         Raises:
             HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
@@ -73,12 +73,12 @@ def command_shell(shells: Sequence[str] = SHELLS) -> str:
 def program_argv(
     argv: Sequence[str] | None, command: str | None, shell_argv: Callable[[str], list[str]] | None = None
 ) -> list[str]:
-    """Return the argv that the parameters of a call describe.
+    """Return the argv described by a call's parameters.
 
     Args:
         argv: The program and its arguments.
         command: A command line for a shell.
-        shell_argv: Returns the argv of a shell that runs a command line; by default, `command_shell` is used.
+        shell_argv: Returns the argv of a shell that runs a command line. By default, this uses `command_shell`.
 
     Raises:
         HawseError: `invalid_params` unless exactly one of `argv` and `command` is given.

@@ -1,4 +1,4 @@
-"""The processes of a sandbox and the `process.*` methods."""
+"""A sandbox's processes, and the `process.*` methods."""
 
 import asyncio
 import logging
@@ -40,12 +40,12 @@ from hawse_runtime.rpc.handle_checks import check_running, signal_number
 
 log = logging.getLogger(__name__)
 
-LISTED = 1000  # processes per page, unless the call sets a limit
+LISTED = 1000  # number of processes per page, unless the call sets a limit
 CLOSING_GRACE = 0.5  # seconds from SIGTERM to SIGKILL when the runtime shuts down
 
 
 class ProcessMethods:
-    """The running and ended processes. `close` also ends the commands of `exec`."""
+    """Running processes and ones that have ended. `close` also ends the commands run by `exec`."""
 
     def __init__(
         self, launcher: Launcher, execs: ExecMethods, store: SpillStore, search: SearchContext, retention: Retention
@@ -54,10 +54,10 @@ class ProcessMethods:
 
         Args:
             launcher: Starts the processes.
-            execs: The commands of `exec`, which `process.*` can also read and end by id.
-            store: Stores the output that exceeds the memory limit on disk.
+            execs: The commands run by `exec`, which `process.*` can also read and end by id.
+            store: Stores output above the memory limit on disk.
             search: Runs searches in the output.
-            retention: Determines how long ended processes are kept.
+            retention: Determines how long processes are kept once they have ended.
         """
         self.records = ProcessRegistry(retention)
         self._launcher = launcher
@@ -69,7 +69,7 @@ class ProcessMethods:
         return len(self.records)
 
     async def close(self) -> None:
-        """End all processes and their trees, including the trees of processes that have ended before."""
+        """End all processes and their trees, including the trees of processes that have already ended."""
         ends = [process.end(signals.SIGTERM, CLOSING_GRACE) for process in self._running()]
         for error in await asyncio.gather(*ends, self._end_the_rest(), return_exceptions=True):
             if isinstance(error, BaseException):
@@ -86,7 +86,7 @@ class ProcessMethods:
         )
 
     def _get_process(self, process_id: str, instance: str | None = None) -> Process:
-        """Return a process or a running command of `exec`. Raises `not_found` and `stale_handle`."""
+        """Return a process or a running `exec` command. Raises `not_found` and `stale_handle`."""
         registry = self.records if self._execs.find_running(process_id) is None else self._execs.registry
         return registry.get(process_id, instance)
 
@@ -95,7 +95,7 @@ class ProcessMethods:
         return self.start(params)
 
     def start(self, params: ProcessStart, session: str | None = None) -> ProcessInfo:
-        """Start a process. `session` is the id of the session that starts it, if any."""
+        """Start a process. `session` is the id of the session starting it, if any."""
         process_id = params.id or f"p-{secrets.token_hex(4)}"
         with self.records.reserve(process_id):
             process = self._launcher.spawn(process_id, params, self.records.end, self._store, session)
@@ -146,13 +146,13 @@ class ProcessMethods:
         signum, grace = self._ending(params)
         chosen = [process for process in self._running() if params.session in (None, process.session)]
         results = await asyncio.gather(*(process.end(signum, grace) for process in chosen), return_exceptions=True)
-        for error in results:  # raise an error only after all processes have been handled
+        for error in results:  # raise errors only once all processes have been handled
             if isinstance(error, BaseException):
                 raise error
         return ProcessKillallResult(killed=len(chosen))
 
     def _ending(self, params: ProcessKill | ProcessKillall) -> tuple[int, float]:
-        """Return the first signal and the seconds until SIGKILL."""
+        """Return the first signal and the number of seconds until SIGKILL."""
         grace = self._launcher.context.limits.kill_grace if params.grace is None else params.grace
         return signal_number("TERM" if params.signal is None else params.signal), grace
 

@@ -1,4 +1,4 @@
-"""One output stream of a process: a pipe, the bytes kept in memory and on disk, and the cursors of its readers."""
+"""One of a process's output streams: a pipe, the bytes kept in memory and on disk, and its readers' cursors."""
 
 from collections.abc import Callable
 
@@ -10,11 +10,11 @@ from hawse_runtime.journal.spill import Spill, SpillStore
 from hawse_runtime.posix.fd_streams import FdReader
 from hawse_runtime.posix.orphaned_pipes import OrphanedPipes
 
-DRAIN_LIMIT = 1 << 20  # bytes read after the program has ended; the capacity of a pipe
+DRAIN_LIMIT = 1 << 20  # maximum bytes read after the program has exited; the capacity of a pipe
 
 
 class KeptStream:
-    """The output of one stream, kept in memory and optionally on disk. The owner appends to `journal`."""
+    """A stream's output, kept in memory and optionally on disk. The owner appends to `journal`."""
 
     def __init__(
         self,
@@ -23,16 +23,16 @@ class KeptStream:
         resume: Callable[[], None],
         store: SpillStore | None = None,
     ) -> None:
-        """Create a stream for the output that is appended to `journal`.
+        """Create a stream for output appended to `journal`.
 
         Args:
             journal: Holds the latest bytes in memory.
-            pause: Pauses the output when the readers or the disk fall behind.
-            resume: Resumes the output after `pause`.
+            pause: Pauses the output if the readers or the disk fall behind.
+            resume: Resumes output paused by `pause`.
             store: Stores older bytes on disk. Without a store, they are lost.
         """
         self.journal = journal
-        # With a store, a held position can be further behind, because a reconnected reader reads old bytes from disk.
+        # With a store, a held position may be further behind, because a reconnected reader reads old bytes from disk.
         hold_room = store.limits.each // 2 if store is not None else None
         self.pacer = Backpressure(journal, pause, resume, hold_room)
         self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None
@@ -55,7 +55,7 @@ class KeptStream:
         return KeptRange(start=self.first_at(0), offset=self.end)
 
     def appended(self) -> None:
-        """Handle new bytes in the journal: move old bytes to disk, and pause the output if necessary."""
+        """Handle new bytes in the journal by moving old ones to disk and, if necessary, pausing the output."""
         if self.spill is not None:
             self.spill.update()
         self.pacer.update()
@@ -68,13 +68,13 @@ class KeptStream:
         self.journal.seal()
 
     def forget(self) -> None:
-        """Delete the bytes on disk. No readers can be added afterwards."""
+        """Delete the bytes on disk. From then on, no readers can be added."""
         if self.spill is not None:
             self.spill.close()
 
 
 class OutputStream(KeptStream):
-    """The stdout or stderr of a process, read from a pipe."""
+    """A process's stdout or stderr, read from a pipe."""
 
     def __init__(
         self,
@@ -89,9 +89,10 @@ class OutputStream(KeptStream):
         Args:
             fd: The read end of the pipe. This object closes it.
             journal: Holds the latest bytes in memory.
-            changed: Called after new output and at the end of the output.
+            changed: Called on new output and at the end of the output.
             store: Stores older bytes on disk. Without a store, they are lost.
-            orphaned_pipes: Drains the pipe if background children outlive the program. None closes the pipe instead.
+            orphaned_pipes: Drains the pipe if background children outlive the program. With None, the pipe is closed
+                instead.
         """
         self._inlet = FdReader(fd, WeakCallback(self._read), changed, journal.portion, journal.keystrokes)
         super().__init__(journal, self._inlet.pause, self._inlet.resume, store)
@@ -113,14 +114,14 @@ class OutputStream(KeptStream):
 
 
 class StreamCursor:
-    """A reader's position in a stream. `arrived` is called when bytes have been read from disk."""
+    """A reader's position in a stream. `arrived` is called whenever bytes have been read from disk."""
 
     lossless = True
 
     def __init__(
         self, stream: KeptStream, since: int, arrived: Callable[[], None], *, limit: int | None = None
     ) -> None:
-        """Create a cursor. `limit` is the end offset for this reader; later output does not wait for it."""
+        """Create a cursor. `limit` is the offset at which this reader stops; later output doesn't wait for it."""
         self.stream = stream
         self.offset = since  # the offset of the next byte
         self._limit = limit
@@ -132,7 +133,7 @@ class StreamCursor:
 
     @property
     def cursor(self) -> int | None:
-        """The offset for backpressure. While reading from disk, it is set only if the bytes would soon be deleted."""
+        """The offset for backpressure. While reading from disk, set only if the bytes would soon be deleted."""
         if self.full:
             return self.stream.end
         spill = self.stream.spill
@@ -164,7 +165,7 @@ class StreamCursor:
         return lost
 
     def look(self, size: int) -> bytes | memoryview:
-        """Return up to `size` bytes, valid until more output arrives. Empty while they are being read from disk."""
+        """Return up to `size` bytes, valid until more output arrives, or none while they are being read from disk."""
         if self._limit is not None:
             size = min(size, self._limit - self.offset)
         if self.offset >= self.stream.journal.start:

@@ -1,27 +1,27 @@
-"""Waits until a local port accepts connections, by connecting repeatedly."""
+"""Waits until a local port accepts connections, by trying repeatedly."""
 
 import asyncio
 import contextlib
 
-HOSTS = ("127.0.0.1", "::1")  # servers may listen on only one of them
+HOSTS = ("127.0.0.1", "::1")  # a server may listen on only one of them
 ATTEMPT_TIMEOUT = 2.0  # seconds per attempt
-LINE_LIMIT = 4096  # maximum bytes of a status line
+LINE_LIMIT = 4096  # maximum size of a status line, in bytes
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)  # seconds between attempts; the last value repeats
 
 
 async def until_open(
     port: int, path: str | None, status: tuple[int, int], *, attempt_timeout: float = ATTEMPT_TIMEOUT
 ) -> int | None:
-    """Wait until a program listens on a port or, with `path`, answers an HTTP request.
+    """Wait until a program is listening on a port or, with `path`, answers an HTTP request.
 
     Args:
         port: The TCP port on the loopback addresses.
-        path: The target of a GET request; None only waits for a listener.
-        status: The lowest and the highest accepted status code.
-        attempt_timeout: Seconds for one attempt.
+        path: The target for a GET request; None means to wait only for a listener.
+        status: The lowest and highest status codes accepted.
+        attempt_timeout: The time limit for each attempt, in seconds.
 
     Returns:
-        The status code of the response; None without `path`.
+        The response's status code; None without `path`.
     """
     look = 0
     while True:

@@ -1,4 +1,4 @@
-"""A process: a program on pipes with two output streams."""
+"""A process: a program connected to pipes, with two output streams."""
 
 import asyncio
 import secrets
@@ -28,50 +28,50 @@ from hawse_runtime.posix.spawn import spawn_pipes
 from hawse_runtime.process.output_stream import OutputStream
 
 TIMED_OUT = 124  # the same exit code as timeout(1)
-SHRUNK = 4096  # bytes kept of each output stream of an old command
+SHRUNK = 4096  # number of bytes kept from each output stream of an old command
 
 
 class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits of the programs started by `exec` and `process.start`."""
+    """Limits on programs started by `exec` and `process.start`."""
 
-    running: int = 4096  # number of concurrent programs
-    kill_grace: float = 5.0  # seconds from SIGTERM to SIGKILL, after a timeout and by default
-    ended_execs: int = 256  # number of ended keyed commands that retain all their output
-    stdin_timeout: float = 300.0  # seconds without a client until the stdin of a keyed command is closed
+    running: int = 4096  # maximum number of concurrent programs
+    kill_grace: float = 5.0  # seconds from SIGTERM to SIGKILL, both after a timeout and by default
+    ended_execs: int = 256  # number of keyed commands that keep all their output after they have ended
+    stdin_timeout: float = 300.0  # seconds without a client after which a keyed command's stdin is closed
 
 
 class ProcessContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The objects that all processes of a runtime share."""
+    """Objects shared by all of a runtime's processes."""
 
-    tasks: Tasks  # owns the tasks that end process trees
+    tasks: Tasks  # owns tasks that end process trees
     trees: ProcessTrees  # reads the process table and ends process trees
-    disk: ThreadPool  # runs reads of small files
-    journal: Callable[[], Journal]  # creates a journal for each output stream
-    orphaned_pipes: OrphanedPipes  # drains pipes that background children keep open
+    disk: ThreadPool  # reads small files
+    journal: Callable[[], Journal]  # creates the journal for an output stream
+    orphaned_pipes: OrphanedPipes  # drains pipes kept open by background children
     oom: OomCounter  # counts OOM kills
     limits: ProcessLimits = msgspec.field(default_factory=ProcessLimits)
 
 
 class ProcessOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The start options of a process."""
+    """Options for starting a process."""
 
     argv: Sequence[str]
     cwd: str
     env: Mapping[str, str]  # its complete environment
     stdin: bool = False  # whether stdin is a pipe; otherwise, it is /dev/null
-    timeout: float | None = None  # time limit of the whole process tree in seconds; None for no limit
-    session: str | None = None  # the id of the session that starts the process
-    store: SpillStore | None = None  # stores output above the memory limit on disk; without a store, it is lost
+    timeout: float | None = None  # time limit for the whole process tree, in seconds; None means no limit
+    session: str | None = None  # id of the session starting the process
+    store: SpillStore | None = None  # stores output above the memory limit on disk; without a store, that is lost
 
 
 class ProcessSubscriber(Protocol):
-    """A reader that is woken by new output and by the process's end."""
+    """A reader that is woken on new output and when the process ends."""
 
     def wake(self) -> None: ...
 
 
 class Process:
-    """One program, from its start until its output is deleted."""
+    """A program, from its start until its output is deleted."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Process:
         self._mark = f"{PROCESS_MARK}={self.instance}"
         self._on_exit = on_exit
         self._timed_out = False
-        self._sent_kill = False  # whether the runtime may have sent SIGKILL, which rules out an OOM kill
+        self._sent_kill = False  # whether SIGKILL may have come from the runtime, which rules out an OOM kill
         self._oom_kills = context.oom.kills()  # number of OOM kills at the start
         journals = context.journal(), context.journal()
         self.writers = InputStreams()
@@ -143,7 +143,7 @@ class Process:
         )
 
     def opened(self, start: StreamOffsets, input_offset: int) -> ProcessOpened:
-        """Return the `opened` event for a reader that starts at `start`."""
+        """Return the `opened` event for a reader starting at `start`."""
         return ProcessOpened(**msgspec.structs.asdict(self.describe()), start=start, input_offset=input_offset)
 
     def signal(self, signum: int) -> None:
@@ -151,9 +151,9 @@ class Process:
         self._child.signal_group(signum)
 
     async def end(self, signum: int, grace: float) -> None:
-        """Send `signum` to the process tree, and SIGKILL after `grace` seconds. Return when all processes have ended.
+        """Send `signum` to the process tree, and SIGKILL after `grace` seconds. Return once all processes have exited.
 
-        If the process itself has ended, this ends its remaining children.
+        If the process itself has exited, this ends its remaining children.
         """
         self._sent_kill = True
         await self._context.trees.end(self.pid, signum, grace, lambda: self.exit is not None, mark=self._mark)
@@ -164,7 +164,7 @@ class Process:
             stream.journal.limit(SHRUNK)
 
     def forget(self) -> None:
-        """Delete the output. Called when the process can no longer be found."""
+        """Delete the output. Called once the process can no longer be found."""
         for stream in (self.stdout, self.stderr):
             stream.forget()
 

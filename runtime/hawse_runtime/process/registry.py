@@ -10,11 +10,11 @@ from hawse.api.processes import ProcessInfo, ProcessListResult
 from hawse_runtime.core.registry import Registry, Retention
 from hawse_runtime.process.process import Process
 
-ARGV_LISTED = 256  # characters of an argv in a list; the list must fit into one message
+ARGV_LISTED = 256  # maximum length of an argv in a list, in characters; the list must fit into one message
 
 
 class ProcessRegistry(Registry[Process]):
-    """The registry. Dropping a process deletes its output, including output on disk."""
+    """The registry. When a process is dropped, its output is deleted, even on disk."""
 
     def __init__(self, retention: Retention) -> None:
         super().__init__("process", retention=retention, on_drop=Process.forget)
@@ -22,14 +22,14 @@ class ProcessRegistry(Registry[Process]):
     def list(
         self, after: str | None, limit: int, execs: Iterable[Process] = (), session: str | None = None
     ) -> ProcessListResult:
-        """Return one page of the list: processes in start order, then the running commands of `exec`.
+        """Return one page of the list: processes in the order in which they started, then running `exec` commands.
 
         Args:
             after: The id of the last process on the previous page; None for the first page. If that process no longer
-                exists, the list starts over; after a command of `exec`, it continues with later commands.
+                exists, the list starts over; if it was an `exec` command, it continues with later commands.
             limit: The maximum number of processes per page.
-            execs: The running commands of `exec`, in start order.
-            session: List only processes started by this session; None for all.
+            execs: The running `exec` commands, in the order in which they started.
+            session: List only processes started by this session; None means all.
         """
         processes: Iterator[Process] = itertools.chain(self, execs)
         if after is not None and self.find(after) is not None:
@@ -42,13 +42,13 @@ class ProcessRegistry(Registry[Process]):
 
 
 def _exec_number(process_id: str) -> int:
-    """Return the number in the id of a command of `exec`; 0 for other ids."""
+    """Return the number in an `exec` command's id, or 0 for other ids."""
     match = re.fullmatch(r"exec-([1-9]\d*)-[0-9a-f]{8}", process_id)
     return int(match[1]) if match else 0
 
 
 def _short(info: ProcessInfo) -> ProcessInfo:
-    """Return `info` with argv shortened to ARGV_LISTED characters."""
+    """Return `info` with its argv shortened to ARGV_LISTED characters."""
     left = ARGV_LISTED
     argv = []
     for argument in info.argv:

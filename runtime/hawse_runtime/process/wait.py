@@ -1,6 +1,6 @@
-"""`process.wait`: waits for the exit of a process, a match in its output, an open port, or the timeout.
+"""`process.wait`: waits for a process's exit, a match in its output, an open port, or the timeout.
 
-Like a lossless reader, a wait can read from disk and slows down the program, so no output is missed.
+Like a lossless reader, a wait can read from disk and slows down the program, so that it misses no output.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ from hawse_runtime.process.port_probe import until_open
 from hawse_runtime.process.process import Process
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-LAST_LINE = 400  # bytes of output quoted in the error for an ended process
+LAST_LINE = 400  # bytes of output quoted in the error if a process has ended
 
 
 class LogSearch(OutputSearch):
-    """Searches one output stream, and slows down the program so that no output is missed."""
+    """Searches an output stream, slowing down the program so that no output is missed."""
 
     def __init__(
         self,
@@ -44,12 +44,12 @@ class LogSearch(OutputSearch):
         found: Callable[[LogMatch], object],
         searched: Callable[[], object],
     ) -> None:
-        """Create a search. It starts with the first `wake`. `OutputSearch` describes the other arguments.
+        """Create a search, which starts on the first `wake`. For the other arguments, see `OutputSearch`.
 
         Args:
             name: The name of the output stream.
             stream: The output stream.
-            since: The start offset of the search.
+            since: The offset to search from.
         """
         self._stream_cursor = StreamCursor(stream, since, self.wake)
         self._stream_cursor.lost()
@@ -65,14 +65,14 @@ class LogSearch(OutputSearch):
         stream.pacer.add(self._stream_cursor)
 
     def close(self) -> None:
-        """End the search. It no longer slows down the program."""
+        """End the search. From then on, it no longer slows down the program."""
         super().close()
         self._stream_cursor.stream.pacer.remove(self._stream_cursor)
         self._stream_cursor.close()
 
 
 class ProcessWaitStream(OutputOnlyStream):
-    """Serves one `process.wait` call, which returns no output bytes."""
+    """Serves a `process.wait` call, which returns no output bytes."""
 
     def __init__(
         self, process: Process, call: ServerCall, params: ProcessWait, context: SearchContext, tasks: Tasks
@@ -118,7 +118,7 @@ class ProcessWaitStream(OutputOnlyStream):
         return False
 
     def detach(self) -> None:
-        """Stop waiting. Called when the call has closed."""
+        """Stop waiting. Called once the call is closed."""
         self._over = True
         self._timer.cancel()
         self._process.readers.pop(self, None)
@@ -130,7 +130,7 @@ class ProcessWaitStream(OutputOnlyStream):
     # ---- watching
 
     def wake(self) -> None:
-        """Handle new output or the end of the process."""
+        """Handle new output or the process's exit."""
         for search in self._searches:
             search.wake()
         self._check_end()
@@ -188,7 +188,7 @@ class ProcessWaitStream(OutputOnlyStream):
 
 
 def how_it_ended(process: Process, exit: Exit) -> str:
-    """Describe the unexpected end of a process, and quote its last line of output."""
+    """Describe a process's unexpected end, quoting its last line of output."""
     how = f"by {exit.signal}" if exit.code is None else f"with exit code {exit.code}"
     for stream in (process.stderr.journal, process.stdout.journal):
         end = stream.copy(max(stream.start, stream.end - LAST_LINE), stream.end)

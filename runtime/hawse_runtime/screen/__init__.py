@@ -1,4 +1,4 @@
-"""The screens of terminals, emulated in a separate process: snapshots, text formats, keys, deferred output.
+"""Terminal screens, emulated in a separate process: snapshots, text formats, keys, deferred output.
 
-This package knows neither viewers nor calls nor PTYs.
+This package knows nothing about viewers, calls or PTYs.
 """

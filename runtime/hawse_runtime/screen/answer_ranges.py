@@ -1,17 +1,17 @@
-"""The ranges of output where the screen answers queries because no viewer does."""
+"""The ranges of output in which the screen answers queries because no viewer does."""
 
-LIMIT = 64  # changes kept; more accumulate only if many viewers come and go while the screen reads nothing
+LIMIT = 64  # maximum number of changes kept; exceeded only if many viewers come and go while the screen reads nothing
 
 
 class AnswerRanges:
-    """The ranges of one terminal, from the oldest output that a screen could read again. The screen answers first."""
+    """A terminal's ranges, starting at the oldest output a screen might reread. At first, the screen answers."""
 
     def __init__(self) -> None:
-        self.answered_to = 0  # the screen has answered up to here; output that is read twice is answered once
+        self.answered_to = 0  # how far the screen has answered; output that is read twice is answered only once
         self._changes = [(0, True)]  # (offset, whether the screen answers from there on), ascending
 
     def hand_over(self, offset: int, *, to_viewer: bool) -> None:
-        """Set whether a viewer or the screen answers from `offset` on. No effect if unchanged."""
+        """Set whether a viewer or the screen answers from `offset` on. Does nothing if that stays the same."""
         last, by_screen = self._changes[-1]
         if by_screen is not to_viewer:
             return
@@ -32,7 +32,7 @@ class AnswerRanges:
         return earlier[-1] if earlier else False
 
     def boundary(self, offset: int, stop: int) -> int:
-        """Return the offset of the next change after `offset`, but at most `stop`."""
+        """Return the offset of the next change after `offset`, or `stop` if that comes first."""
         known = [at for at, _ in self._changes if offset < at < stop]
         if offset < self.answered_to < stop:
             known.append(self.answered_to)

@@ -1,6 +1,6 @@
-"""Decides which output of a terminal its screen must read now, can read later, or can skip.
+"""Decides which of a terminal's output its screen must read now, can read later, or can skip.
 
-This module knows the output and the screen's position in it, but not the screen.
+This module knows the output and the screen's position in it, but not the screen itself.
 """
 
 import re
@@ -9,7 +9,8 @@ from hawse_runtime.journal.journal import Journal
 from hawse_runtime.screen.scrolling_text import COUNTED, SHORTEST, LineCounts, cut_sequence, pen, scrolling_lines
 
 # Sequences that no terminal answers: CSI without a private marker, modes (except 2048, which reports the size), OSC
-# without a question mark, character sets, and some one-letter sequences. Anything else after ESC is treated as a query.
+# without a question mark, character sets, and some one-letter sequences. Anything else that follows ESC is treated as a
+# query.
 _UNANSWERED = (
     rb"\[[0-9;:]*[A-HJKLMPSTXZ`abdefghlmrsu@]"
     rb"|\[\?(?![0-9;]*2048)[0-9;]*[hl]"
@@ -21,14 +22,14 @@ _ASKS = re.compile(rb"\x05|\xc2[\x80-\x9f]|\x1b(?!" + _UNANSWERED + rb")")
 
 
 class DeferredOutput:
-    """The output of one terminal that its screen has not yet read."""
+    """The part of a terminal's output that its screen has not read yet."""
 
     def __init__(self, journal: Journal, *, rows: int) -> None:
         """Track the output in `journal` for a screen that keeps `rows` rows of scrollback."""
         self._journal = journal
         self._rows = rows
         self._scrolls_to = 0  # the output between the screen's position and this offset only scrolls
-        self._line_counts = LineCounts()  # line feeds in output that only scrolls
+        self._line_counts = LineCounts()  # positions of line feeds in output that only scrolls
         self._read_to = 0  # output before this offset must be read, because it does more than scroll
         self._asked_to = 0  # output before this offset has been searched for queries
 
@@ -36,9 +37,9 @@ class DeferredOutput:
         """Return whether the output from `fed` to `to` only scrolls. Most of such output can be skipped.
 
         Args:
-            fed: The screen's position, outside of any sequence.
+            fed: The screen's position, which is not inside a sequence.
             to: A later offset.
-            cut: Whether `to` can be inside an unfinished style sequence, which could still become a query.
+            cut: Whether `to` may be inside an unfinished style sequence, which might still become a query.
         """
         if fed < self._read_to:
             return False
@@ -56,7 +57,7 @@ class DeferredOutput:
         if lines is None:
             self._read_to = to
             return False
-        if len(data) > 2 * COUNTED:  # longer than a usual read
+        if len(data) > 2 * COUNTED:  # longer than a typical read
             for end in range(COUNTED, len(data), COUNTED):
                 part = data.count(b"\n", end - COUNTED, end)
                 self._line_counts.add(at + end, part)
@@ -66,26 +67,26 @@ class DeferredOutput:
         return True
 
     def skipped(self, fed: int, to: int, rows: int) -> tuple[int, bytes]:
-        """Return how far a calm screen at `fed` can skip towards `to`, and the styles that it reads instead.
+        """Return how far a calm screen at `fed` can skip towards `to`, and the styles it must read instead.
 
-        `rows` is the number of rows of the screen.
+        `rows` is the number of rows on the screen.
         """
         to = min(to, self._scrolls_to)
         if to - fed < SHORTEST:
             return fed, b""
         at = self._line_counts.before(self._rows + rows, fed, to)
         text = self._journal.copy(fed, at)
-        text = text[: max(0, text.rfind(b"\r\n"))]  # stop before CR LF, where the column of the cursor does not matter
+        text = text[: max(0, text.rfind(b"\r\n"))]  # stop before CR LF, where the cursor's column doesn't matter
         return fed + len(text), pen(text)
 
     def asks(self, fed: int, to: int) -> bool:
-        """Return whether the output from `fed` to `to` may contain a query that was not found by an earlier call."""
+        """Return whether the output from `fed` to `to` may contain a query that no earlier call has found."""
         at = max(fed, self._asked_to, self._journal.start)
         self._asked_to = max(to, self._asked_to)
         return at < to and _ASKS.search(self._journal.copy(at, to)) is not None
 
     def went_back(self, fed: int) -> None:
-        """Record that a new screen replaces the screen at `fed` and reads from an earlier offset again."""
+        """Record that a new screen, which starts at an earlier offset, replaces the one at `fed`."""
         self._read_to = max(self._read_to, fed)
 
 

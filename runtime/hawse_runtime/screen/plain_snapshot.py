@@ -1,13 +1,13 @@
-"""Snapshots without an emulator: the last lines of the output as plain text.
+"""Snapshots without an emulator: the last lines of output as plain text.
 
-A plain snapshot replaces a screen that cannot be painted, because a snapshot must never fail.
+A plain snapshot is used if a screen can't be painted, because a snapshot must never fail.
 """
 
 import re
 
 BYTES = 256 << 10  # bytes of output to read
 _SEQUENCE = re.compile(
-    rb"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|\Z)"  # strings, such as titles and images
+    rb"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|\Z)"  # control strings, such as titles and images
     rb"|\x1b\[[0-?]*[ -/]*(?:[@-~]|\Z)"
     rb"|\x1b[ -/]*(?:[0-~]|\Z)"
     rb"|\xc2[\x80-\x9f]"
@@ -16,7 +16,7 @@ _SEQUENCE = re.compile(
 
 
 def plain_lines(output: bytes, count: int) -> list[bytes]:
-    """Return the last lines of `output` without control characters and sequences.
+    """Return the last lines of `output`, without control characters or sequences.
 
     Args:
         output: The end of a terminal's output.
@@ -27,5 +27,5 @@ def plain_lines(output: bytes, count: int) -> list[bytes]:
 
 
 def plain_snapshot(output: bytes, rows: int) -> bytes:
-    """Return bytes that display the last `rows` lines of `output` on a terminal that was reset."""
+    """Return bytes that display the last `rows` lines of `output` on a freshly reset terminal."""
     return b"\r\n".join(plain_lines(output, rows))

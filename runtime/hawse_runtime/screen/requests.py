@@ -1,8 +1,8 @@
-"""The messages between the runtime and its screen process over a socket pair. Sans-I/O.
+"""Messages between the runtime and its screen process, sent over a socket pair. This module does no I/O.
 
 Each message is a frame (`hawse_runtime.core.framing`) of MessagePack. The process sends one `Answer` when it is ready,
-then one for each request. It handles requests one at a time and in order, so they need no numbers. If it exits after it
-was ready, it was handling the first unanswered request.
+then one for each request. It handles requests one at a time and in order, so they need no numbers. If it exits after
+becoming ready, it was handling the first unanswered request.
 
 The process reads hostile bytes, so the runtime validates its answers.
 """
@@ -13,20 +13,20 @@ import msgspec
 
 from hawse_runtime.core.framing import decoded, frame
 
-ANSWER_LIMIT = 64 << 20  # bytes of one answer; the widest screens with full scrollback take 20 MB
-SCROLLBACK_LINES = 6000  # maximum rows of scrollback; libghostty drops whole pages and may keep up to 600 rows fewer
-PIECE = 64 << 10  # bytes of output that justify the cost of a request
-PIECE_LIMIT = 256 << 10  # bytes of output in one request; they take 2 to 4 ms, while other requests wait
+ANSWER_LIMIT = 64 << 20  # maximum size of an answer, in bytes; the widest screens with full scrollback take 20 MB
+SCROLLBACK_LINES = 6000  # maximum number of scrollback rows; libghostty drops whole pages and may keep up to 600 fewer
+PIECE = 64 << 10  # bytes of output that are worth the cost of a request
+PIECE_LIMIT = 256 << 10  # maximum bytes of output per request; they take 2 to 4 ms, during which other requests wait
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """The base class of requests. `screen` is the number that the runtime has assigned to the screen."""
+    """Base class for requests. `screen` is the number that the runtime has assigned to the screen."""
 
     screen: int
 
 
 class Open(Request, frozen=True):
-    """Create a screen and feed it `data`, without answering queries."""
+    """Create a screen and feed `data` to it, without answering queries."""
 
     cols: int
     rows: int
@@ -49,7 +49,7 @@ class Resize(Request, frozen=True):
 
 
 class Paint(Request, frozen=True):
-    """Return VT bytes that paint the screen, with at most `scrollback` rows of scrollback."""
+    """Return VT bytes that paint the screen with at most `scrollback` rows of scrollback."""
 
     scrollback: int
 
@@ -77,7 +77,7 @@ class Close(Request, frozen=True):
 
 
 class Refusal(msgspec.Struct, frozen=True, array_like=True):
-    """The error of a request that failed."""
+    """The error for a request that failed."""
 
     code: str
     message: str
@@ -88,10 +88,10 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
     """The answer to one request, with the screen's state after the request.
 
     Attributes:
-        data: The requested data; empty for requests without a result.
+        data: The data requested; empty for requests without a result.
         replies: Answers to queries in the output.
-        whole: Whether the output read so far ends outside of any escape sequence.
-        calm: Whether text has its usual effect: the screen is `whole` and scrolls as a whole.
+        whole: Whether the output read so far ends outside any escape sequence.
+        calm: Whether text has its usual effect: the screen is `whole`, and all of it scrolls.
         refusal: The error if the request failed; otherwise None.
     """
 
@@ -114,5 +114,5 @@ def framed(message: AnyRequest | Answer) -> bytes:
 
 
 def decode_answer(body: bytes) -> Answer:
-    """Decode the body of a frame from the process. Raises `ProtocolError`."""
+    """Decode the body of a frame received from the process. Raises `ProtocolError`."""
     return decoded(_decode_answer, body)

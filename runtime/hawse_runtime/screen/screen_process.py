@@ -1,6 +1,6 @@
-"""The runtime's side of the screen process, which starts on first use and restarts after a crash.
+"""The runtime's side of the screen process, which is started on first use and restarted if it crashes.
 
-When the process ends, its unanswered requests are lost. `ScreenTracker` repeats them.
+If the process exits, its unanswered requests are lost. `ScreenTracker` repeats them.
 """
 
 import asyncio
@@ -22,45 +22,45 @@ from hawse_runtime.screen.requests import ANSWER_LIMIT, Answer, AnyRequest, deco
 log = logging.getLogger(__name__)
 
 MODULE = "hawse_runtime.screen.emulator.process"
-BACKLOG = 256 << 20  # bytes of unread requests; IN_FLIGHT requests with the largest screens take 160 MB
-IN_FLIGHT = 8  # unanswered requests (at most 2 MiB of output); several, so that the process need not wait
-WARM_DELAY = 1.0  # seconds from the first viewer to the start; gives the shell and the page time to start first
+BACKLOG = 256 << 20  # maximum bytes of unread requests; IN_FLIGHT requests with the largest screens take 160 MB
+IN_FLIGHT = 8  # maximum unanswered requests (up to 2 MiB of output); several, so that the process needn't wait
+WARM_DELAY = 1.0  # seconds from the first viewer to startup; gives the shell and the page time to start first
 
 
 class ScreenLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits on the failures of the screen process."""
+    """Limits on screen process failures."""
 
-    restarts: int = 10  # maximum number of restarts within `window`; after that, none is attempted for another `window`
+    restarts: int = 10  # maximum number of restarts within `window`; after that, there are none for another `window`
     window: float = 60.0  # seconds
-    hang: float = 30.0  # seconds without an answer until the process is killed, for example because it is suspended
+    hang: float = 30.0  # seconds without an answer before the process is killed, for example because it is suspended
 
 
 class ScreenClient(Protocol):
     """An object that uses a screen."""
 
     def proceed(self) -> None:
-        """Called when the client can send a request, after `take_turn` returned False or the process has ended."""
+        """Called when the client can send a request, after `take_turn` returned False or the process exited."""
         ...
 
     def lost(self, *, at_fault: bool) -> None:
-        """Called when the process has ended and all screens are lost. `at_fault`: it was serving this client."""
+        """Called when the process has exited and all screens are lost. `at_fault`: whether it served this client."""
         ...
 
 
 class Screens(Protocol):
-    """Handles the requests of all clients in order."""
+    """Handles all clients' requests in order."""
 
     @property
     def available(self) -> bool:
-        """Whether requests can be sent. If not, clients are notified when they can be sent again."""
+        """Whether requests can be sent. If not, clients are notified once they can."""
         ...
 
     def new_number(self) -> int:
-        """Return an unused number for a screen."""
+        """Return an unused screen number."""
         ...
 
     def take_turn(self, client: ScreenClient) -> bool:
-        """Return whether `client` can send a request now. If not, its `proceed` is called later."""
+        """Return whether `client` can send a request now. If not, its `proceed` is called once it can."""
         ...
 
     def send(self, client: ScreenClient, request: AnyRequest, done: Callable[[Answer], None]) -> None:
@@ -73,22 +73,22 @@ class Screens(Protocol):
 
 
 class ScreenProcess:
-    """An implementation of `Screens` in a separate process."""
+    """Implements `Screens` with a separate process."""
 
     def __init__(self, python: Sequence[str], limits: ScreenLimits = ScreenLimits()) -> None:
-        """Create the service without starting the process. `python` is the command that runs a Python module."""
+        """Create the instance without starting the process. `python` is the command for running a Python module."""
         self._python = python
         self.limits = limits
         self._number = 0
         self._clients: dict[ScreenClient, None] = {}
-        self._waiting: dict[ScreenClient, None] = {}  # clients that wait for a turn, oldest first
-        # The unanswered requests, oldest first. The client is None if it has left.
+        self._waiting: dict[ScreenClient, None] = {}  # clients waiting for a turn, oldest first
+        # The unanswered requests, oldest first, each with its client, or None if that has left.
         self._outstanding: deque[tuple[ScreenClient | None, Callable[[Answer], None]]] = deque()
         self._running: ChildServer | None = None
-        self._ready = False  # whether the running process accepts requests
-        self._ends: deque[float] = deque(maxlen=limits.restarts)  # when processes ended unexpectedly
+        self._ready = False  # whether a process is running and accepts requests
+        self._ends: deque[float] = deque(maxlen=limits.restarts)  # times at which processes exited unexpectedly
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._failing = False  # the process could not be started, and clients have not been notified yet
+        self._failing = False  # whether the process could not be started and clients have yet to be notified
         self._answers = 0  # number of answers received from all processes
         self._closed = False
 
@@ -139,7 +139,7 @@ class ScreenProcess:
             self._outstanding[index] = None, _ignore
 
     async def close(self) -> None:
-        """End the process and wait until it has ended."""
+        """End the process and wait for it to exit."""
         self._closed = True
         for timer in self._timers.values():
             timer.cancel()
@@ -151,7 +151,7 @@ class ScreenProcess:
     # ---- the process
 
     def _start(self) -> bool:
-        """Start the process unless it is running. A failure to start is handled like the end of the process."""
+        """Start the process unless it is running. If it can't be started, that is handled as if it had exited."""
         if self._running is not None:
             return True
         try:
@@ -160,7 +160,7 @@ class ScreenProcess:
             )
         except (HawseError, OSError) as error:
             log.error("! cannot start the screen process: %s", error)
-            # Defer the notification: a client that is sending a request does not expect a callback.
+            # Defer the notification: a client that is sending a request doesn't expect a callback.
             self._failing = True
             asyncio.get_running_loop().call_soon(self._ended, str(error))
             return False
@@ -191,7 +191,7 @@ class ScreenProcess:
         self._ended(exit.signal or f"exit code {exit.code}")
 
     def _ended(self, how: str) -> None:
-        """Handle the end of the process or a failed start. If the process was ready, a request may be the cause."""
+        """Handle the process's exit or a failed start. If the process was ready, a request may be the cause."""
         was_ready, self._ready = self._ready, False
         self._running, self._failing = None, False
         if self._closed:
@@ -221,12 +221,12 @@ class ScreenProcess:
             self._running.kill()
 
     def _watch(self) -> None:
-        """Kill a process that has not answered for too long."""
+        """Kill a process that has been silent for too long."""
         if "hang" not in self._timers:
             self._timers["hang"] = asyncio.get_running_loop().call_later(self.limits.hang, self._check, self._answers)
 
     def _check(self, answers: int) -> None:
-        """Kill the process if no answer has arrived since the timer started, when `answers` answers had arrived."""
+        """Kill the process if no answer has arrived since the timer was started, when the count was `answers`."""
         del self._timers["hang"]
         if self._outstanding and self._answers == answers:
             log.error("! the screen process does not answer; killing it")
@@ -236,4 +236,4 @@ class ScreenProcess:
 
 
 def _ignore(answer: Answer) -> None:
-    """Ignore an answer for a client that has left."""
+    """Ignore an answer meant for a client that has left."""

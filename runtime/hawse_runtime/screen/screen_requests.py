@@ -1,4 +1,4 @@
-"""The pending requests to one terminal's screen, each at a position in the output, and the latest snapshot."""
+"""Pending requests to a terminal's screen, each at a position in the output, along with the latest snapshot."""
 
 import weakref
 from collections import deque
@@ -13,12 +13,12 @@ from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 
 
 class ScreenRequest(NamedTuple):
-    """A request at a position in the output. It is sent once the screen has read all output up to that position."""
+    """A request at a position in the output, sent once the screen has read everything up to that position."""
 
     place: OutputPlace
     make: Callable[[int], AnyRequest]  # builds the request from the screen's number
     done: Callable[[Answer | None], None]  # called once with the answer; None if the screen is unavailable
-    scrollback: int | None = None  # rows of scrollback, for snapshots only
+    scrollback: int | None = None  # number of scrollback rows, for snapshots only
 
 
 class ScreenRequests:
@@ -37,7 +37,7 @@ class ScreenRequests:
         self._waiting.append(request)
 
     def add_snapshot(self, place: OutputPlace, scrollback: int, done: Callable[[CachedSnapshot], None]) -> None:
-        """Request a snapshot, or call `done` with the latest snapshot if that matches."""
+        """Request a snapshot, or call `done` with the latest one if that matches."""
         if known := self._shared(place, scrollback):
             done(known)
             return
@@ -51,7 +51,7 @@ class ScreenRequests:
         self._waiting.popleft().done(answer)
 
     def answer_first_if_known(self) -> bool:
-        """Answer the first request with the latest snapshot if possible. Return whether it was answered."""
+        """Answer the first request with the latest snapshot if possible. Return whether that was done."""
         first = self._waiting[0]
         known = None if first.scrollback is None else self._shared(first.place, first.scrollback)
         if known is not None:
@@ -64,7 +64,7 @@ class ScreenRequests:
             self.answer_first(None)
 
     def plain(self, place: OutputPlace, scrollback: int) -> bytes:
-        """Return the output before `place` as plain text, in place of a snapshot."""
+        """Return the output before `place` as plain text, to be used instead of a snapshot."""
         start = max(self._journal.start, place.offset - BYTES)
         output = self._journal.copy(start, place.offset) if place.offset > start else b""
         return plain_snapshot(output, place.rows + scrollback)

@@ -1,11 +1,11 @@
-"""Keeps a terminal's screen up to date with its output, and requests snapshots from the screen.
+"""Keeps a terminal's screen up to date with its output, and requests snapshots from it.
 
 The screen lives in another process. The tracker sends it output, size changes and requests in order, one at a time. The
-screen can lag behind the journal: text that only scrolls is read when the screen is needed. While the screen answers
-queries, other output without queries can also wait. A terminal that prints little never gets a screen.
+screen may lag behind the journal: text that only scrolls isn't read until the screen is needed. While the screen
+answers queries, other output without queries can also wait. A terminal that prints little never gets a screen.
 
-If the process ends, a new screen starts from a *checkpoint*: a snapshot without scrollback. The journal keeps all
-output printed after the checkpoint, so it waits for the tracker in the same way as for a lossless reader.
+If the process exits, a new screen starts from a *checkpoint*: a snapshot without scrollback. The journal keeps all
+output printed after the checkpoint, so it waits for the tracker just as it does for a lossless reader.
 """
 
 import logging
@@ -35,14 +35,14 @@ from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 log = logging.getLogger(__name__)
 
 ALL = SCROLLBACK_LINES
-LAG = 1 << 20  # maximum bytes of output left unread while a viewer has yet to answer the queries in it
-LAZY = 256 << 10  # bytes that a terminal prints before it gets a screen, unless something needs the screen earlier
-CHECKPOINT_BYTES = 1 << 20  # bytes of a checkpoint, which grows by skipped styles; a larger one is replaced
-ATTEMPTS = 3  # crashes on the same output until the tracker skips that output
+LAG = 1 << 20  # maximum bytes of output left unread because a viewer has yet to answer the queries in it
+LAZY = 256 << 10  # bytes that a terminal must print to get a screen, unless one is needed earlier
+CHECKPOINT_BYTES = 1 << 20  # maximum bytes of a checkpoint; it grows with each skipped style, and is then replaced
+ATTEMPTS = 3  # number of crashes on the same output after which the tracker skips that output
 
 
 class Checkpoint(NamedTuple):
-    """The state to start a new screen from: `data` paints the screen at `place`."""
+    """The state from which to start a new screen: `data` paints the screen at `place`."""
 
     place: OutputPlace
     data: bytes = b""
@@ -51,7 +51,7 @@ class Checkpoint(NamedTuple):
 
 
 class ScreenTracker:
-    """Tracks a terminal's screen. A `ScreenClient` and `JournalReader`. Call `close` when the terminal is released."""
+    """A terminal's screen, as a `ScreenClient` and `JournalReader`. Call `close` when the terminal is released."""
 
     lossless = True
     follows = True
@@ -65,13 +65,13 @@ class ScreenTracker:
         reply: Callable[[bytes], None],
         moved: Callable[[], None] = lambda: None,
     ) -> None:
-        """Create a tracker whose screen does not exist yet.
+        """Create a tracker. Its screen doesn't exist yet.
 
         Args:
-            journal: The output of the terminal.
+            journal: The terminal's output.
             marks: The terminal's size changes.
-            screens: The service that hosts the screen.
-            reply: Called with the screen's answers to queries, while no viewer answers them.
+            screens: Hosts the screen.
+            reply: Called with the screen's answers to queries as long as no viewer answers them.
             moved: Called when the journal can drop output.
         """
         self._journal = journal
@@ -84,23 +84,23 @@ class ScreenTracker:
         self._ranges = AnswerRanges()
         self._checkpoint = Checkpoint(OutputPlace(0, *marks.latest_size(), 1))
         self._place = self._checkpoint.place  # how far the screen has read
-        self._whole = self._calm = True  # the screen's state when it is not busy
-        self._open = False  # whether the process hosts the screen
+        self._whole = self._calm = True  # the screen's state whenever it isn't busy
+        self._open = False  # whether the process currently hosts the screen
         self._busy = False  # whether a request is unanswered
         self._proceeding = False
-        self._styles = b""  # styles of skipped text, to be read next
+        self._styles = b""  # styles from skipped text, to be read next
         self._follow_to = 0
         self._viewer_at: int | None = None
         self._wants_checkpoint = False
         self._requests = ScreenRequests(journal)
-        self._sending = (0, 0)  # the output range of the latest request
-        self._crashed = (-1, -1)  # the output range that was being read at the latest crash
+        self._sending = (0, 0)  # the range of output in the latest request
+        self._crashed = (-1, -1)  # the range of output being read at the latest crash
         self._crashes = 0
         self.closed = False
         journal.before_limit = self._keep  # set until `close`
 
     def close(self) -> None:
-        """Release the screen. Pending requests are answered without it."""
+        """Release the screen. Any pending requests are answered without it."""
         if self.closed:
             return
         self.closed = True
@@ -112,12 +112,12 @@ class ScreenTracker:
 
     @property
     def fed(self) -> int:
-        """The end offset of the output that the screen has read."""
+        """The offset up to which the screen has read the output."""
         return self._place.offset
 
     @property
     def cursor(self) -> int | None:
-        """The offset of the oldest output needed to rebuild the screen; None if no screen can be built."""
+        """The offset of the oldest output needed to rebuild the screen, or None if no screen can be built."""
         return self._checkpoint.place.offset if self._screens.available and not self.closed else None
 
     # ---- output
@@ -128,10 +128,10 @@ class ScreenTracker:
         self.proceed()
 
     def keep_near(self, answered: int | None) -> None:
-        """Limit how far the screen lags behind. Called after output has been sent to viewers.
+        """Limit how far the screen lags behind. Called whenever output has been sent to viewers.
 
         Text that scrolls away is skipped. `answered` is the offset of the viewer that answers queries, or None if no
-        viewer does. Later output is not read yet: if that viewer leaves, the screen must answer the queries in it.
+        viewer does. Output after it isn't read yet: if that viewer leaves, the screen must answer the queries in it.
         """
         self._viewer_at = answered
         if not self._busy:
@@ -141,7 +141,7 @@ class ScreenTracker:
         self.proceed()
 
     def hand_over(self, offset: int | None, *, to_viewer: bool) -> None:
-        """Set whether a viewer or the screen answers queries from `offset` on. None is the end of the output."""
+        """Set whether a viewer or the screen answers queries from `offset` on. None means the end of the output."""
         end = self._journal.end
         self._ranges.hand_over(self._whole_at(end if offset is None else min(offset, end)), to_viewer=to_viewer)
         to = (end if offset is None else min(offset, end)) if to_viewer else end
@@ -151,9 +151,10 @@ class ScreenTracker:
     # ---- requests
 
     def snapshot(self, scrollback: int, done: Callable[[CachedSnapshot], None]) -> OutputPlace:
-        """Request a snapshot of the current screen with `scrollback` rows above it. Return its output position.
+        """Request a snapshot of the current screen with `scrollback` rows above it. Return its position in the output.
 
-        `done` is called once, possibly before this method returns. A current snapshot that is still in use is shared.
+        `done` is called once, possibly before this method returns. If there is a current snapshot still in use, it is
+        shared.
         """
         place = self._end_place()
         self._requests.add_snapshot(place, scrollback, done)
@@ -161,7 +162,7 @@ class ScreenTracker:
         return place
 
     def request(self, make: Callable[[int], AnyRequest], done: Callable[[Answer | None], None]) -> OutputPlace:
-        """Send a request once the screen has read all current output. Return the output position of the request.
+        """Send a request once the screen has read all current output. Return the request's position in the output.
 
         Args:
             make: Builds the request from the screen's number.
@@ -200,7 +201,7 @@ class ScreenTracker:
             self._proceeding = False
 
     def _step(self) -> bool:
-        """Send the next message to the screen, or answer a request locally. Return whether anything was done."""
+        """Send the next message to the screen, or answer a request locally. Return whether there was anything to do."""
         if not self._screens.available:
             self._requests.give_up()
             return False
@@ -249,7 +250,7 @@ class ScreenTracker:
         self._send(Open(self._number, place.cols, place.rows, data), lambda answer: None, place.offset)
 
     def _send_output(self, goal: OutputPlace) -> None:
-        """Send the next size change or the next piece of output, but nothing after `goal`."""
+        """Send the next size change or the next piece of output, but nothing beyond `goal`."""
         stop = goal.offset
         number = self._next_mark()
         mark = self._marks.get(number) if number < goal.next_mark else None
@@ -276,7 +277,7 @@ class ScreenTracker:
         self._send(request_, lambda answer: self._read(place, answer), to)
 
     def _read(self, place: OutputPlace, answer: Answer) -> None:
-        """Handle the answer of the screen after it has read the output up to `place`."""
+        """Handle the screen's answer after it has read the output up to `place`."""
         self._place = place
         self._ranges.answered(place.offset)
         if answer.replies:
@@ -294,10 +295,10 @@ class ScreenTracker:
         behind = end - self.fed
         least = PIECE if self._open else min(LAZY, capacity // 4)
         if self._whole and self._plan.may_wait(self.fed, end, cut=True):
-            if behind >= capacity // 8 * 3:  # leave space in the journal for the output until the next call
+            if behind >= capacity // 8 * 3:  # leave room in the journal for output that arrives before the next call
                 if not self._requests.first and self._marks.get(self._next_mark()) is None:
                     self._skip(end)
-                if end - self.fed >= capacity // 16 * 5:  # skipping did not suffice; avoid repeating it in small steps
+                if end - self.fed >= capacity // 16 * 5:  # skipping was not enough; avoid repeating it in small steps
                     self._follow_to = end
         elif answered is None:
             if not self._whole or behind >= least or self._plan.asks(self.fed, end):
@@ -309,13 +310,13 @@ class ScreenTracker:
         self._checkpoint_wanted()
 
     def _checkpoint_wanted(self) -> bool:
-        """Return whether a new checkpoint is due, because of the output since the last one or because of a request."""
+        """Return whether a new checkpoint is due because of output since the last one or because of a request."""
         if self._journal.end - self._checkpoint.place.offset > self._journal.capacity // 8 * 3:
             self._wants_checkpoint = True
         return self._wants_checkpoint
 
     def _skip(self, to: int) -> None:
-        """Skip output before `to` that would scroll away. The screen reads only its style sequences."""
+        """Skip output before `to` that would scroll away. The screen reads only the style sequences in it."""
         if not self._calm:
             return
         at, styles = self._plan.skipped(self.fed, to, self._place.rows)
@@ -356,7 +357,7 @@ class ScreenTracker:
     # ---- crashes
 
     def lost(self, *, at_fault: bool) -> None:
-        """Handle the end of the process. The screen is rebuilt from the checkpoint when it is needed."""
+        """Handle the process's exit. The screen is rebuilt from the checkpoint when it is next needed."""
         self._busy = False
         if not at_fault:
             self._begin_again()
@@ -379,13 +380,13 @@ class ScreenTracker:
         if self._checkpoint_wanted():
             self._follow_to = self._journal.end  # a program may be blocked until the new checkpoint exists
         elif self._follow_to <= self._ranges.answered_to:
-            self._follow_to = 0  # read the output when the screen is needed
+            self._follow_to = 0  # read the output once the screen is needed
         checkpoint = self._checkpoint
         self._place, self._whole, self._calm = checkpoint.place, checkpoint.whole, checkpoint.calm
         self._open, self._styles = False, b""
 
     def _lose_place(self) -> None:
-        """Continue with the oldest remaining output. The journal has dropped output that the screen had not read."""
+        """Continue with the oldest remaining output. The journal has dropped output that the screen hadn't read."""
         log.warning("! a screen has lost %d bytes of output", self._journal.start - self._checkpoint.place.offset)
         self._restart_at(self._marks.place_at(self._journal.start))
 

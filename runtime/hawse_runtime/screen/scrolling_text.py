@@ -1,19 +1,19 @@
-"""Finds output that a screen can skip because it would scroll out of the scrollback.
+"""Finds output that a screen can skip because it would scroll out of the scrollback anyway.
 
-Millions of lines are the most expensive input of an emulator. All but the last few thousand only affect the pen, the
+Millions of lines are the most expensive input for an emulator. All but the last few thousand affect only the pen: the
 style of the next character (SGR). This module decides which output only scrolls (docs/decisions/0120).
 """
 
 import re
 from collections import deque
 
-SHORTEST = 128 << 10  # bytes; feeding a shorter text is faster than searching it
-LONGEST_CUT = 64  # bytes of an unfinished sequence that can still become one of `_HARMLESS`
-COUNTED = 64 << 10  # bytes; a screen reads at most this much more than it needs
-ENTRIES = 256  # counts; any two adjacent ones cover more than `COUNTED` bytes, so together they cover the whole journal
+SHORTEST = 128 << 10  # bytes; shorter text is faster to feed than to search
+LONGEST_CUT = 64  # maximum length in bytes of an unfinished sequence that can still become one of `_HARMLESS`
+COUNTED = 64 << 10  # bytes; a screen reads at most this much more than necessary
+ENTRIES = 256  # maximum number; any two adjacent ones cover more than `COUNTED` bytes, so they cover the whole journal
 NEAR = 64 << 10  # bytes; styled output nearly always resets its style within this distance
 
-# These bytes and LF are printable or only move the cursor (ECMA-48). ESC sequences are checked separately.
+# These bytes and LF either print or only move the cursor (ECMA-48). ESC sequences are checked separately.
 _TEXT = bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0x100)) + b"\a\t\r\x1b"
 _C1 = re.compile(rb"\xc2[\x80-\x9f]")  # control functions encoded in UTF-8
 # SGR changes the pen, EL erases part of the cursor's row, and CHA moves the cursor within the row.
@@ -25,9 +25,9 @@ _RESETS = (b"\x1b[0m", b"\x1b[m")
 
 
 def scrolling_lines(data: bytes, before: bytes = b"") -> int | None:
-    """Return the number of line feeds in `data` if it consists of lines of styled text, and None otherwise.
+    """Return the number of line feeds in `data` if it consists of lines of styled text, or else None.
 
-    `data` can start or end inside a character; `before` then contains the first bytes of the character.
+    `data` can start or end in the middle of a character. If it starts in one, `before` contains the bytes before that.
     """
     if _OTHER.search(data) is not None:
         return None
@@ -38,13 +38,13 @@ def scrolling_lines(data: bytes, before: bytes = b"") -> int | None:
 
 
 def cut_sequence(data: bytes) -> int:
-    """Return the length of the unfinished sequence at the end of `data` if it can still be a style; otherwise 0."""
+    """Return the length of the unfinished sequence at the end of `data` if it may still become a style, or else 0."""
     at = data.rfind(b"\x1b", max(0, len(data) - LONGEST_CUT))
     return len(data) - at if at >= 0 and _CUT.match(data, at) else 0
 
 
 class LineCounts:
-    """Approximate positions of a text's line feeds, to about `COUNTED` bytes. Counts may be too low, never too high."""
+    """A text's line feed positions, to within about `COUNTED` bytes. Counts may be too low, but never too high."""
 
     def __init__(self) -> None:
         self._totals: deque[tuple[int, int]] = deque(maxlen=ENTRIES)  # (offset, line feeds before it), ascending
@@ -57,7 +57,7 @@ class LineCounts:
         self._totals.append((offset, total))
 
     def before(self, lines: int, first: int, last: int) -> int:
-        """Return the last offset in `[first, last]` followed by more than `lines` line feeds; `first` if unknown.
+        """Return the last offset in `[first, last]` followed by more than `lines` line feeds, or `first` if unknown.
 
         Args:
             lines: The number of line feeds before `last` that a screen needs.
@@ -69,10 +69,10 @@ class LineCounts:
 
 
 def pen(data: bytes) -> bytes:
-    """Return the sequences in `data` that change the pen, starting with the last reset."""
+    """Return the sequences in `data` that change the pen, from the last reset on."""
     if b"\x1b" not in data:  # the common case; searching for every sequence takes thirty times as long
         return b""
-    for first in (max(0, len(data) - NEAR), 0):  # searching all of `data` would cost as much as finding the sequences
+    for first in (max(0, len(data) - NEAR), 0):  # searching all of `data` would take as long as finding the sequences
         at = max(data.rfind(reset, first) for reset in _RESETS)
         if at >= 0:
             return b"".join(_SGR.findall(data, at))

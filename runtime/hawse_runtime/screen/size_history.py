@@ -1,15 +1,15 @@
-"""The sizes of a terminal, each with the output offset where it takes effect.
+"""A terminal's sizes, each with the output offset at which it takes effect.
 
-Size changes are numbered, so that each reader of the output can find the next change to send.
+Size changes are numbered so that each reader of the output can find the next one to send.
 """
 
 from typing import NamedTuple
 
-LIMIT = 4096  # number of size changes kept
+LIMIT = 4096  # maximum number of size changes kept
 
 
 class SizeMark(NamedTuple):
-    """A size change: the output from `offset` on was printed for this size."""
+    """A size change: output from `offset` on was printed for this size."""
 
     offset: int
     cols: int
@@ -17,7 +17,7 @@ class SizeMark(NamedTuple):
 
 
 class OutputPlace(NamedTuple):
-    """A position in the output, with the terminal size there and the number of the next size change."""
+    """A position in the output, along with the terminal size there and the number of the next size change."""
 
     offset: int
     cols: int
@@ -26,7 +26,7 @@ class OutputPlace(NamedTuple):
 
 
 class SizeHistory:
-    """The size changes of one terminal, ascending. Changes numbered below `first` have been dropped."""
+    """A terminal's size changes, in order. Changes numbered below `first` have been dropped."""
 
     def __init__(self, cols: int, rows: int) -> None:
         self.first = 0
@@ -52,7 +52,7 @@ class SizeHistory:
             self.first += 1
 
     def get(self, number: int) -> SizeMark | None:
-        """Return the size change with this number, or None if it has not happened yet."""
+        """Return the size change with this number, or None if it hasn't happened yet."""
         index = number - self.first
         return self._marks[index] if index < len(self._marks) else None
 
@@ -64,7 +64,7 @@ class SizeHistory:
         return OutputPlace(offset, self._marks[index].cols, self._marks[index].rows, self.first + index + 1)
 
     def size_at(self, offset: int) -> tuple[int, int, int]:
-        """Return the columns and rows at `offset`, before any changes there, and the number of the next change."""
+        """Return the columns and rows at `offset`, before any change there, and the number of the next change."""
         index = 0
         while index + 1 < len(self._marks) and self._marks[index + 1].offset < offset:
             index += 1

@@ -1,7 +1,7 @@
-"""A size-limited cache that holds the snapshots of all terminals until they have been sent to the viewers.
+"""A size-limited cache that holds all terminals' snapshots until they have been sent to the viewers.
 
 Viewers that need the same snapshot share it. When the cache is full, the viewer that has been idle longest loses its
-snapshot. It gets a new one when it can receive data again.
+snapshot, and gets a new one once it can receive data.
 """
 
 from collections import Counter, OrderedDict
@@ -15,7 +15,7 @@ CACHE_BYTES = 32 << 20  # bytes; about fifty snapshots of 80 columns with full s
 
 
 class CachedSnapshot(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """VT bytes that paint a screen of the given size. Output from `offset` on continues the snapshot."""
+    """VT bytes that paint a screen of the given size. The output that follows them starts at `offset`."""
 
     data: bytes
     offset: int
@@ -27,23 +27,23 @@ class CachedSnapshot(msgspec.Struct, frozen=True, eq=False, weakref=True):
 class SnapshotHolder(Protocol):
     @property
     def lossless(self) -> bool:
-        """Whether the holder must receive all output. Its snapshot is then not replaced by a newer one."""
+        """Whether the holder must receive all output, so that its snapshot can't be replaced with a newer one."""
         ...
 
     def lose_snapshot(self) -> None:
-        """Called when the holder's snapshot was evicted."""
+        """Called when the holder's snapshot has been evicted."""
 
 
 class SnapshotCache:
-    """A cache of unsent snapshots that evicts the least recently read one."""
+    """A cache for unsent snapshots that evicts the least recently read one."""
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
-        """Create a cache of `limit` bytes. A snapshot larger than the limit is accepted if the cache is empty."""
+        """Create a cache of `limit` bytes. A larger snapshot is accepted only if the cache is empty."""
         self.limit = limit
         self.held = 0  # total size in bytes
         self._sent: OrderedDict[SnapshotHolder, tuple[CachedSnapshot, int]] = (
             OrderedDict()
-        )  # least recently read first, with the number of bytes read
+        )  # least recently read first, each with the number of bytes read
         self._copies: Counter[CachedSnapshot] = Counter()
 
     def put(self, holder: SnapshotHolder, snapshot: CachedSnapshot) -> None:
@@ -68,7 +68,7 @@ class SnapshotCache:
         return holder in self._sent
 
     def take(self, holder: SnapshotHolder, size: int) -> tuple[int, memoryview]:
-        """Return the offset and the next `size` bytes of a holder's snapshot, which is dropped after its last byte."""
+        """Return the offset and next `size` bytes of a holder's snapshot, which is dropped after its last byte."""
         snapshot, at = self._sent[holder]
         part = memoryview(snapshot.data)[at : at + size]
         self._sent[holder] = snapshot, at + len(part)

@@ -1,4 +1,4 @@
-"""Persistent shells: the `session.*` methods. Commands share directory, variables and functions, and run in sequence.
+"""Persistent shells: the `session.*` methods. Commands run one at a time, sharing directory, variables and functions.
 
-This package does not know terminals: a session has pipes, not a PTY.
+This package knows nothing about terminals: a session has pipes, not a PTY.
 """

@@ -1,4 +1,4 @@
-"""One command of a session, from being queued to its end, with its pipes and its output."""
+"""A session's command with its pipes and its output, from being queued until it ends."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ from hawse_runtime.session.shell_script import ShellScript, check
 
 
 class SessionCommand:
-    """A command that is queued, running or ended."""
+    """A command that is queued or running, or that has ended."""
 
     def __init__(
         self,
@@ -41,11 +41,11 @@ class SessionCommand:
 
         Args:
             params: The parameters of the `session.exec` call.
-            session: The instance id of the session.
-            folder: The path of a directory for the command, to be created.
-            context: Creates the journals for the output, and drains pipes that background processes keep open.
+            session: The session's instance id.
+            folder: The path of the command's directory, to be created.
+            context: Creates the journals for the output, and drains pipes kept open by background processes.
             on_settled: Called once, when the command has ended or failed.
-            key: The idempotency key of the call, if any.
+            key: The call's idempotency key, if any.
 
         Raises:
             HawseError: `invalid_params` or `limit_exceeded`.
@@ -55,7 +55,7 @@ class SessionCommand:
         journals = context.journal(), context.journal()  # first, because this can raise `limit_exceeded`
         self.params = params
         self.key = key
-        self.silent = False  # whether it is not a client's command, and must not change `$?`
+        self.silent = False  # whether it isn't a client's command and must not change `$?`
         self.instance = secrets.token_hex(8)
         self.token = secrets.token_hex(8)  # identifies the command's messages on the status pipe
         self.folder = folder
@@ -89,7 +89,7 @@ class SessionCommand:
         if last:
             texts["last"] = f"return {last}\n"
         for name, text in texts.items():
-            (self.folder / name).write_bytes(os.fsencode(text))  # a directory name may not be valid UTF-8
+            (self.folder / name).write_bytes(os.fsencode(text))  # a directory's name may not be valid UTF-8
         self.begun = True
         self._begun_at = time.monotonic()
         self.wake()
@@ -106,7 +106,7 @@ class SessionCommand:
         self.settle(Exit(code=code))
 
     def started(self, lines: ShellScript) -> str:
-        """Return the lines to send once the shell has reported the start of this command."""
+        """Return the lines to send once the shell has reported that this command has started."""
         self.running = True
         if self.stdin is not None:
             self.stdin.begin()
@@ -114,7 +114,7 @@ class SessionCommand:
 
     @property
     def around(self) -> bool:
-        """Whether the call sets the directory or variables."""
+        """Whether the call sets a directory or variables."""
         return self.params.cwd is not None or bool(self.params.env)
 
     def settle(self, exit_: Exit, *, ended: bool = False) -> None:
@@ -140,7 +140,7 @@ class SessionCommand:
         )
 
     def result(self, cut: bool = False) -> SessionExecResult:
-        """Return the result, or raise the error of a command that was not run. `cut`: whether output was truncated."""
+        """Return the result, or raise the error if the command was not run. `cut`: whether output was truncated."""
         if self.error is not None:
             raise self.error
         assert self.exit is not None
@@ -172,10 +172,10 @@ class SessionCommand:
 
 
 def _create_files(folder: Path, params: SessionExec) -> tuple[list[int], DeferredStdin | None]:
-    """Create the directory of a command, with the command's text and its pipes.
+    """Create a command's directory, with its text and its pipes.
 
     Returns:
-        The read ends of stdout and stderr, and stdin if it is used.
+        The read ends of stdout and stderr, and stdin if used.
     """
     folder.mkdir(mode=0o700)
     opened: list[int] = []
@@ -198,16 +198,16 @@ class SessionCommandStream(ProcessAttachStream[SessionCommand]):
     def __init__(
         self, run: SessionCommand, call: ServerCall, params: SessionExec, on_detach: Callable[[SessionCommand], None]
     ) -> None:
-        """Create the stream of a call.
+        """Create the stream for a call.
 
         Args:
             run: The command to serve.
             call: The call to serve.
             params: The parameters of the `session.exec` call.
-            on_detach: Called when the call has been closed.
+            on_detach: Called once the call is closed.
 
         Raises:
-            HawseError: `invalid_params` if `params.since` is beyond the end of the output.
+            HawseError: `invalid_params` if `params.since` is past the end of the output.
         """
         self._run = run
         self._waiting_sent = False

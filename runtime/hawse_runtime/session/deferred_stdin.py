@@ -1,4 +1,4 @@
-"""The stdin of a command that may not have started. Input is buffered until the command starts."""
+"""The stdin for a command that may not have started yet. Input is buffered until it does."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ STEPS = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between attempts; the las
 class DeferredStdin:
     """The write end of a named pipe, opened after the shell has opened the read end. Has the interface of `FdWriter`.
 
-    With this order, the command reads EOF when the write end is closed, and neither side blocks while opening.
+    This way, the command reads EOF when the write end is closed, and neither side blocks on opening.
     """
 
     def __init__(self, path: Path) -> None:
@@ -23,7 +23,7 @@ class DeferredStdin:
         self._outlet: FdWriter | None = None
         self._early: deque[tuple[bytes, Callable[[int], None] | None]] = (
             deque()
-        )  # bounded by callers, which check `pending`
+        )  # bounded by the callers, which check `pending`
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         os.mkfifo(path, 0o600)
@@ -47,11 +47,11 @@ class DeferredStdin:
             self._outlet.end()
 
     def begin(self, attempt: int = 0) -> None:
-        """Open the write end, repeatedly until it succeeds. The shell is about to open the read end."""
+        """Open the write end, retrying until that succeeds. The shell is about to open the read end."""
         self._timer = None
         try:
             fd = os.open(self._path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:  # ENXIO: the shell has not opened the read end yet
+        except OSError:  # ENXIO: the shell hasn't opened the read end yet
             delay = STEPS[min(attempt, len(STEPS) - 1)]
             self._timer = asyncio.get_running_loop().call_later(delay, self.begin, attempt + 1)
             return

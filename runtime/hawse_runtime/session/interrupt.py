@@ -1,4 +1,4 @@
-"""Ends the current command of a session, but neither the shell nor processes left running by earlier commands."""
+"""Ends a session's current command, but not the shell or any processes left running by earlier commands."""
 
 import asyncio
 import os
@@ -14,22 +14,22 @@ from hawse_runtime.session.command import SessionCommand
 from hawse_runtime.session.shell import Shell
 from hawse_runtime.session.shell_script import STOP_SIGNAL
 
-RETURN_TIMEOUT = 2.0  # seconds after SIGKILL for the shell to report again
+RETURN_TIMEOUT = 2.0  # seconds after SIGKILL within which the shell must report back
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class ProcessesBefore:
-    """The processes of a shell that were running at the start of a command."""
+    """A shell's processes that were already running when a command started."""
 
     def __init__(self, shell: int, mark: str) -> None:
-        """Record the processes of `shell`. `mark` has the same meaning as in `ProcessTable.members`."""
+        """Record the processes of `shell`. `mark` means the same as in `ProcessTable.members`."""
         self._mark = mark
         self._shell = shell
         self._since = int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
         self._children = _children(shell)
 
     def of_command(self, table: ProcessTable) -> set[Member]:
-        """Return the processes of the command: the shell's tree in `table` except processes that started earlier."""
+        """Return the command's processes: the shell's tree in `table`, except for processes that started earlier."""
         all_ = {member for member in table.members(self._shell, self._mark) if member.pid != self._shell}
         earlier = {member.pid for member in all_ if member.pid in self._children or member.started < self._since}
         return all_ - {member for pid in earlier for member in table.members(pid)}
@@ -44,22 +44,22 @@ async def stop(
     *,
     grace: float,
 ) -> bool:
-    """End a command: send SIGTERM to its processes, and SIGKILL after `grace` seconds.
+    """End a command by sending its processes SIGTERM and, after `grace` seconds, SIGKILL.
 
-    If a program in a list of commands catches SIGINT or dies of another signal, bash runs the next command of the list.
-    The trap of STOP_SIGNAL runs before that command and drops the list. It is effective only once the shell has
-    reported the start of the command. If no program is running, the shell itself is busy, and SIGINT interrupts it.
+    If a program in a list of commands catches SIGINT or dies from another signal, bash goes on to the next command in
+    the list. The trap for STOP_SIGNAL runs before that and drops the list. It works only once the shell has reported
+    that the command has started. If no program is running, the shell itself is busy, and SIGINT interrupts it.
 
     Args:
         shell: The shell of the session.
         run: The command to end.
-        before: The processes that were running before the command.
+        before: The processes already running before the command.
         trees: Reads the process table.
         wait: Waits for a change of the session's state, but at most the given number of seconds.
         grace: Seconds from SIGTERM to SIGKILL.
 
     Returns:
-        Whether the shell is running and has reported the end of the command.
+        Whether the shell is running and has reported that the command has ended.
     """
     clock = asyncio.get_running_loop().time
     deadline = clock() + grace
@@ -74,7 +74,7 @@ async def stop(
         if clock() >= deadline + RETURN_TIMEOUT:
             kill(doomed | signalled, signal.SIGKILL)
             return False
-        if not run.running:  # the shell ignores STOP_SIGNAL before that
+        if not run.running:  # until then, the shell ignores STOP_SIGNAL
             await wait(step)
             continue
         if first or not doomed:
@@ -92,11 +92,11 @@ async def stop(
 async def settle(
     shell: Shell, token: str, arrived: Callable[[], bool], wait: Callable[[float], Awaitable[None]]
 ) -> bool:
-    """Wait until all pending signals have reached the shell, so that none of them interrupts the next command.
+    """Wait until all pending signals have reached the shell, so that none can interrupt the next command.
 
     Args:
         shell: The shell of the session.
-        token: The token of a message that the shell is asked to send.
+        token: The token for a message that the shell is asked to send.
         arrived: Returns whether that message has been received.
         wait: Waits for a change of the session's state, but at most the given number of seconds.
 
@@ -119,5 +119,5 @@ async def settle(
 def _children(pid: int) -> set[int]:
     try:
         return {int(child) for child in read_proc(f"{pid}/task/{pid}/children").split()}
-    except OSError:  # the kernel does not provide this file; rely on start times only
+    except OSError:  # the kernel doesn't provide this file; rely on start times only
         return set()

@@ -1,4 +1,4 @@
-"""The sessions of a sandbox and the `session.*` methods."""
+"""A sandbox's sessions, and the `session.*` methods."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ CLOSING_GRACE = 0.5  # seconds from SIGTERM to SIGKILL when the runtime shuts do
 
 
 class SessionMethods:
-    """The running and ended sessions, and their commands by key."""
+    """Running sessions and ones that have ended, along with their commands, keyed by idempotency key."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class SessionMethods:
         """Create the methods.
 
         Args:
-            environment: The environment variables and directories that shells start with.
-            context: The objects that all programs of the runtime share.
-            limits: The limits of the sessions.
-            idempotency: Stores the outcomes of commands with a key.
-            processes: Starts the processes of `session.process`.
+            environment: Environment variables and directories for new shells.
+            context: Objects shared by all of the runtime's programs.
+            limits: Limits on sessions.
+            idempotency: Stores the outcomes of keyed commands.
+            processes: Starts processes for `session.process`.
         """
         self._environment = environment
         self._context = context
@@ -71,7 +71,7 @@ class SessionMethods:
         self._sessions: Registry[Session] = Registry(
             "session", limit=limits.running, retention=Retention(count=limits.ended)
         )
-        self._finished: deque[SessionCommand] = deque()  # ended keyed commands that retain all their output
+        self._finished: deque[SessionCommand] = deque()  # keyed commands that have ended and keep all their output
         self._folder: PrivateTempDir | None = None
 
     def __len__(self) -> int:
@@ -80,11 +80,11 @@ class SessionMethods:
 
     @property
     def busy(self) -> list[str]:
-        """The ids of sessions that are running a command."""
+        """The ids of sessions that are busy with a command."""
         return [session.id for session in self._sessions.running if session.busy]
 
     def directory(self, session_id: str) -> str:
-        """Return a session's current directory. Raises `not_found`, or `exited` if the session has ended."""
+        """Return a session's current directory. Raises `not_found`, and `exited` if the session has ended."""
         return self._sessions.get(session_id).directory()
 
     async def close(self) -> None:
@@ -241,7 +241,7 @@ class SessionMethods:
     # ---- internals
 
     def _new_folder(self) -> Path:
-        """Return an unused path in the private directory, for a session or a command."""
+        """Return an unused path in the private directory for a session or command."""
         if self._folder is None:
             self._folder = PrivateTempDir()
         return self._folder.path / secrets.token_hex(6)

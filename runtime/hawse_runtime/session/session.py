@@ -26,18 +26,18 @@ from hawse_runtime.session.interrupt import ProcessesBefore, settle, stop
 from hawse_runtime.session.shell import Shell, ShellOptions
 from hawse_runtime.session.syntax_check import SYNTAX_ERROR, SyntaxCheck
 
-READY_TIMEOUT = 10.0  # seconds to wait for the first report of a new shell
-MISSES = 3  # number of failed checks until the shell is killed
+READY_TIMEOUT = 10.0  # seconds to wait for a new shell's first report
+MISSES = 3  # number of failed checks after which the shell is killed
 
 
 class SessionLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits of a runtime's sessions."""
+    """Limits on a runtime's sessions."""
 
-    running: int = 256  # concurrent sessions; each one has a process and two pipes
-    ended: int = 64  # ended sessions that `session.get` can still describe
-    keyed_commands: int = 64  # ended keyed commands that retain all their output
-    queue: int = 64  # queued commands per session; each one has two pipes
-    kill_grace: float = 5.0  # seconds from SIGTERM to SIGKILL, after a timeout and by default in `session.delete`
+    running: int = 256  # maximum number of concurrent sessions; each has a process and two pipes
+    ended: int = 64  # number of sessions that `session.get` can still describe after they have ended
+    keyed_commands: int = 64  # number of keyed commands that keep all their output after they have ended
+    queue: int = 64  # maximum number of queued commands per session; each has two pipes
+    kill_grace: float = 5.0  # seconds from SIGTERM to SIGKILL, both after a timeout and by default in `session.delete`
     watchdog: float = 1.0  # seconds between checks for a shell that has read a command's end but does not report it
 
 
@@ -54,15 +54,16 @@ class Session:
         *,
         command_timeout: float | None = None,
     ) -> None:
-        """Start the shell. Await `ready` before using it.
+        """Start the shell. Await `ready` before using the session.
 
         Args:
-            session_id: The id of the session.
-            options: The start options. Their `folder` is created here and removed when the shell has ended.
-            context: The objects that all programs of a runtime share.
-            limits: The limits on the queue and on times.
-            on_end: Called once, when the shell has ended.
-            command_timeout: The default time limit of commands in seconds; None for no limit.
+            session_id: The id for the session.
+            options: Options for starting the shell. Their `folder` is created here and removed once the shell has
+                exited.
+            context: Objects shared by all of a runtime's programs.
+            limits: Limits on the queue and on durations.
+            on_end: Called once, when the shell has exited.
+            command_timeout: The default time limit for commands, in seconds; None means no limit.
 
         Raises:
             HawseError: `spawn_failed` or `limit_exceeded`.
@@ -83,14 +84,14 @@ class Session:
         self._run: SessionCommand | None = None
         self._before: ProcessesBefore | None = None
         self._last = 0  # the exit code of the previous command
-        self._held = True  # whether no command can start: shell not ready, command being checked, or signal pending
+        self._held = True  # whether commands can't start: shell not ready, command being checked, or signal pending
         self._deleted = False
-        self._reported: set[str] = set()  # tokens of received `Y` messages, which `settle` waits for
+        self._reported: set[str] = set()  # tokens from the `Y` messages received, which `settle` waits for
         self._changed = asyncio.Event()
         self._timers: list[asyncio.TimerHandle] = []
         self._misses = 0
         self._syntax = SyntaxCheck(options.path, context.disk)
-        self._checked: SessionCommand | None = None  # the command whose syntax was checked last
+        self._checked: SessionCommand | None = None  # the command whose syntax was last checked
         options = msgspec.structs.replace(options, env={**options.env, PROCESS_MARK: self.instance})
         options.folder.mkdir(mode=0o700)
         try:
@@ -128,13 +129,13 @@ class Session:
         )
 
     def directory(self) -> str:
-        """Return the shell's current directory. Raises `exited` if the shell has ended."""
+        """Return the shell's current directory. Raises `exited` if the shell has exited."""
         if self.exit is not None:
             raise HawseError("exited", f"session {self.id} has ended", details={"exit": self.exit})
         return self._shell.cwd()
 
     async def ready(self) -> None:
-        """Wait for the first report of a new shell. Raises `spawn_failed` after READY_TIMEOUT seconds."""
+        """Wait for a new shell's first report. Raises `spawn_failed` after READY_TIMEOUT seconds."""
         token = secrets.token_hex(8)
         self._shell.send(self._shell.lines.first() + self._shell.lines.report("Y", token))
         with suppress(TimeoutError):
@@ -161,7 +162,7 @@ class Session:
         self._next()
 
     def withdraw(self, run: SessionCommand) -> None:
-        """Remove a command from the queue. Does nothing if the command has started."""
+        """Remove a command from the queue. Does nothing if it has already started."""
         if run in self._queue:
             self._queue.remove(run)
             run.fail(HawseError("cancelled", "the command was withdrawn before it started", admitted="no"))
@@ -170,7 +171,7 @@ class Session:
         """End a command, but not the shell. Returns when the command has ended, or immediately if it does not exist.
 
         Args:
-            key: The key of the command's call; None for the running command.
+            key: The key of the command's call; None means the running command.
             grace: Seconds from SIGTERM to SIGKILL.
         """
         run = self._run
@@ -204,7 +205,7 @@ class Session:
             self._queue.popleft()
             try:
                 self._begin(run)
-            except Exception as error:  # a failed start must not block the queue
+            except Exception as error:  # a command that fails to start must not block the queue
                 run.fail(typed(error))
 
     def _begin(self, run: SessionCommand) -> None:
@@ -220,7 +221,7 @@ class Session:
             self._timers.append(loop.call_later(timeout, self._time_out))
 
     async def _check(self, run: SessionCommand) -> None:
-        """Check the first command in the queue for syntax errors. Start it if there are none."""
+        """Check the first command in the queue for syntax errors, and start it if there are none."""
         self._checked = run
         try:
             message = await self._syntax_error(run)
@@ -242,7 +243,7 @@ class Session:
         lines = self._shell.lines
         self._shell.send(lines.parser_state(str(state)) + lines.report("Y", token))
         if not await settle(self._shell, token, lambda: token in self._reported, self._wait):
-            return None  # the shell is busy or broken; `_check_reports` detects this
+            return None  # the shell is busy or broken, which `_check_reports` detects
         self._reported.discard(token)
         return await self._syntax.error(run.folder / "command", state)
 
@@ -287,9 +288,10 @@ class Session:
         self._next()
 
     def _check_reports(self) -> None:
-        """Kill a shell that has read a command's last line without reporting the end of the command.
+        """Kill a shell that has read a command's last line but has not reported that the command has ended.
 
-        In such a shell, the status pipe was removed, no descriptor is free, or a user's function replaces a builtin.
+        In such a shell, the status pipe was removed, no descriptor is free, or one of the user's functions replaces a
+        builtin.
         """
         if self._run is not None and not self._held:
             self._misses = self._misses + 1 if self._shell.unread == 0 else 0
@@ -305,7 +307,7 @@ class Session:
         self._begin_stop(self._run, self._limits.kill_grace)
 
     def _begin_stop(self, run: SessionCommand, grace: float) -> None:
-        """Stop the running command unless it is being stopped. During a command, nothing else sets `_held`."""
+        """Stop the running command unless that is already happening. During a command, nothing else sets `_held`."""
         assert self._before is not None
         if not self._held:
             self._held = True
@@ -321,7 +323,7 @@ class Session:
         self._next()
 
     async def _reset(self) -> None:
-        """Reset bash's parser after a possible syntax error, for example in an `eval`, whose text is not checked.
+        """Reset bash's parser after a possible syntax error, for example in `eval`, whose text isn't checked.
 
         bash 5.2 keeps part of the parsed text. SIGINT makes bash discard it (reset_parser).
         """

@@ -1,7 +1,7 @@
-"""The shell process of a session, with a pipe for its input and a pipe for its status reports.
+"""A session's shell process, with one pipe for its input and one for its status reports.
 
-Both are named pipes in a private directory. Commands inherit neither of them: the shell opens the status pipe for each
-message, and it does not pass its own stdin to the programs that it starts.
+Both are named pipes in a private directory. Commands inherit neither: the shell opens the status pipe anew for each
+message, and doesn't pass its own stdin to the programs it starts.
 """
 
 import fcntl
@@ -20,11 +20,11 @@ from hawse_runtime.posix.proc import read_link
 from hawse_runtime.posix.spawn import spawn_reading
 from hawse_runtime.session.shell_script import ShellScript, argv
 
-MESSAGE_LIMIT = 4096  # maximum bytes of a message on the status pipe; the shell writes only short lines
+MESSAGE_LIMIT = 4096  # maximum size of a message on the status pipe, in bytes; the shell writes only short lines
 
 
 class ShellOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The start options of a session's shell."""
+    """Options for starting a session's shell."""
 
     path: str  # the path of the shell
     folder: Path  # a private directory for the two pipes
@@ -45,8 +45,8 @@ class Shell:
         """Start the shell.
 
         Args:
-            options: The program, its pipes, directory and environment.
-            on_message: Called with the kind, token and value of each message.
+            options: The program, its pipes, its directory and its environment.
+            on_message: Called with each message's kind, token and value.
             on_exit: Called once, when the shell has ended.
 
         Raises:
@@ -84,12 +84,12 @@ class Shell:
 
     @property
     def own_pid(self) -> int:
-        """The shell's pid in its own PID namespace, the value of `$$`."""
+        """The shell's pid in its own PID namespace, which is the value of `$$`."""
         return self._child.own_pid
 
     @property
     def unread(self) -> int:
-        """The number of unread bytes in its input: 0 while the shell is idle or runs the last line."""
+        """The number of unread bytes in its input: 0 while the shell is idle or running the last line."""
         if self._outlet.closed:
             return 0
         return int.from_bytes(fcntl.ioctl(self._control, termios.FIONREAD, bytes(4)), "little")
@@ -99,7 +99,7 @@ class Shell:
         self._outlet.write(text.encode())
 
     def signal(self, signum: int) -> None:
-        """Send a signal to the shell only, followed by SIGCONT."""
+        """Send a signal, followed by SIGCONT, to the shell only."""
         if self.exit is None:
             os.kill(self.pid, signum)
             os.kill(self.pid, signal.SIGCONT)
@@ -124,6 +124,6 @@ class Shell:
 
 
 def _pipe(path: Path) -> int:
-    """Create a named pipe and open both ends, so that the shell neither blocks on opening it nor reads EOF."""
+    """Create a named pipe and open both ends, so that the shell doesn't block on opening it or read EOF."""
     os.mkfifo(path, 0o600)
     return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,8 +1,8 @@
-"""Builds the input lines for a session's shell. This module only handles text; it uses neither files nor processes.
+"""Builds input lines for a session's shell. This module only handles text, not files or processes.
 
-The shell is interactive, so that errors and SIGINT do not end it: the shell drops the current line and reads the next
-one. It reads its lines from a separate pipe. Each command is sourced from a file, so that an unclosed quote cannot
-swallow the following lines (docs/decisions/0031).
+The shell is interactive, so that errors and SIGINT don't end it: it drops the current line and reads the next. It reads
+its lines from a separate pipe. Each command is sourced from a file, so that an unclosed quote can't swallow the lines
+that follow (docs/decisions/0031).
 
     \\. show; \\printf 'S TOKEN' >status  started; only now the second line is sent: dash drops input it has read ahead
     \\. before; \\. command <in >out 2>err; code=$?; \\. hide
@@ -10,12 +10,13 @@ swallow the following lines (docs/decisions/0031).
     code=${code-$?}; \\. hide; \\. after
     \\printf 'E TOKEN' $code >status    reached after any command that does not end the shell
 
-An interactive shell expands PS1 and runs PROMPT_COMMAND before each line. Their output is invisible, and they can be
-slow. `hide` therefore makes both empty, and `show` restores them for the command. If a command ends the first line by
-an error or an interrupt, one prompt is expanded.
+An interactive shell expands PS1 and runs PROMPT_COMMAND before each line. Their output is never seen, and they can be
+slow. `hide` therefore empties both, and `show` restores them for the command. If an error or an interrupt in a command
+ends the first line, one prompt is expanded.
 
-The trap of STOP_SIGNAL acts only between `show` and `hide`. If a trap interrupts bash 5.2 while it waits for the next
-line, bash crashes: a failed read(2) leaves -1 in the size of its buffer (getc_with_restart). See docs/decisions/0104.
+The trap for STOP_SIGNAL has an effect only between `show` and `hide`. If a trap interrupts bash 5.2 while it is waiting
+for the next line, bash crashes: a failed read(2) leaves -1 as the size of its buffer (getc_with_restart). See
+docs/decisions/0104.
 """
 
 import re
@@ -26,22 +27,22 @@ from typing import Final
 
 from hawse.wire import HawseError
 
-STOP_SIGNAL: Final = 60  # a real-time signal that programs do not use; its trap makes bash drop the current command
+STOP_SIGNAL: Final = 60  # a real-time signal that programs don't use; its trap makes bash drop the current command
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 BASH: Final = ("--norc", "--noprofile", "--noediting", "-i", "+m", "+H")
 OTHER: Final = ("-i", "+m")
 
 
 def argv(shell: str) -> list[str]:
-    """Return the argv of an interactive shell without start-up files, job control, history or line editor."""
+    """Return the argv for an interactive shell without startup files, job control, history or line editor."""
     return [shell, *(BASH if PurePath(shell).name == "bash" else OTHER)]
 
 
 class ShellScript:
-    """Builds the input lines for one shell. The user's functions and aliases cannot change their meaning."""
+    """Builds input lines for a shell. The user's functions and aliases can't change what they mean."""
 
     def __init__(self, shell: str, folder: str) -> None:
-        """Create a builder. `folder` is the directory of the `status` pipe and the scripts `show` and `hide`."""
+        """Create a builder. `folder` is the directory for the `status` pipe and the scripts `show` and `hide`."""
         self._bash = PurePath(shell).name == "bash"
         self._builtin = "\\builtin " if self._bash else "\\command "
         self._source = "\\builtin . " if self._bash else "\\. "
@@ -60,7 +61,7 @@ class ShellScript:
     def parser_state(self, path: str) -> str:
         """Return bash code that writes a script to `path`, which restores aliases and parser options and sets `-n`.
 
-        Each builtin is redirected separately, so that the output of a DEBUG trap does not end up in the file.
+        Each builtin is redirected separately, so that a DEBUG trap's output doesn't end up in the file.
         """
         file = shlex.quote(path)
         options = "".join(
@@ -74,9 +75,9 @@ class ShellScript:
         """Return the line that reports the start of a command and then runs it.
 
         Args:
-            token: The token of the command's messages.
-            folder: The directory of the command's files and pipes.
-            last: The exit code of the previous command, which becomes `$?`.
+            token: The token for the command's messages.
+            folder: The directory for the command's files and pipes.
+            last: The previous command's exit code, which becomes `$?`.
             around: Whether the files `before` and `after` exist.
             stdin: Whether the pipe `in` exists. If not, stdin is /dev/null.
         """
@@ -109,7 +110,7 @@ class ShellScript:
         return text
 
     def hide(self) -> str:
-        """Return a script that makes the prompts empty, unless they are empty, and disables STOP_SIGNAL."""
+        """Return a script that empties the prompts, unless they already are empty, and disables STOP_SIGNAL."""
         text = f"{self._builtin}unset __hawse_runs\n"
         text += 'if \\[ "${PS1+x}" ]; then if \\[ "${__hawse_ps1+x}" ]; then \\:; else __hawse_ps1=$PS1; PS1=; fi; fi\n'
         if self._bash:
@@ -121,7 +122,7 @@ class ShellScript:
         return text
 
     def before(self, cwd: str | None, env: Mapping[str, str | None]) -> str:
-        """Return a script that saves the current directory and variables and sets the values requested by a call."""
+        """Return a script that saves the current directory and variables, then sets the values requested by a call."""
         text = ""
         for number, (name, value) in enumerate(env.items()):
             was = f"__hawse_was{number}"
@@ -135,7 +136,7 @@ class ShellScript:
         return text
 
     def after(self, cwd: str | None, env: Mapping[str, str | None]) -> str:
-        """Return a script that undoes the effect of `before`."""
+        """Return a script that undoes `before`."""
         text = ""
         if cwd is not None:
             text += (
@@ -152,7 +153,7 @@ class ShellScript:
 
 
 def check(command: str, env: Mapping[str, str | None]) -> None:
-    """Raise `invalid_params` if a shell cannot represent the command or the environment."""
+    """Raise `invalid_params` if the command or the environment can't be represented in a shell."""
     if "\0" in command or any("\0" in (value or "") for value in env.values()):
         raise HawseError("invalid_params", "the command or its environment contains a NUL byte")
     for name in env:
@@ -161,7 +162,7 @@ def check(command: str, env: Mapping[str, str | None]) -> None:
 
 
 def snapshot(shell: str, folder: str) -> str:
-    """Return a command that exports the session's state to files in `folder`: `env`, `cwd` and the script `state`."""
+    """Return a command that exports the session's state to files in `folder`: `env`, `cwd`, and the script `state`."""
     where = {name: shlex.quote(f"{folder}/{name}") for name in ("env", "cwd", "state")}
     bash = (
         "{ \\builtin shopt -p; \\builtin set +o; \\builtin declare -f; \\builtin alias -p; }"

@@ -1,4 +1,4 @@
-"""The exported state of a session. Processes can be started with this state."""
+"""A session's exported state, with which processes can be started."""
 
 import os
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from typing import Final, NamedTuple
 from hawse.wire import HawseError
 from hawse_runtime.process.launcher import program_argv
 
-# The state is sourced before the command is parsed, so that its aliases apply to the command.
+# The state is sourced before the command is parsed, so that its aliases apply.
 BOOT: Final = r'\. "$1" 2>/dev/null; \command rm -f "$1" 2>/dev/null || \:; __hawse=$2; \set --; \eval "$__hawse"'
 
 
 class StateExport(NamedTuple):
-    """`env` contains the session's exported variables. `state` is a file that a shell of the same kind can source."""
+    """`env` contains the session's exported variables. `state` is a file for sourcing in a shell of the same kind."""
 
     cwd: str
     env: dict[str, str]
@@ -21,7 +21,7 @@ class StateExport(NamedTuple):
 
 
 def read(folder: Path) -> StateExport:
-    """Read the files that the shell has written to `folder`. Raises `spawn_failed` if they are missing or empty."""
+    """Read the files written to `folder` by the shell. Raises `spawn_failed` if any are missing or empty."""
     try:
         variables = (folder / "env").read_bytes().split(b"\0")
         cwd = (folder / "cwd").read_bytes().removesuffix(b"\n")
@@ -34,7 +34,7 @@ def read(folder: Path) -> StateExport:
 
 
 def process_argv(shell: str, state: StateExport, argv: Sequence[str] | None, command: str | None) -> list[str]:
-    """Return the argv of a process that starts with the state of a session.
+    """Return the argv for a process that starts with a session's state.
 
     Args:
         shell: The path of the session's shell, which runs `command`.

@@ -1,4 +1,4 @@
-"""Checks the syntax of a session's command in another bash, before the session's shell parses the command.
+"""Checks a session command's syntax in a separate bash before the session's shell parses it.
 
 A syntax error inside a command or process substitution, such as an unclosed `$(`, makes an interactive bash 5.2 corrupt
 its heap and crash in a later command (docs/decisions/0031).
@@ -17,9 +17,9 @@ from hawse_runtime.posix.child import adopt
 from hawse_runtime.posix.fd_streams import FdReader
 from hawse_runtime.posix.spawn import spawn_pipes
 
-TIMEOUT = 5.0  # seconds per check, which usually takes 4 ms; a command that takes longer to parse is run unchecked
-MESSAGE_LIMIT = 16 << 10  # bytes of an error message to keep; an unread pipe holds 64 KiB
-SYNTAX_ERROR: Final = 2  # the exit code of bash for a command that it cannot parse
+TIMEOUT = 5.0  # seconds per check, which usually takes 4 ms; a command that takes longer is run unchecked
+MESSAGE_LIMIT = 16 << 10  # number of bytes kept of an error message; an unread pipe holds 64 KiB
+SYNTAX_ERROR: Final = 2  # bash's exit code for a command that it can't parse
 
 _SUBSTITUTION: Final = re.compile(r"[$<>]\(")
 _ALIAS: Final = re.compile(r"\balias\b")
@@ -27,15 +27,15 @@ _UNCLOSED: Final = b"unexpected EOF while looking for matching"
 
 
 class SyntaxCheck:
-    """Checks the commands of one session. Tracks whether a command may have defined an alias."""
+    """Checks a session's commands. Keeps track of whether a command may have defined an alias."""
 
     def __init__(self, shell: str, disk: ThreadPool, *, timeout: float = TIMEOUT) -> None:
         """Create a checker for one session.
 
         Args:
             shell: The path of the session's shell. Only commands for bash are checked.
-            disk: The threads that read files.
-            timeout: The time limit of a check in seconds.
+            disk: The thread pool for reading files.
+            timeout: The time limit for a check, in seconds.
         """
         self._timeout = timeout
         self._shell = shell
@@ -59,19 +59,19 @@ class SyntaxCheck:
             state: The file written by `ShellScript.parser_state`, which contains aliases and parser options.
 
         Returns:
-            Bash's message about a syntax error. None if the syntax is valid or the check was not possible.
+            Bash's message about a syntax error, or None if the syntax is valid or could not be checked.
         """
         text = await self._disk.run(command.read_text, errors="surrogateescape")
         message = await self._parse(command, state)
         if message is not None and "extglob" in text:
-            # The command may enable extended globs in one line and use them in a later one.
+            # The command may enable extended globs on one line and use them on a later one.
             message = await self._parse(command, state, "-O", "extglob")
         if message is not None and _ALIAS.search(text) and _UNCLOSED not in message:
             return None  # an alias that the command itself defines may make it valid
         return message
 
     async def _parse(self, command: Path, state: Path, *options: str) -> bytes | None:
-        """Return the error message of `bash -n` for `command`, or None if the command is valid."""
+        """Return the error message from `bash -n` for `command`, or None if the command is valid."""
         try:
             parser = _Parser([self._shell, "--norc", "--noprofile", *options, str(command)], str(state))
         except (HawseError, OSError):  # the session's shell will report the problem
@@ -99,7 +99,7 @@ class _Parser:
         self._readers = [FdReader(fd, self._append) for fd in (pipes.stdout, pipes.stderr)]
 
     def close(self) -> None:
-        """Kill the process unless it has ended, and close its pipes."""
+        """Kill the process unless it has exited, and close its pipes."""
         if self.exit is None:
             self._child.signal_group(signal.SIGKILL)
         for reader in self._readers:

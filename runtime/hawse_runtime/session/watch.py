@@ -1,4 +1,4 @@
-"""`session.watch`: waits until a session's shell ends."""
+"""`session.watch`: waits for a session's shell to exit."""
 
 from hawse.api.sessions import SessionWatchResult
 from hawse.rpc.call import ServerCall
@@ -8,7 +8,7 @@ from hawse_runtime.session.session import Session
 
 
 class SessionWatchStream(OutputOnlyStream):
-    """Sends the session's description as an event, and the shell's exit as the result."""
+    """Sends the session's description as an event and the shell's exit as the result."""
 
     def __init__(self, session: Session, call: ServerCall) -> None:
         super().__init__(call)

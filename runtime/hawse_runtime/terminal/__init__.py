@@ -1,4 +1,4 @@
 """Terminals: the PTY, its viewers, automation for agents and shell integration.
 
-This package does not know recorders: a recording subscribes to a terminal like a viewer.
+This package knows nothing about recorders: a recording subscribes to a terminal just as a viewer does.
 """

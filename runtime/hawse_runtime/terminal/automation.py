@@ -32,16 +32,16 @@ from hawse_runtime.terminal.viewer import INTERRUPT
 from hawse_runtime.terminal.wait import TerminalWaitStream
 
 DEFAULT_TIMEOUT = 30.0  # seconds
-WAITS_LIMIT = 512  # concurrent waits in all terminals; each one can hold 1 MiB for its pattern
-FORMATS_WAITING = 256  # screens of one caller that wait to be formatted; each result has at most 1 MiB
-HISTORY_LIMIT = 100  # commands returned by `terminal.history` by default
+WAITS_LIMIT = 512  # maximum number of concurrent waits, over all terminals; each can use 1 MiB for its pattern
+FORMATS_WAITING = 256  # maximum number of screens waiting to be formatted, per caller; each result is up to 1 MiB
+HISTORY_LIMIT = 100  # number of commands that `terminal.history` returns by default
 
 
 class AutomationMethods:
-    """Methods that read and search a terminal or write to it, without attaching a viewer."""
+    """Methods for reading, searching and writing to a terminal without attaching a viewer."""
 
     def __init__(self, terminals: TerminalMethods, search: SearchContext) -> None:
-        """Create the methods. `search` runs the searches of `terminal.wait`."""
+        """Create the methods. `search` runs the searches for `terminal.wait`."""
         self._terminals = terminals
         self._search = search
         self._turns = FairTurns(1, FORMATS_WAITING)  # limits concurrent formatting of screens
@@ -102,7 +102,7 @@ class AutomationMethods:
             return self._write(terminal, params.viewer, data)
 
     def _write(self, terminal: Terminal, viewer: str | None, data: bytes) -> TerminalSendResult:
-        """Write `data` in the name of a viewer, or of the caller if no viewer is given."""
+        """Write `data` on behalf of a viewer, or of the caller if no viewer is given."""
         check_running("terminal", terminal)
         participant = None if viewer is None else terminal.participants.find(viewer)
         if participant is not None and participant.read_only:
@@ -134,7 +134,7 @@ def _matcher(terminal: Terminal, params: TerminalWait) -> Matcher | None:
 
 
 async def _ask(terminal: Terminal, make: Callable[[int], AnyRequest]) -> tuple[bytes, int]:
-    """Send a request to the screen; return the data and its output offset. Raises the error that the screen reports."""
+    """Send a request to the screen; return the data and its output offset. Raises any error that the screen reports."""
     answered: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
     place = terminal.ask_screen(make, lambda answer: None if answered.done() else answered.set_result(answer))
     answer = await answered

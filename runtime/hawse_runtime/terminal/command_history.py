@@ -2,7 +2,7 @@
 
     A: prompt   B: command line   C: output   D;CODE: end of the command
 
-OSC 633;E reports the command line. The marks are untrusted input, because any program can print them.
+OSC 633;E reports the command line. Any program can print these marks, so they are untrusted input.
 """
 
 import re
@@ -15,9 +15,9 @@ import msgspec
 from hawse.api.terminals import CommandInfo
 
 KEPT = 1000  # commands
-KEPT_BYTES = 256 << 10  # total bytes of the stored command lines and directories
-LINE_LIMIT = 4096  # characters of a command line; longer lines are truncated
-ANSWER_BYTES = 512 << 10  # bytes of commands in one result; the result must fit into a control message
+KEPT_BYTES = 256 << 10  # maximum total size of the stored command lines and directories, in bytes
+LINE_LIMIT = 4096  # maximum length of a command line, in characters; longer lines are truncated
+ANSWER_BYTES = 512 << 10  # maximum size of the commands in a result, in bytes; it must fit into a control message
 
 _CODE = re.compile(rb"-?[0-9]{1,10}")
 _ESCAPED = re.compile(r"\\(?:\\|x([0-9a-fA-F]{2}))")
@@ -34,41 +34,41 @@ class ShellCommand(msgspec.Struct):
     started: float
     start: int
     code: int | None = None
-    end: int | None = None  # the offset where its output ends; None while the command is running
+    end: int | None = None  # the offset at which its output ends; None while the command is running
     ended: float | None = None
-    after: int | None = None  # the offset after its end mark; None while the command is running
+    after: int | None = None  # the offset just after its end mark; None while the command is running
 
     def describe(self) -> CommandInfo:
         return CommandInfo(**msgspec.structs.asdict(self))
 
     @property
     def size(self) -> int:
-        """The total number of characters in the command line and the directory."""
+        """The combined length of the command line and the directory, in characters."""
         return len(self.line or "") + len(self.cwd or "")
 
 
 class CommandHistory:
-    """The finished commands of one terminal, oldest first, and the running command."""
+    """One terminal's finished commands, oldest first, and its running command."""
 
     def __init__(self, copy: Callable[[int, int], bytes]) -> None:
         """Create an empty history. `copy(start, stop)` returns the output, or b"" if the journal has dropped it."""
         self.marked = False  # whether the shell has printed a mark
         self.running: ShellCommand | None = None
-        self.prompt: int | None = None  # the offset where the latest prompt starts
+        self.prompt: int | None = None  # the offset at which the latest prompt starts
         self._copy = copy
         self._done: deque[ShellCommand] = deque()
         self._size = 0
         self._number = 0
-        self._prompt_end: int | None = None  # the offset where the command line starts
+        self._prompt_end: int | None = None  # the offset at which the command line starts
         self._line: str | None = None  # the line reported by the shell with OSC 633;E
 
     def mark(self, payload: bytes, start: int, end: int, cwd: str | None) -> None:
         """Process an OSC 133 mark.
 
         Args:
-            payload: The payload `133;…`, without introducer and terminator.
-            start: The offset of the mark in the output.
-            end: The offset after the mark.
+            payload: The payload, `133;…`, without the introducer and the terminator.
+            start: The offset in the output at which the mark starts.
+            end: The offset just after the mark.
             cwd: The shell's directory, if known.
         """
         kind, _, rest = payload[4:].partition(b";")
@@ -79,7 +79,7 @@ class CommandHistory:
         elif kind == b"B":
             self._prompt_end = end
         elif kind == b"C":
-            self._finish(None, start, end)  # finish a previous command that had no end mark
+            self._finish(None, start, end)  # finish the previous command if it had no end mark
             self._number += 1
             line = self._line if self._line is not None else self._typed(start)
             line = None if line is None else line[:LINE_LIMIT]
@@ -90,7 +90,7 @@ class CommandHistory:
             self._finish(int(code[0]) if code else None, start, end)
 
     def set_line(self, payload: bytes) -> None:
-        r"""Process `633;E;LINE`, where a backslash is escaped as \\, semicolons and control characters as \xHH."""
+        r"""Process `633;E;LINE`, in which \\ stands for a backslash and \xHH for a semicolon or control character."""
         line, _, _ = payload[6:].partition(b";")
         self._line = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\\", line.decode(errors="replace"))
 
@@ -99,7 +99,7 @@ class CommandHistory:
         return next((command for command in self._done if (command.after or 0) > offset), None)
 
     def list(self, limit: int, before: int | None) -> tuple[Sequence[ShellCommand], bool]:
-        """Return the latest `limit` commands with numbers below `before`, and whether older commands exist."""
+        """Return the latest `limit` commands numbered below `before`, and whether there are older ones."""
         known = [*self._done, *([self.running] if self.running else [])]
         chosen: list[ShellCommand] = []
         size = 0
@@ -124,7 +124,7 @@ class CommandHistory:
             self._size -= self._done.popleft().size
 
     def _typed(self, stop: int) -> str | None:
-        """Return the text between prompt and output, or None if line editing has left control sequences in it."""
+        """Return the text between the prompt and the output, or None if line editing left control sequences in it."""
         if self._prompt_end is None or stop - self._prompt_end > 4 * LINE_LIMIT:
             return None
         text = self._copy(self._prompt_end, stop).replace(_PASTE_OFF, b"").rstrip(b"\r\n").decode(errors="replace")

@@ -1,56 +1,57 @@
 """Congestion control for one viewer: limits the bytes in flight to about bandwidth x round-trip time.
 
 The credit window is large enough for the longest round trip. If a slow reader fills it, seconds of old output are in
-flight, and an interrupt cannot revoke them. The congestion window therefore stays near bandwidth x round-trip time.
+flight, and an interrupt can't take it back. The congestion window therefore stays near bandwidth x round-trip time.
 Both are measured from the returned credit, as in BBR (Cardwell et al., ACM Queue 14(5), 2016). The measured round trip
-includes queueing delay, which would let the window grow, so queued output is limited to QUEUE seconds. A reader whose
-credit grants are larger than the window cannot stall it: the window doubles after some time without credit.
+includes queueing delay, which would let the window grow, so no more than QUEUE seconds of output may be queued. A
+reader whose credit grants are larger than the window can't stall it: the window doubles if no credit arrives for a
+while.
 """
 
 from collections import deque
 from collections.abc import Callable
 
-FLOOR = 64 << 10  # bytes: the amount of each credit grant by clients; a smaller window would not trigger grants
-GAIN = 1.5  # multiple of bandwidth x round-trip time to keep in flight; more than 1, to detect a rise in bandwidth
-QUEUE = 0.5  # seconds of output allowed in flight beyond FLOOR; limits the delay of an interrupt
-STEP = 16 << 10  # bytes: a window with less unused space than this counts as full
+FLOOR = 64 << 10  # bytes: the size of a client's credit grants; a smaller window would never trigger one
+GAIN = 1.5  # multiple of bandwidth x round-trip time to keep in flight; above 1, so that a rise in bandwidth is noticed
+QUEUE = 0.5  # seconds of output allowed in flight beyond FLOOR; limits how long an interrupt takes
+STEP = 16 << 10  # bytes: a window with less free space than this counts as full
 FORGET = 10.0  # seconds until the minimum round-trip time is measured again
 PROBE = 0.2  # seconds without credit until a full window doubles; also the interval between checks
-SLOWEST = 20_000  # bytes per second: the slowest supported connection
-SAMPLES = 256  # number of recent sends kept to measure the round-trip time
-GRANTS = 4  # number of recent grants kept to measure the reader's step
+SLOWEST = 20_000  # bytes per second on the slowest supported connection
+SAMPLES = 256  # number of recent sends kept for measuring the round-trip time
+GRANTS = 4  # number of recent grants kept for measuring the reader's step
 
 
 class CongestionWindow:
-    """The congestion window of one viewer. Sans-I/O: the caller reports the bytes sent and the credit returned."""
+    """A viewer's congestion window. Does no I/O: the caller reports the bytes sent and the credit returned."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._most = FLOOR  # bytes: the largest credit window seen with nothing in flight
+        self._most = FLOOR  # bytes: the largest credit window seen while nothing was in flight
         self.limit = FLOOR  # bytes allowed in flight
-        self._sent = 0  # bytes since the start
+        self._sent = 0  # bytes sent since the start
         self._returned = 0  # bytes of credit returned since the start
         self._samples: deque[tuple[float, int]] = deque(maxlen=SAMPLES)  # (time, total bytes sent at that time)
         self._grants: deque[int] = deque(maxlen=GRANTS)  # bytes
         self._round_trip = 0.0  # seconds: the minimum round-trip time; 0 if unknown
         self._measured = 0.0  # when the minimum was measured
-        self._since = clock()  # the time of the latest credit, idle state or doubling
+        self._since = clock()  # when credit last arrived, the window was last idle, or it last doubled
         self._double_after = 0.0  # seconds from `_since` to the next doubling; 0 if not doubled since the latest credit
         self._rate = 0.0  # bytes per second, smoothed; 0 if unknown
 
     @property
     def size(self) -> int:
-        """Bytes in flight: sent, but not yet returned as credit."""
+        """Bytes in flight: those sent but not yet returned as credit."""
         return self._sent - self._returned
 
     def room(self, credit: int, sent: int, returned: int, extra: int = 0) -> int:
         """Return the number of bytes that can be sent now.
 
         Args:
-            credit: Bytes allowed by the reader's credit.
+            credit: Number of bytes that the reader's credit allows.
             sent: Bytes sent since the start.
             returned: Bytes of credit returned since the start.
-            extra: Bytes allowed in flight beyond the limit.
+            extra: Number of bytes allowed in flight beyond the limit.
         """
         now = self._clock()
         self._most = max(self._most, credit + sent - returned)
@@ -88,5 +89,5 @@ class CongestionWindow:
         self.limit = max(floor, int(min(GAIN * self._rate * self._round_trip, FLOOR + QUEUE * self._rate)))
 
     def _expected(self) -> float:
-        """Return the number of seconds without credit until a grant is overdue."""
+        """Return how many seconds without credit make a grant overdue."""
         return max(PROBE, 2 * self.size / self._rate if self._rate else 1.5 * self.size / SLOWEST)

@@ -1,8 +1,8 @@
 """Finds echoed input in a terminal's output, so that searches can exclude it (docs/wire.md section 9).
 
 The echo mode is read from the kernel when the user types. With ECHO set, the kernel echoes the input, and the tracker
-looks for it anywhere in the subsequent output. In raw mode, the program may echo the input, and only the first text
-after it can be an echo. A shell redisplays type-ahead after its next prompt (OSC 133;B).
+looks for it anywhere in the output that follows. In raw mode, the program itself may echo the input, and only the first
+text after it can be an echo. A shell redisplays type-ahead after its next prompt (OSC 133;B).
 """
 
 import re
@@ -12,10 +12,10 @@ from typing import Final
 
 from hawse_runtime.posix.line_discipline import InputMode
 
-RUN_LIMIT: Final = 4096  # bytes of a typed line to compare; the rest of a longer line does not count as an echo
-RUNS_LIMIT: Final = 64  # maximum number of typed lines to look for, and of lines that wait for the next prompt
-SEARCH_LIMIT: Final = 64 << 10  # bytes of other text until the tracker stops looking for the kernel's echo
-PARTS_LIMIT: Final = 4096  # number of echoes whose offsets are remembered
+RUN_LIMIT: Final = 4096  # number of bytes compared per typed line; anything beyond them does not count as an echo
+RUNS_LIMIT: Final = 64  # maximum number of typed lines to look for, and of lines waiting for the next prompt
+SEARCH_LIMIT: Final = 64 << 10  # bytes of other text after which the tracker stops looking for the kernel's echo
+PARTS_LIMIT: Final = 4096  # maximum number of echoes whose offsets are remembered
 CARRY_LIMIT: Final = 4096  # maximum bytes of an incomplete escape sequence
 
 _ESCAPE = (
@@ -36,14 +36,14 @@ _CONTROL = re.compile(rb"[\x00-\x1f\x7f]+")
 
 
 class TypedRun:
-    """A piece of typed text, and how much of it has been echoed."""
+    """A piece of typed text, along with how much of it has been echoed."""
 
     def __init__(self, text: bytes, *, anywhere: bool) -> None:
-        """Create a run. If `anywhere` is set, other text can precede the echo in the output."""
+        """Create a run. If `anywhere` is set, other text may come before the echo in the output."""
         self.text = text[:RUN_LIMIT]
         self.anywhere = anywhere
         self.printed = 0  # bytes echoed so far
-        self.row = 0  # bytes echoed before the last row of the screen
+        self.row = 0  # bytes echoed before the screen's last row
         self.start: int | None = None  # the offset of the first echoed byte
         self.ended = anywhere  # whether the typed line is complete
 
@@ -58,18 +58,18 @@ class EchoTracker:
     def __init__(self) -> None:
         self._runs: deque[TypedRun] = deque(maxlen=RUNS_LIMIT)
         self._ahead: deque[bytes] = deque(maxlen=RUNS_LIMIT)  # lines that the shell may redisplay after its prompt
-        self._passed = 0  # bytes of other text since the latest input
+        self._passed = 0  # bytes of other text printed since the latest input
         self._carry = b""
         self._starts: list[int] = []  # the start offset of each echo, ascending; `_ends` holds the end offsets
         self._ends: list[int] = []
 
     @property
     def expecting(self) -> bool:
-        """Whether the next output can contain an echo. If false, `feed` has no effect."""
+        """Whether the next output may contain an echo. If not, `feed` has no effect."""
         return bool(self._runs)
 
     def typed(self, data: bytes, mode: InputMode) -> None:
-        """Record input. Call `feed` with all earlier output first."""
+        """Record input. All earlier output must have been passed to `feed`."""
         if mode == "raw":
             self._typed_raw(data)
             return
@@ -81,7 +81,7 @@ class EchoTracker:
             self._ahead.extend(line for line in _LINE_END.split(data) if line and not _CONTROL.search(line))
 
     def prompted(self) -> None:
-        """Record that the shell has printed its prompt. The shell now redisplays the lines typed ahead."""
+        """Record that the shell has printed its prompt. It now redisplays the lines typed ahead."""
         self._forget()
         if self._ahead:
             self._runs.append(TypedRun(b"", anywhere=False))
@@ -90,7 +90,7 @@ class EchoTracker:
         """Process the next output, which starts at `offset`."""
         if not self._runs:
             return
-        if not self._carry and _CONTROL.search(data) is None:  # the common case, the echo of a key: text only
+        if not self._carry and _CONTROL.search(data) is None:  # the common case, a key's echo: text only
             if data:
                 self._take(offset, data)
             return
@@ -157,7 +157,7 @@ class EchoTracker:
             self._forget()
 
     def _compare(self, run: TypedRun, offset: int, text: bytes, at: int) -> int:
-        """Consume the part of `text` that matches at index `at`, and return the index after it."""
+        """Consume the part of `text` that matches at index `at`, and return the index just after it."""
         size = _common(run.text[run.printed : run.printed + len(text) - at], text[at:])
         if size:
             if run.start is None:
@@ -176,13 +176,13 @@ class EchoTracker:
             run.printed, run.start = 0, None  # not an echo: other text started with the same bytes
         elif run.start is not None and not run.complete and text[at:] == b" ":
             run.row = run.printed
-            return len(text)  # programs move to the next row by printing a space and a CR
+            return len(text)  # programs print a space and a CR to move to the next row
         else:
             self._forget()
         return at
 
     def _choose(self, run: TypedRun, text: bytes) -> None:
-        """Choose the first line typed ahead that `text` can be the start of. Other programs have read earlier lines."""
+        """Choose the first line typed ahead that may start with `text`. Earlier lines were read by other programs."""
         while self._ahead:
             line = self._ahead.popleft()
             if line[0] == text[0]:
@@ -212,7 +212,7 @@ def _common(one: bytes, other: bytes) -> int:
 
 
 def _find(text: bytes, run: bytes, at: int) -> int:
-    """Return the index of `run` in `text`, or of a prefix of `run` that ends `text`; otherwise the length of `text`."""
+    """Return the index of `run` in `text`, or of a prefix of it at the end of `text`, or else the length of `text`."""
     found = text.find(run, at)
     if found >= 0:
         return found

@@ -1,7 +1,7 @@
-"""Sends the same output to several viewers on one connection in a single frame.
+"""Sends the same output to several viewers on a connection in a single frame.
 
-Viewers at the same offset that wait for output share a frame, which is built and copied once. To stay aligned, viewers
-stop at multiples of STEP, and the viewer furthest behind is served first. A single viewer does not use this module.
+Viewers waiting for output at the same offset share a frame, which is built and copied once. To stay aligned, viewers
+stop at multiples of STEP, and the viewer furthest behind is served first. This module is not used for a single viewer.
 """
 
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from hawse.wire.frames import SHARED_MAX
 from hawse_runtime.terminal.congestion_window import FLOOR, STEP
 
-CATCH_UP: Final = 256 << 10  # bytes: a viewer that is further behind is not waited for; it is served separately
+CATCH_UP: Final = 256 << 10  # bytes: viewers further behind than this are not waited for, but served separately
 
 
 class FanoutViewer(Protocol):
-    """The attributes of a viewer that sharing requires."""
+    """The attributes a viewer needs for sharing."""
 
     @property
     def cursor(self) -> int | None: ...
@@ -26,7 +26,7 @@ class FanoutViewer(Protocol):
 
     @property
     def probed(self) -> bool:
-        """Whether the viewer has waited so long for credit that any number of bytes can be sent."""
+        """Whether the viewer has waited for credit so long that any number of bytes may be sent."""
         ...
 
     def room(self) -> int:
@@ -49,13 +49,13 @@ class Share(NamedTuple, Generic[V]):
 
 
 def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, ...]) -> Share[V]:
-    """Decide how many of the `size` bytes at the cursor of `viewer` to send, and which other viewers to include.
+    """Decide how many of the `size` bytes at the cursor of `viewer` to send, and which other viewers also get them.
 
     Args:
         viewer: The viewer being served.
         viewers: All viewers of the terminal.
-        size: The number of available bytes that fit into the window of `viewer`.
-        stops: Offsets where every viewer stops: the end of the output and the next size change.
+        size: The number of available bytes that fit into the window of `viewer`, at most.
+        stops: Offsets at which every viewer stops: the end of the output and the next size change.
     """
     assert viewer.cursor is not None
     rooms = _peers(viewer, viewers, min(size, STEP))
@@ -87,7 +87,7 @@ def furthest_behind(viewer: V, viewers: Iterable[V], start: int) -> V | None:
 
 
 def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
-    """Return the other viewers at the same offset that can receive `least` bytes or more, and the limit of each."""
+    """Return the other viewers at the same offset that can receive at least `least` bytes, each with its limit."""
     found: dict[V, int] = {}
     for other in viewers:
         if other.cursor == viewer.cursor and other is not viewer and other.can_share(viewer):
@@ -100,10 +100,10 @@ def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:
 
 
 def _aligned(cursor: int, size: int, in_flight: int) -> int:
-    """Shorten `size` so that the data ends at a multiple of STEP.
+    """Reduce `size` so that the data ends at a multiple of STEP.
 
-    Returns 0 if the data does not reach such an offset while a whole step of credit is in flight: the reader grants
-    credit when it has received that step. If the reader waits for more data, it is probed after PROBE seconds.
+    Returns 0 if the data doesn't reach such an offset and a whole step of credit is in flight: the reader grants
+    credit once it has received that step. If the reader is waiting for more data, it is probed after PROBE seconds.
     """
     aligned = size - (cursor + size) % STEP
     if aligned > 0:

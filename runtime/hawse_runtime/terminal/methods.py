@@ -51,13 +51,13 @@ RUNNING_LIMIT = 1024
 DEFAULT_COLS, DEFAULT_ROWS = 80, 24
 DEFAULT_GRACE = 2.0  # seconds from SIGHUP to SIGKILL
 CLOSE_GRACE = 0.5  # seconds from SIGHUP to SIGKILL when the runtime shuts down
-VIEWERS_SHOWN = 200  # viewers listed in one result; pages display only a few of up to 1,024
-EXITED_KEPT = 64  # exited terminals that remain readable
-ENDS_KEPT = 1024  # removed terminals whose end `terminal.wait` can still report
+VIEWERS_SHOWN = 200  # maximum number of viewers listed in a result; pages show only a few of up to 1,024
+EXITED_KEPT = 64  # number of exited terminals that remain readable
+ENDS_KEPT = 1024  # number of removed terminals whose end `terminal.wait` can still report
 
 
 class TerminalMethods:
-    """The terminals by id. Each id has at most one instance, which is running or has exited."""
+    """The terminals, keyed by id. Each id has at most one instance, which is running or has exited."""
 
     def __init__(
         self,
@@ -72,13 +72,12 @@ class TerminalMethods:
         """Create the methods, without any terminals.
 
         Args:
-            environment: The environment variables and directories that programs start with.
-            journals: Creates the journals that hold output.
+            environment: Environment variables and directories for new programs.
+            journals: Creates the journals that store output.
             trees: Ends process trees.
-            screens: The service that emulates the terminals' screens.
-            looks: The threads that look whether programs wait for input.
-            of_each: The maximum number of running terminals per caller, for callers without full rights; None for no
-                limit.
+            screens: Emulates the terminals' screens.
+            looks: The thread pool for checking whether programs are waiting for input.
+            of_each: The maximum number of running terminals per caller without full rights; None means no limit.
         """
         self._of_each = of_each
         self._environment = environment
@@ -92,7 +91,7 @@ class TerminalMethods:
         self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # by instance: the terminal's id and its end
         self.snapshots = SnapshotCache()
         self.stats = TerminalStats()
-        # Set by `RecordingMethods`. Returns a function that starts recording a new terminal. May raise.
+        # Set by `RecordingMethods`. Returns a function that starts a recording of a new terminal. May raise.
         self.recording: Callable[[RecordOptions], Callable[[Terminal], None]] | None = None
 
     def __len__(self) -> int:
@@ -103,7 +102,7 @@ class TerminalMethods:
 
     @property
     def output(self) -> int:
-        """The total number of bytes printed in all terminals, including removed ones."""
+        """The total number of bytes printed, over all terminals, including removed ones."""
         return self.stats.output + sum(terminal.journal.end for terminal in self)
 
     def get(self, terminal_id: str, instance: str | None = None) -> Terminal:
@@ -152,13 +151,13 @@ class TerminalMethods:
             raise HawseError("limit_exceeded", text)
 
     def _recording(self, policy: RecordOptions | bool | None) -> Callable[[Terminal], None] | None:
-        """Return the hook that records a new terminal. Raises before the terminal starts, so none runs unrecorded."""
+        """Return the hook that records a new terminal. Raises before the terminal starts: none may run unrecorded."""
         if not policy or self.recording is None:
             return None
         return self.recording(policy if isinstance(policy, RecordOptions) else RecordOptions())
 
     async def close(self) -> None:
-        """End all terminals, including their programs."""
+        """End all terminals along with their programs."""
         await self.registry.close(lambda terminal: self._end(terminal, CLOSE_GRACE))
 
     @serves(TerminalAttach)
@@ -166,7 +165,7 @@ class TerminalMethods:
         terminal = self.get(params.id, params.instance)
         if params.since is not None and params.since > terminal.journal.end:
             raise beyond_end(params.since, terminal)
-        # A caller who can only view must not be able to slow down the program.
+        # A caller with view-only access must not be able to slow down the program.
         watches_only = not allows(call.principal.rights, WRITE, terminal.id)
         options = ViewerOptions(
             since=params.since,
@@ -238,12 +237,12 @@ class TerminalMethods:
         return self.get(params.id).participants.set_lease(params)
 
     def end_of(self, terminal_id: str, instance: str | None) -> TerminalWaitResult | None:
-        """Return how a removed terminal ended, or None if its end is no longer kept."""
+        """Return how a removed terminal ended, or None if that is no longer known."""
         terminal, end = self._ends.get(instance or "", ("", None))
         return end if terminal == terminal_id else None
 
     def _dropped(self, terminal: Terminal) -> None:
-        """Release the resources of a removed terminal."""
+        """Release a removed terminal's resources."""
         offset = terminal.journal.end
         if terminal.exit is not None:
             end = TerminalWaitResult(start=offset, event="exit", offset=offset, exit=terminal.exit)
@@ -254,7 +253,7 @@ class TerminalMethods:
         terminal.retire()
 
     async def _end(self, terminal: Terminal, grace: float) -> None:
-        """End the process tree. Needed even after the program has exited, because other processes may remain."""
+        """End the process tree. Needed even if the program has exited, because other processes may still be running."""
         await self._trees.end(
             terminal.pid, signals.SIGHUP, grace, lambda: terminal.exit is not None, mark=terminal.tree_mark
         )
@@ -265,7 +264,7 @@ def _created(terminal: Terminal, *, created: bool) -> TerminalCreateResult:
 
 
 def beyond_end(since: int, terminal: Terminal) -> HawseError:
-    """Return the error for an offset beyond the output."""
+    """Return the error for an offset past the end of the output."""
     end = terminal.journal.end
     return HawseError(
         "invalid_params", f"since ({since}) is beyond the end of the output ({end})", details={"offset": end}

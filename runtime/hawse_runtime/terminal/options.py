@@ -1,4 +1,4 @@
-"""The options of a new terminal and of a viewer that attaches to it."""
+"""Options for new terminals and for viewers attaching to them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,7 @@ from hawse_runtime.people.size_policy import Size
 
 
 class TerminalOptions(msgspec.Struct, frozen=True):
-    """The start options of a terminal."""
+    """Options for starting a terminal."""
 
     argv: Sequence[str]
     cwd: str
@@ -17,17 +17,17 @@ class TerminalOptions(msgspec.Struct, frozen=True):
     cols: int = 80
     rows: int = 24
     shown_argv: Sequence[str] | None = None  # the argv shown by `describe`; None shows `argv`
-    creator: str = ""  # the id of the principal that created it
+    creator: str = ""  # id of the principal that created it
     integrated: bool = False  # whether its shell marks commands in the output (OSC 133)
 
 
 class ViewerOptions(msgspec.Struct, frozen=True):
-    """The options of a viewer that attaches."""
+    """Options for an attaching viewer."""
 
     since: int | None = None  # the output offset to start from; None starts with all output or a snapshot
     input_id: str | None = None  # identifies the viewer's input stream across reconnects; None disables input
-    lossless: bool = False  # whether the program waits for the viewer, so that it receives all output
-    emulator: bool = False  # whether the viewer can answer queries of programs
+    lossless: bool = False  # whether the program is made to wait for the viewer, so that no output is lost
+    emulator: bool = False  # whether the viewer can answer programs' queries
     read_only: bool = False
     profile: ViewerProfile = msgspec.field(default_factory=ViewerProfile)
     fit: Size | None = None  # the terminal size that fits the viewer's window

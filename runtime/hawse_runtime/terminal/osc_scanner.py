@@ -1,12 +1,12 @@
 """Finds operating system commands (OSC, ECMA-48 8.3.89) in output that arrives in chunks of any size.
 
-A chunk without a command costs one search for ESC ].
+If a chunk contains no command, the only cost is one search for ESC ].
 """
 
 import re
 from typing import NamedTuple
 
-LIMIT = 8 << 10  # bytes of a payload; commands with a longer payload (images, clipboard contents) are ignored
+LIMIT = 8 << 10  # maximum bytes in a payload; commands with a longer one (images, clipboard contents) are ignored
 
 _INTRODUCER = b"\x1b]"
 # BEL and ST (ESC \) terminate a command. CAN, SUB and any other ESC cancel it (DEC STD 070).
@@ -14,7 +14,7 @@ _END = re.compile(rb"[\x07\x18\x1a\x1b]")
 
 
 class Osc(NamedTuple):
-    """One command. `start` is the absolute offset of its ESC, `end` the offset after its terminator."""
+    """A command. `start` is the absolute offset of its ESC, `end` the offset just after its terminator."""
 
     start: int
     end: int
@@ -22,12 +22,12 @@ class Osc(NamedTuple):
 
 
 class OscScanner:
-    """An incremental scanner: pass all output to `feed`. `offset` is the offset of the next byte."""
+    """An incremental scanner. Pass it all output with `feed`. `offset` is the offset of the next byte."""
 
     def __init__(self, offset: int = 0) -> None:
         self.offset = offset
         self._carry = b""  # the unfinished command: the introducer and up to LIMIT bytes
-        self._overlong = False  # whether the scanner is inside a command that is too long to keep
+        self._overlong = False  # whether the scanner is inside a command too long to keep
 
     @property
     def held(self) -> int:
@@ -58,7 +58,7 @@ class OscScanner:
         return found
 
     def _skip(self, data: bytes) -> int:
-        """Return the index where the next command starts after an overlong one, or -1 if that one has not ended."""
+        """Return the index at which the next command starts after an overlong one, or -1 if that hasn't ended yet."""
         end = _END.search(data)
         if end is None:
             return -1
@@ -67,12 +67,12 @@ class OscScanner:
 
 
 def _find(data: bytes) -> int:
-    """Return the index of the first introducer. Searches for a single byte, which is 20 times as fast as for two."""
+    """Return the index of the first introducer. Searching for one byte is 20 times faster than for two."""
     return data.find(_INTRODUCER) if b"\x1b" in data and b"]" in data else -1
 
 
 def _terminated(data: bytes, stop: int) -> int | None:
-    """Return the index after a terminator at `stop`, or None if the byte at `stop` cancels the command."""
+    """Return the index just after a terminator at `stop`, or None if the byte at `stop` cancels the command."""
     if data[stop] == 0x07:
         return stop + 1
     return stop + 2 if data[stop : stop + 2] == b"\x1b\\" else None

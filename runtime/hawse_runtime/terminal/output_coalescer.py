@@ -1,7 +1,7 @@
 """Coalesces output notifications: immediately below 1 KiB, otherwise at most one every 2 ms.
 
-A flood of output arrives in chunks of 2 to 4 KB. Along the whole path to the browser, a notification costs as much as
-64 KB of output. Small echoes are not delayed, nor is output that fills a portion of the journal (`Journal.portion`).
+A flood of output arrives in chunks of 2 to 4 KB. Over the whole path to the browser, one notification costs as much as
+64 KB of output. Neither small echoes nor output that fills a portion of the journal (`Journal.portion`) are delayed.
 """
 
 import asyncio
@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from hawse_runtime.journal.journal import Journal
 
-TRICKLE = 1 << 10  # bytes: smaller amounts are notified immediately
-INTERVAL = 0.002  # minimum seconds between notifications of larger amounts
+TRICKLE = 1 << 10  # bytes: notifications about smaller amounts are sent immediately
+INTERVAL = 0.002  # minimum number of seconds between notifications about larger amounts
 
 
 class OutputCoalescer:

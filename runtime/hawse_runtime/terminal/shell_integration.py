@@ -1,6 +1,6 @@
-"""Shell integration: makes bash and zsh report their commands without changing the user's files.
+"""Shell integration: gets bash and zsh to report their commands without changing the user's files.
 
-The scripts are files of this package, which is read-only inside a sandbox (docs/decisions/0010).
+The scripts are part of this package, which is read-only inside a sandbox (docs/decisions/0010).
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ class ShellLaunch(NamedTuple):
 
 
 def integrate(argv: Sequence[str], env: Mapping[str, str]) -> ShellLaunch:
-    """Add shell integration to an interactive bash or zsh, which has no arguments. Other commands stay unchanged."""
+    """Add shell integration to an interactive bash or zsh (one without arguments). Leaves other commands unchanged."""
     shell = PurePath(argv[0]).name if len(argv) == 1 else ""
     if shell == "bash":
         return ShellLaunch([argv[0], "--rcfile", str(SCRIPTS / "hawse.bash")], dict(env), True)

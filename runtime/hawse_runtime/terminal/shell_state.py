@@ -17,15 +17,15 @@ from hawse_runtime.terminal.osc_scanner import OscScanner
 TITLE_LIMIT = 1024  # characters
 PATH_LIMIT = 4096  # bytes; PATH_MAX of Linux
 
-_BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # delimiters of a bracketed paste, where a line end does not submit a line
-_SUBMITS = re.compile(rb"[\r\n\x03]")  # the shell prints its next prompt after a submitted line or Ctrl-C
+_BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # delimiters of a bracketed paste, in which line ends do not submit a line
+_SUBMITS = re.compile(rb"[\r\n\x03]")  # after a submitted line or Ctrl-C, the shell prints its next prompt
 
 
 class ShellStateTracker:
-    """The state reported in one terminal. `title` and `cwd` are None until a program reports them."""
+    """The state reported in a terminal. `title` and `cwd` are None until a program reports them."""
 
     def __init__(self, journal: Journal, *, integrated: bool = False) -> None:
-        """Create a tracker. `integrated` states that the shell has shell integration and will report its commands."""
+        """Create a tracker. `integrated` tells whether the shell has shell integration and will report its commands."""
         self.title: str | None = None
         self.cwd: str | None = None
         self.commands = CommandHistory(partial(_copy, journal))
@@ -33,21 +33,21 @@ class ShellStateTracker:
         self._journal = journal
         self._integrated = integrated
         self._scanner = OscScanner()
-        self._pasting = False  # whether the input read so far ends inside a paste
-        self._held = b""  # the last bytes of the input, if a delimiter may start there
-        self._submitted = 0  # the end of the output when a line or Ctrl-C was last typed
+        self._pasting = False  # whether the input so far ends inside a paste
+        self._held = b""  # the last bytes of input, if they may be the start of a delimiter
+        self._submitted = 0  # where the output ended when a line or Ctrl-C was last typed
         self._host = socket.gethostname().encode()
 
     @property
     def reports_commands(self) -> bool:
-        """Whether the shell reports its commands: it was started with integration or has reported one."""
+        """Whether the shell reports its commands: it was started with integration, or has already reported one."""
         return self._integrated or self.commands.marked
 
     @property
     def at_prompt(self) -> bool:
         """Whether the shell is waiting for a line: it has printed a prompt since the last line or Ctrl-C was typed.
 
-        False between the moment when the shell reads a line and the moment when it reports the command.
+        False from the moment the shell reads a line until it reports the command.
         """
         if self.commands.running is not None:
             return False
@@ -56,7 +56,7 @@ class ShellStateTracker:
         return self.commands.prompt >= self._submitted
 
     def note_input(self, data: bytes | memoryview, mode: InputMode) -> None:
-        """Record input and the terminal's echo mode, before the input is written to the program."""
+        """Record input and the terminal's echo mode. Call it before the input is written to the program."""
         self.catch_up()
         text = bytes(data)
         self.echo.typed(text, mode)
@@ -65,7 +65,7 @@ class ShellStateTracker:
                 self._submitted = self._journal.end
 
     def _typed(self, data: bytes) -> list[bytes]:
-        """Return the parts of the next input that are outside pastes. A paste can be split over several writes."""
+        """Return the parts of the next input that are not pasted. A paste may be split across several writes."""
         if not self._held and b"\x1b" not in data:  # the common case: no delimiter
             return [] if self._pasting else [data]
         data = self._held + data
@@ -85,12 +85,12 @@ class ShellStateTracker:
     def catch_up(self) -> None:
         """Process the output that has arrived since the last call."""
         journal, scanner = self._journal, self._scanner
-        if scanner.offset < journal.start:  # cannot happen while a journal holds more than one burst
+        if scanner.offset < journal.start:  # can't happen as long as a journal holds more than one burst
             scanner = self._scanner = OscScanner(journal.start)
         while scanner.offset < journal.end:
             offset = scanner.offset
             data = bytes(journal.read(offset, journal.end - offset))
-            taken = 0  # number of bytes of `data` compared with the input so far
+            taken = 0  # number of bytes of `data` already compared with the input
             for start, end, payload in scanner.feed(data):
                 self._take(payload, start, end)
                 if payload.startswith(b"133;B"):
@@ -100,7 +100,7 @@ class ShellStateTracker:
             self.echo.feed(offset + taken, data[taken:])
 
     def echoes(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return the echoes of input between two output offsets."""
+        """Return the input echoes between two output offsets."""
         self.catch_up()
         return self.echo.parts(start, end)
 
@@ -126,7 +126,7 @@ class ShellStateTracker:
 
 
 def _unfinished(data: bytes) -> bytes:
-    """Return the end of `data` that may be the start of a delimiter."""
+    """Return the last bytes of `data` that may be the start of a delimiter."""
     lengths = range(len(_BEGINS) - 1, 0, -1)
     return next((data[-n:] for n in lengths if data.endswith((_BEGINS[:n], _ENDS[:n]))), b"")
 

@@ -1,6 +1,6 @@
-"""Counters over all terminals of a runtime, reported by `runtime.metrics`. They only increase.
+"""Counters over all of a runtime's terminals, reported by `runtime.metrics`. They only ever increase.
 
-Counting costs one addition per key or burst of output, and nothing per byte.
+Counting costs one addition for each key or burst of output, and nothing for each byte.
 """
 
 from bisect import bisect_left
@@ -8,15 +8,15 @@ from typing import Final
 
 from hawse.api.runtime import ECHO_BOUNDS, EchoHistogram
 
-SILENT: Final = 1.0  # seconds without output until a key counts as not echoed, such as a key of a password
+SILENT: Final = 1.0  # seconds without output after which a key counts as not echoed, as in a password
 
 
 class TerminalStats:
     """The counters. All terminals share one instance."""
 
     def __init__(self) -> None:
-        self.reseeds = 0  # snapshots sent to viewers after they had fallen behind or sent an interrupt
-        self.output = 0  # bytes printed in terminals that have been removed
+        self.reseeds = 0  # number of snapshots sent to viewers because they fell behind or sent an interrupt
+        self.output = 0  # bytes printed in terminals that have since been removed
         self._echoes = [0] * (len(ECHO_BOUNDS) + 1)
         self._seconds = 0.0
 

@@ -36,15 +36,15 @@ from hawse_runtime.terminal.viewer import Viewer
 from hawse_runtime.terminal.viewer_group import ViewerGroup
 from hawse_runtime.terminal.waiting import WaitingTracker
 
-REPLAY_LIMIT = 256 << 10  # bytes of output replayed to a new viewer; above this, a snapshot is cheaper
-UNCHECKED = 4 << 10  # bytes of output between checks of the viewers' lag; 1/64 of a small journal
-LAST_OUTPUT = 1 << 20  # bytes to read after the program has ended; the kernel buffers less
+REPLAY_LIMIT = 256 << 10  # maximum number of output bytes replayed to a new viewer; beyond that, a snapshot is cheaper
+UNCHECKED = 4 << 10  # bytes of output between checks of how far viewers lag; 1/64 of a small journal
+LAST_OUTPUT = 1 << 20  # bytes to read after the program has exited; the kernel buffers less
 
 InputListener = Callable[[bytes | memoryview], None]
 
 
 class Subscriber(JournalReader, Protocol):
-    """An object that reads the output of a terminal with its own cursor: a viewer, a recorder, or a wait."""
+    """An object that reads a terminal's output with its own cursor: a viewer, a recorder, or a wait."""
 
     @property
     def follows(self) -> bool:
@@ -52,7 +52,7 @@ class Subscriber(JournalReader, Protocol):
         ...
 
     def wake(self) -> None:
-        """Handle new output, a size change, or the end of the program."""
+        """Handle new output, a size change, or the program's exit."""
         ...
 
 
@@ -78,13 +78,13 @@ class Terminal:
 
         Args:
             terminal_id: The id of the terminal.
-            options: The program, its environment and the terminal size.
-            journal: The journal for the output; owned by the terminal from now on.
-            snapshots: The snapshot cache of all terminals.
-            screens: The service that emulates the terminal's screen.
-            looks: The threads that look whether the program waits for input.
+            options: The program, its environment, and the terminal size.
+            journal: The journal for the output. The terminal takes ownership of it.
+            snapshots: The snapshot cache for all terminals.
+            screens: Emulates the terminal's screen.
+            looks: The thread pool for checking whether the program is waiting for input.
             on_exit: Called once the program has exited and its output is complete.
-            stats: The counters of all terminals.
+            stats: The counters shared by all terminals.
         """
         self.id = terminal_id
         self.instance = secrets.token_hex(8)
@@ -103,8 +103,8 @@ class Terminal:
         self.sending = asyncio.Lock()
         self._subscribers: dict[Subscriber, InputListener | None] = {}
         self._on_exit = on_exit
-        self._typed: float | None = None  # when the latest input arrived, if no output has followed it
-        self._checked = 0  # the end of the output when the lags were last checked
+        self._typed: float | None = None  # when the latest input arrived, if no output has followed yet
+        self._checked = 0  # where the output ended when the lags were last checked
         self._retired = False
         self.sizes = SizeHistory(options.cols, options.rows)
         env = {**options.env, PROCESS_MARK: self.instance}
@@ -146,7 +146,7 @@ class Terminal:
 
     @property
     def hung_up(self) -> bool:
-        """Whether every process has closed the PTY. The program may still be running."""
+        """Whether all processes have closed the PTY. The program may still be running."""
         return self._reader.ended
 
     @property
@@ -195,7 +195,7 @@ class Terminal:
         self._wake()
 
     def signal(self, signum: int) -> None:
-        """Send a signal to the foreground process group, as the terminal does for Ctrl-C."""
+        """Send a signal to the foreground process group, as Ctrl-C does."""
         if signum == signal.SIGINT:
             self.viewers.skip_backlog()
         group = 0 if self.hung_up else os.tcgetpgrp(self._fd)
@@ -207,7 +207,7 @@ class Terminal:
     def subscribe(
         self, subscriber: Subscriber, *, resume_id: str | None = None, on_input: InputListener | None = None
     ) -> None:
-        """Wake `subscriber` on every event, and let its cursor slow down the program.
+        """Wake `subscriber` on each event, and let its cursor slow down the program.
 
         Args:
             subscriber: The object to wake until `unsubscribe` is called.
@@ -224,22 +224,22 @@ class Terminal:
 
     @property
     def subscribers(self) -> int:
-        """The number of subscribed viewers, recorders and waits."""
+        """The number of subscribed viewers, recorders, and waits."""
         return len(self._subscribers)
 
     def moved(self) -> None:
-        """Record that the cursor of a subscriber has advanced."""
+        """Record that a subscriber's cursor has advanced."""
         self.backpressure.advanced()
 
     def snapshot(self, done: Callable[[CachedSnapshot], None], scrollback: int = ALL) -> OutputPlace:
-        """Request a snapshot of the screen and up to `scrollback` rows above it. Return the snapshot's output position.
+        """Request a snapshot of the screen and up to `scrollback` rows above it. Return its position in the output.
 
         `done` is called once with the snapshot, possibly before this method returns.
         """
         return self._tracker.snapshot(scrollback, done)
 
     def ask_screen(self, make: Callable[[int], AnyRequest], done: Callable[[Answer | None], None]) -> OutputPlace:
-        """Send a request to the screen after it has processed all output. See `ScreenTracker.request`."""
+        """Send a request to the screen once it has processed all output. See `ScreenTracker.request`."""
         return self._tracker.request(make, done)
 
     def plain_text(self) -> bytes:
@@ -247,7 +247,7 @@ class Terminal:
         return self._tracker.plain_text()
 
     def retire(self) -> None:
-        """Accept no more viewers, and release all resources when the remaining viewers have finished."""
+        """Accept no more viewers, and release all resources once the remaining viewers have finished."""
         self._retired = True
         self._release()
 
@@ -266,7 +266,7 @@ class Terminal:
         self.waiting.touched()
         self._wake()
         answerer, journal = self.viewers.answerer, self.journal
-        # While a viewer answers queries, the lags need not be checked for every key.
+        # While a viewer answers queries, there's no need to check the lags on every key.
         if answerer is None or journal.end - self._checked >= min(UNCHECKED, journal.capacity >> 6):
             self._checked = journal.end
             self._tracker.keep_near(None if answerer is None else answerer.cursor or 0)

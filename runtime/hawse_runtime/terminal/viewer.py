@@ -1,4 +1,4 @@
-"""A viewer of a terminal: a cursor on the output journal, without a queue.
+"""A terminal viewer: a cursor on the output journal, without a queue.
 
 The viewer sends `opened`; a snapshot if the journal no longer holds the requested output; the output, with each
 `resized` event at its exact offset; `live`; and finally `exit` and the result (docs/wire.md, terminal.attach).
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from hawse_runtime.terminal.terminal import Terminal
 
 INTERRUPT = b"\x03"  # Ctrl-C
-RESEED_ROWS = 500  # rows of scrollback in the snapshot after an interrupt; few, so that the prompt arrives quickly
-BACKLOG = 64 << 10  # bytes that a viewer can be behind before an interrupt skips its unsent output
+RESEED_ROWS = 500  # scrollback rows in the snapshot after an interrupt; few, so that the prompt arrives quickly
+BACKLOG = 64 << 10  # how many bytes a viewer must be behind for an interrupt to skip its unsent output
 
 
 class Viewer:
-    """Serves one `terminal.attach` call. A `Stream` that subscribes to its terminal between `attach` and `detach`."""
+    """Serves a `terminal.attach` call: a `Stream` that is subscribed to its terminal from `attach` until `detach`."""
 
     def __init__(self, terminal: "Terminal", call: ServerCall, options: ViewerOptions) -> None:
         """Add a participant to `terminal`. Raises `limit_exceeded`."""
@@ -48,17 +48,17 @@ class Viewer:
         self.participant = terminal.participants.join(
             self, options.profile, read_only=options.read_only, fit=options.fit, caller=call.principal
         )
-        whole = allows(call.principal.rights, VIEW)  # without VIEW, the caller has access to this terminal only
+        whole = allows(call.principal.rights, VIEW)  # without VIEW, the caller may access only this terminal
         self._participants_cursor = ParticipantsCursor(whole=whole)
         self.lossless = options.lossless
         self.follows = options.read_only and not options.lossless  # a read-only viewer does not slow down the program
-        self.emulator = options.emulator  # whether it can answer queries of programs
+        self.emulator = options.emulator  # whether it can answer programs' queries
         self.input_id = None if options.read_only else options.input_id
-        # The offset of the next byte to send. It is None until `opened`, except for lossless viewers, whose output is
+        # The offset of the next byte to send. None until `opened`, except for lossless viewers, whose output is
         # retained from the start.
         self.cursor: int | None = options.since if options.lossless else None
         self._terminal = terminal
-        self._journal = terminal.journal  # cached: these attributes are used for every key
+        self._journal = terminal.journal  # cached, because these attributes are used for every key
         self._viewers = terminal.viewers
         self._sizes = terminal.sizes
         self._snapshots = terminal.snapshots
@@ -69,20 +69,20 @@ class Viewer:
         self._live_at = 0
         self._live = False
         self.next_mark = 0  # the index of the next size change to send
-        self._lost = False  # whether the snapshot was dropped before it was sent completely
-        self._painting = False  # waiting for a snapshot; the cursor has moved to the snapshot's offset
+        self._lost = False  # whether the snapshot was dropped before all of it was sent
+        self._painting = False  # whether it is waiting for a snapshot; the cursor is already at the snapshot's offset
         self._snapshot: CachedSnapshot | None = None  # the requested snapshot
         self._detached = False
         self._waiting: TerminalWaiting | None = None  # according to the latest message
-        self._answers = False  # whether this viewer answers queries, according to the latest message
-        self._skip = False  # whether to skip the unsent output, after an interrupt
+        self._answers = False  # whether this viewer answers queries, as last sent to the client
+        self._skip = False  # whether to skip unsent output because of an interrupt
         self._prober: asyncio.TimerHandle | None = None
-        self.probed = False  # whether to send any number of bytes, because no credit was returned for PROBE seconds
+        self.probed = False  # whether any number of bytes may be sent, because no credit arrived for PROBE seconds
         self._congestion = CongestionWindow(asyncio.get_running_loop().time)
 
     @property
     def lag(self) -> int:
-        """The number of unsent bytes of output."""
+        """The number of output bytes not yet sent."""
         return 0 if self.cursor is None else self._journal.end - self.cursor
 
     def attach(self) -> None:
@@ -130,7 +130,7 @@ class Viewer:
             self._viewers.skip_backlog()
 
     def receive_end(self) -> None:
-        """Do nothing. A terminal's input has no end, and its line discipline handles Ctrl-D."""
+        """Do nothing. A terminal's input never ends, and its line discipline handles Ctrl-D."""
 
     def detach(self) -> None:
         if self._prober is not None:
@@ -144,7 +144,7 @@ class Viewer:
         self._call.wake()
 
     def lose_snapshot(self) -> None:
-        """Handle the cache dropping the snapshot. A new one is requested when data can be sent again."""
+        """Handle the cache dropping the snapshot. Once data can be sent, a new one is requested."""
         self._lost = True
 
     def skip_backlog(self) -> None:
@@ -175,7 +175,7 @@ class Viewer:
 
     @property
     def _start_at(self) -> StartAt:
-        """Where the output of a new viewer starts."""
+        """Where output starts for a new viewer."""
         journal = self._journal
         if self._since is not None and self._since >= journal.start:
             return "resume"
@@ -186,9 +186,9 @@ class Viewer:
     # ---- messages
 
     def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
-        """Call `step` once any required snapshot is available. End the call if the snapshot memory is full."""
+        """Call `step` once any snapshot needed is available. End the call if the snapshot memory is full."""
         if self._needs_snapshot and self._snapshot is None and not self._request_snapshot():
-            return False  # `wake` is called when the snapshot is available
+            return False  # `wake` is called once the snapshot is available
         try:
             step(connection, ch)
         except HawseError as error:
@@ -240,7 +240,7 @@ class Viewer:
         """Request a snapshot of the current screen, and move the cursor to its offset, which retains all later output.
 
         Returns:
-            Whether the snapshot is available now.
+            Whether the snapshot is already available.
         """
         self._painting = True
         rows = RESEED_ROWS if self._skip else ALL
@@ -275,7 +275,7 @@ class Viewer:
             connection.send_event(ch, *change)
             return True
         waiting = self._terminal.waiting.state
-        if waiting != self._waiting and self.cursor == self._journal.end:  # after the output that led to it
+        if waiting != self._waiting and self.cursor == self._journal.end:  # sent after the output that led to it
             self._waiting = waiting
             connection.send_event(ch, "waiting", waiting)
             return True
@@ -288,13 +288,14 @@ class Viewer:
         return False
 
     def _send_output(self, connection: Connection, size: int) -> int:
-        """Send up to `size` bytes of output to this viewer, unless another viewer is further behind and served first.
+        """Send up to `size` bytes of output to this viewer, unless another one is further behind and goes first.
 
         Returns:
-            The number of bytes that can still be sent to this viewer.
+            How many more bytes can be sent to this viewer.
         """
         assert self.cursor is not None
-        # Compute the window only once: if it grew after nothing was sent, `pull` would not be called again to use it.
+        # Compute the window only once: if it grew when nothing was sent, nothing would call `pull` to use the new
+        # space.
         room = self.room()
         if min(size, room, self._journal.end - self.cursor) <= 0:
             return room
@@ -330,7 +331,7 @@ class Viewer:
 
     @property
     def _has_peers(self) -> bool:
-        """Whether other viewers may receive the same frame."""
+        """Whether there may be other viewers to share a frame with."""
         return self._call.connection.shares and len(self._viewers) > 1
 
     # ---- FanoutViewer
@@ -355,7 +356,7 @@ class Viewer:
 
     def room(self) -> int:
         connection, ch = self._call.connection, self._call.ch
-        # A second step lets the viewer stop at a step's end before its window is exhausted.
+        # With a second step, the viewer can stop at the end of a step before its window is exhausted.
         extra = STEP if self._has_peers else 0
         return self._congestion.room(connection.window(ch), *connection.flow(ch), extra)
 

@@ -1,6 +1,6 @@
-"""The viewers attached to one terminal, and the election of the viewer that answers queries of programs.
+"""The viewers attached to a terminal, and the election of the viewer that answers programs' queries.
 
-This module knows neither channels nor the journal: a viewer is any object with the attributes of `AttachedViewer`.
+This module knows nothing of channels or the journal: any object with the attributes of `AttachedViewer` is a viewer.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from hawse_runtime.screen.screen_tracker import ScreenTracker
 
 
 class AttachedViewer(Protocol):
-    """The attributes of a viewer that the group requires."""
+    """The attributes a viewer needs to be in the group."""
 
     participant: ViewerPresence
 
@@ -34,7 +34,7 @@ class AttachedViewer(Protocol):
     def wake(self) -> None: ...
 
     def skip_backlog(self) -> None:
-        """Skip the unsent output that was printed before an interrupt."""
+        """Skip unsent output printed before an interrupt."""
         ...
 
 
@@ -42,7 +42,7 @@ V = TypeVar("V", bound=AttachedViewer)
 
 
 class ViewerGroup(Generic[V]):
-    """The attached viewers, iterable in the order of attachment.
+    """The attached viewers, in the order in which they attached.
 
     `answerer` is the viewer that answers queries. If it is None, the runtime's emulated screen answers them.
     """
@@ -66,26 +66,26 @@ class ViewerGroup(Generic[V]):
     def remove(self, viewer: V, *, link_lost: bool = False) -> None:
         """Remove `viewer` from the group and from its participant. Idempotent.
 
-        `link_lost` states that the viewer lost its connection; its participant then remains for a while.
+        `link_lost` tells whether the viewer lost its connection; if so, its participant is kept for a while.
         """
         self._viewers.pop(viewer, None)
         self._participants.leave(viewer.participant, viewer, link_lost=link_lost)
         self._elect()
 
     def writers_changed(self) -> None:
-        """Repeat the election after the writer lease has changed. Only one viewer, old or new, answers each query."""
+        """Hold a new election because the writer lease has changed. Only one viewer answers each query."""
         self._elect()
 
     def skip_backlog(self) -> None:
-        """Make all viewers skip the output printed before an interrupt."""
+        """Have all viewers skip output printed before an interrupt."""
         for viewer in self._viewers:
             viewer.skip_backlog()
 
     def _elect(self) -> None:
-        """Choose the first viewer that is allowed to write and has an emulator and an input stream.
+        """Choose the first viewer that may write and has both an emulator and an input stream.
 
-        The emulated screen answers queries printed before that viewer attached, and queries not sent to the previous
-        one.
+        The emulated screen answers queries printed before that viewer attached, and queries that were not sent to the
+        previous one.
         """
         before = self.answerer
         able = (v for v in self._viewers if v.emulator and v.input_id and self._participants.may_write(v.participant))

@@ -1,4 +1,4 @@
-"""Serves one `terminal.wait` call, until a match, a silence, a command's end, a prompt, a question or the exit.
+"""Serves a `terminal.wait` call until a match, a silence, the end of a command, a prompt, a question, or the exit.
 
 A wait has a cursor on the journal, like a lossless viewer. It slows down the program, so no output is missed.
 """
@@ -23,11 +23,11 @@ WaitEvent = Literal["pattern", "silence", "command", "prompt", "waiting", "exit"
 
 
 class TerminalCursor:
-    """The position of a wait in the output of a terminal."""
+    """A wait's position in a terminal's output."""
 
     def __init__(self, terminal: "Terminal", since: int) -> None:
         self.offset = max(since, terminal.journal.start)  # the offset of the next byte
-        self.start = self.offset  # start of the contiguous output read so far
+        self.start = self.offset  # where the contiguous output read so far starts
         self._terminal = terminal
 
     @property
@@ -35,7 +35,7 @@ class TerminalCursor:
         return self.offset == self._terminal.journal.end
 
     def lost(self) -> bool:
-        """Skip dropped bytes. After 30 s without progress, a wait no longer slows down the program."""
+        """Skip bytes that have been dropped. A wait without progress for 30 s no longer slows down the program."""
         lost = self.offset < self._terminal.journal.start
         if lost:
             self.start = self.offset = self._terminal.journal.start
@@ -70,11 +70,11 @@ class ScreenSearch(OutputSearch):
         found: Callable[[MatchSpan], object],
         searched: Callable[[], object],
     ) -> None:
-        """Create a search. It starts with the first `wake`. `OutputSearch` describes the other arguments.
+        """Create a search, which starts on the first `wake`. For the other arguments, see `OutputSearch`.
 
         Args:
             terminal: The terminal whose screen to search.
-            cursor: Moved to the end of the output before each search.
+            cursor: The cursor, which is moved to the end of the output before each search.
         """
         super().__init__(cursor, matcher, context, found=found, searched=searched)
         self._terminal = terminal
@@ -94,10 +94,10 @@ class ScreenSearch(OutputSearch):
 
 
 class TerminalWaitStream(OutputOnlyStream):
-    """Sends the `opened` event and the result. It subscribes to the terminal until `detach`."""
+    """Sends the `opened` event and the result. Stays subscribed to the terminal until `detach`."""
 
-    lossless = True  # slow down the program, so that all output is searched
-    follows = True  # do not let the program run ahead of the viewers
+    lossless = True  # slows down the program, so that all output is searched
+    follows = True  # never lets the program run ahead of the viewers
 
     def __init__(
         self,
@@ -114,19 +114,19 @@ class TerminalWaitStream(OutputOnlyStream):
         waiting: bool,
         timeout: float,
     ) -> None:
-        """Start the timers. The caller then subscribes the stream to the terminal and calls `wake`.
+        """Start the timers. The caller must then subscribe the stream to the terminal and call `wake`.
 
         Args:
             terminal: The terminal to observe.
             call: The call to answer.
-            context: The context that runs the search.
-            since: The start offset of the search.
-            matcher: The pattern to search for; None searches for nothing.
+            context: The context to run the search in.
+            since: The offset to search from.
+            matcher: The pattern to search for; None means no search.
             on_screen: Whether to search the visible screen instead of the output.
-            silence: Seconds without output that end the wait; None disables this.
+            silence: How many seconds without output end the wait; None means that silence doesn't end it.
             command: Whether the end of a command ends the wait.
             prompt: Whether a shell at its prompt ends the wait.
-            waiting: Whether a program that waits for input ends the wait.
+            waiting: Whether the wait ends when a program waits for input.
             timeout: The maximum duration in seconds.
         """
         super().__init__(call)
@@ -139,8 +139,8 @@ class TerminalWaitStream(OutputOnlyStream):
         self._waiting = waiting
         self._opened = self._closed = False
         self._loop = asyncio.get_running_loop()
-        self._output_end = terminal.journal.end  # the end of the output at the time `_output_at`
-        self._output_at = self._loop.time()  # when new output was last noticed; a silence starts there
+        self._output_end = terminal.journal.end  # where the output ended at `_output_at`
+        self._output_at = self._loop.time()  # when new output was last noticed; a silence starts then
         self._timers = [self._loop.call_later(timeout, self._finish, "timeout")]
         if silence is not None:
             self._timers.append(self._loop.call_later(silence, self._check_silence))
@@ -159,7 +159,7 @@ class TerminalWaitStream(OutputOnlyStream):
         return False
 
     def detach(self) -> None:
-        """Release all resources. Called when the wait has ended or its channel is closed."""
+        """Release all resources. Called once the wait has ended or its channel is closed."""
         self._closed = True
         for timer in self._timers:
             timer.cancel()
@@ -170,7 +170,7 @@ class TerminalWaitStream(OutputOnlyStream):
     # ---- watching
 
     def wake(self) -> None:
-        """Handle new output or the exit of the terminal."""
+        """Handle new output or the terminal's exit."""
         if self._terminal.journal.end != self._output_end:
             self._output_end = self._terminal.journal.end
             self._output_at = self._loop.time()
@@ -193,7 +193,7 @@ class TerminalWaitStream(OutputOnlyStream):
         self._finish("pattern", offset=match.end, match=OutputMatch(**match._asdict()))
 
     def _check_end(self) -> None:
-        """Check for an ended command, a prompt, a question and the program's end, up to the cursor."""
+        """Check for the end of a command, a prompt, a question, and the program's exit, up to the cursor."""
         terminal = self._terminal
         command = terminal.shell_state.commands.ended_after(self._cursor.start) if self._command else None
         if command is not None and (command.after or 0) <= self._cursor.offset:
@@ -210,7 +210,7 @@ class TerminalWaitStream(OutputOnlyStream):
         return self._cursor.at_end if self._search is None else self._search.at_end
 
     def _check_silence(self) -> None:
-        """End the wait after `silence` seconds without output, not counting time with paused or unsearched output."""
+        """End the wait after `silence` seconds without output. Time with paused or unsearched output doesn't count."""
         assert self._silence is not None
         now = self._loop.time()
         if self._terminal.backpressure.paused or not self._all_searched:
@@ -233,7 +233,7 @@ class TerminalWaitStream(OutputOnlyStream):
         exit: Exit | None = None,
         waiting: TerminalWaiting | None = None,
     ) -> None:
-        """Send the result. `offset` is the event's output offset; None means the cursor."""
+        """Send the result. `offset` is the output offset of the event; None means the cursor."""
         self._closed = True
         start = self._cursor.start
         offset = self._cursor.offset if offset is None else offset

@@ -1,7 +1,7 @@
-"""Determines whether a terminal's program waits for input, and what kind, by inspecting /proc instead of the output.
+"""Determines whether a terminal's program is waiting for input, and what kind, from /proc rather than the output.
 
-The tracker inspects the processes once output and input have paused, never while output flows. It inspects a silent
-program less and less often. At a shell's prompt, it waits for new output or input.
+The tracker inspects processes once input and output have paused, never while output is flowing. It checks a silent
+program less and less often. At a shell prompt, it waits for new output or input.
 """
 
 import asyncio
@@ -23,19 +23,19 @@ from hawse_runtime.posix.tty_readers import Reading, find_reader
 from hawse_runtime.screen.plain_snapshot import plain_lines
 from hawse_runtime.terminal.shell_state import ShellStateTracker
 
-PAUSE: Final = 0.1  # seconds without output and input before an inspection
-INTERVAL: Final = 0.25  # minimum seconds between inspections
-LONGEST: Final = 2.0  # maximum seconds between inspections of a program that stays silent
-BACKOFF: Final = 8  # the next interval is the silence so far divided by this
-FLOWING: Final = 1.0  # seconds of output until a program no longer counts as waiting
-GUESS_AFTER: Final = 1.0  # seconds of silence before a prompt is recognized by its shape
-PROMPT_BYTES: Final = 4096  # maximum bytes of a prompt in the output, including escape sequences
-PROMPT_LIMIT: Final = 256  # maximum characters of a prompt
-COMMAND_LIMIT: Final = 256  # maximum characters of a command line
+PAUSE: Final = 0.1  # seconds without input or output before an inspection
+INTERVAL: Final = 0.25  # minimum number of seconds between inspections
+LONGEST: Final = 2.0  # maximum number of seconds between inspections of a silent program
+BACKOFF: Final = 8  # the next interval is the length of the silence so far, divided by this number
+FLOWING: Final = 1.0  # seconds of output after which a program no longer counts as waiting
+GUESS_AFTER: Final = 1.0  # seconds of silence after which a prompt is recognized by its shape
+PROMPT_BYTES: Final = 4096  # maximum size of a prompt in the output, in bytes, including escape sequences
+PROMPT_LIMIT: Final = 256  # maximum length of a prompt, in characters
+COMMAND_LIMIT: Final = 256  # maximum length of a command line, in characters
 
 SHELLS: Final = frozenset(("ash", "bash", "busybox", "dash", "fish", "ksh", "ksh93", "mksh", "rbash", "sh", "zsh"))
-PLAIN_SHELLS: Final = frozenset(("ash", "busybox", "dash", "ksh", "ksh93", "sh"))  # some read lines without an editor
-# Programs that forward keys to a remote program. They cannot know whether that program is waiting.
+PLAIN_SHELLS: Final = frozenset(("ash", "busybox", "dash", "ksh", "ksh93", "sh"))  # some have no line editor
+# Programs that forward keys to a remote program, without knowing whether that program is waiting.
 RELAYS: Final = frozenset(
     ("docker", "kubectl", "mosh-client", "nsenter", "podman", "screen", "ssh", "telnet", "tmux", "tmux: client")
 )
@@ -45,7 +45,7 @@ SECRET_READERS: Final = frozenset(
 )
 
 _SUBMITS: Final = re.compile(rb"[\r\n\x03\x04]")  # Enter, Ctrl-C and Ctrl-D answer a prompt
-# Movements of the cursor to other rows, and the alternate screen: the row is part of a full-screen display.
+# Cursor movements to other rows, and the alternate screen: signs that the row is part of a full-screen display.
 _PICTURE: Final = re.compile(rb"\x1b\[[0-9;]*[ABHdf]|\x1b\[\?(?:47|1047|1049)h")
 _PROMPT_SHAPE: Final = re.compile(r"[?:>)\]]\s*$")
 
@@ -53,7 +53,7 @@ NOT_WAITING: Final = TerminalWaiting(kind="no")
 
 
 class WaitingTracker:
-    """Tracks whether one terminal waits. Call `touched` for output, `typed` for input, and `close` at the end."""
+    """Tracks whether a terminal's program waits. Call `touched` on output, `typed` on input, and `close` at the end."""
 
     def __init__(
         self,
@@ -67,15 +67,15 @@ class WaitingTracker:
         """Create a tracker. The first inspection happens after PAUSE seconds.
 
         Args:
-            fd: The master of the PTY. It must stay open until `close` is called.
+            fd: The PTY's master side. It must stay open until `close` is called.
             pid: The process id of the terminal's program.
             journal: The terminal's output.
             shell_state: The commands reported by the terminal's shell.
-            pool: The threads that inspect processes.
-            changed: Called when the state has changed or has become current again.
+            pool: The thread pool for inspecting processes.
+            changed: Called whenever the state changes or is up to date after having been stale.
         """
         self.state = NOT_WAITING
-        self.current = False  # whether neither output nor input has arrived since `state` was determined
+        self.current = False  # whether no output or input has arrived since `state` was determined
         self._fd = fd
         self._pid = pid
         self._journal = journal
@@ -86,7 +86,7 @@ class WaitingTracker:
         self._tty = name_of_pty(fd)
         self._now = self._loop.time
         self._touched_at = self._now()  # when output or input last arrived
-        self._flow_began = self._touched_at  # when output or input first arrived after the state was current
+        self._flow_began = self._touched_at  # when output or input first arrived after the state was last current
         self._looked_at = 0.0
         self._touches = 0
         self._looking = False
@@ -98,7 +98,7 @@ class WaitingTracker:
 
     @property
     def waits(self) -> bool:
-        """Whether a program is waiting for input now. A shell waiting for its next command does not count."""
+        """Whether a program is currently waiting for input. A shell waiting for its next command doesn't count."""
         return self.current and self.state.kind in ("line", "secret", "key")
 
     def touched(self) -> None:
@@ -113,13 +113,13 @@ class WaitingTracker:
             self._schedule(now + PAUSE)
 
     def typed(self, data: bytes | memoryview) -> None:
-        """Record input. A line end answers a prompt, so nothing counts as waiting until the next inspection."""
+        """Record input. The end of a line answers a prompt, so nothing counts as waiting until the next inspection."""
         self.touched()
         if self.state is not NOT_WAITING and _SUBMITS.search(data):
             self._publish(NOT_WAITING, None)
 
     def close(self) -> None:
-        """Stop tracking. Called when the program has ended."""
+        """Stop tracking. Called once the program has exited."""
         self._closed = True
         self.state, self.current = NOT_WAITING, True
         if self._timer is not None:
@@ -154,7 +154,7 @@ class WaitingTracker:
             group = os.tcgetpgrp(self._fd)
         except OSError:
             group = 0
-        if group <= 0:  # every process has closed the PTY, or the group is in an invisible PID namespace
+        if group <= 0:  # all processes have closed the PTY, or the group is in a PID namespace that is not visible here
             self._settle(Reading("unknown" if group < 0 else "no", 0, []))
             return
         tty, pid, touches = self._tty, self._pid, self._touches
@@ -181,12 +181,12 @@ class WaitingTracker:
     def _settle(self, reading: Reading) -> None:
         """Publish the result of an inspection, and schedule the next one."""
         silence = self._now() - self._touched_at
-        # Read the mode after the inspection: a program changes the mode before it reads.
+        # Read the mode after the inspection, because a program changes the mode before it reads.
         state = self._judge(reading, input_kind(self._fd), silence)
         reader = reading.pid if state.kind != "no" else None
         was_current, self.current = self.current, True
         if _same(state, self.state) and reader == self._reader:
-            state = self.state  # keeps the time and the prompt from before the user typed
+            state = self.state  # keeps the time and the prompt as they were before the user typed
         if state != self.state:
             self._publish(state, reader)
         elif not was_current:
@@ -201,7 +201,7 @@ class WaitingTracker:
     # ---- the state
 
     def _judge(self, reading: Reading, kind: InputKind, silence: float) -> TerminalWaiting:
-        """Return the state that follows from an inspection."""
+        """Return the state that an inspection implies."""
         if reading.found == "no":
             return NOT_WAITING
         name = _name(reading.argv)
@@ -228,7 +228,7 @@ class WaitingTracker:
         )
 
     def _is_idle(self, reading: Reading, name: str, kind: InputKind) -> bool:
-        """Return whether the reader is a shell that waits for its next command, not for input of its `read` builtin."""
+        """Return whether the reader is a shell waiting for its next command, not for input to its `read` builtin."""
         if name not in SHELLS or not is_interactive(reading.argv):
             return False
         if reading.pid == self._pid and self._shell_state.reports_commands:
@@ -241,10 +241,10 @@ class WaitingTracker:
 
 
 def prompt_of(output: bytes) -> str | None:
-    """Return the text of the unfinished last row. None if it is empty or part of a full-screen display.
+    """Return the text of the unfinished last row, or None if it is empty or part of a full-screen display.
 
     Args:
-        output: The last output of a terminal.
+        output: A terminal's most recent output.
     """
     row = output.rpartition(b"\n")[2]
     if _PICTURE.search(row):
@@ -253,7 +253,7 @@ def prompt_of(output: bytes) -> str | None:
 
 
 def is_interactive(argv: list[str]) -> bool:
-    """Return whether a shell with these arguments reads commands from the terminal: neither a script nor `-c`."""
+    """Return whether a shell with these arguments reads commands from the terminal, not from a script or `-c`."""
     words = iter(argv[1:])
     for word in words:
         if word in ("--rcfile", "--init-file", "-o", "+o", "-O", "+O"):
@@ -268,7 +268,7 @@ def _name(argv: list[str]) -> str:
 
 
 def _same(state: TerminalWaiting, earlier: TerminalWaiting) -> bool:
-    """Return whether `state` is the same question. Echoed input may have extended its prompt."""
+    """Return whether both states are the same question. Echoed input may have extended its prompt."""
     kinds = (state.kind, state.idle_shell, state.guess, state.command)
     if kinds != (earlier.kind, earlier.idle_shell, earlier.guess, earlier.command):
         return False

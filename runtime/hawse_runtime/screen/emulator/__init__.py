@@ -1,1 +1,1 @@
-"""The screen process: the emulator and its snapshots. Other packages do not import from this one."""
+"""The screen process: the emulator and its snapshots. Other packages must not import from this one."""

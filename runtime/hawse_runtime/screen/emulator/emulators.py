@@ -1,4 +1,4 @@
-"""The screens of a screen process. Handles the runtime's requests without doing I/O."""
+"""A screen process's screens. Handles the runtime's requests without doing any I/O."""
 
 from collections.abc import Callable
 from typing import cast
@@ -26,7 +26,7 @@ from hawse_runtime.screen.requests import (
 
 
 class Emulators:
-    """The open screens, by screen number."""
+    """The open screens, keyed by number."""
 
     def __init__(self) -> None:
         self._screens: dict[int, _Answering] = {}
@@ -66,7 +66,7 @@ class Emulators:
 
 
 class _Answering:
-    """A screen and its pending answers to queries."""
+    """A screen, along with its pending answers to queries."""
 
     def __init__(self, cols: int, rows: int) -> None:
         self._replies: list[bytes] = []

@@ -1,6 +1,6 @@
-"""Reads the cursors of both screens from libghostty's encoding of a terminal (`src/terminal/snapshot/screen.zig`).
+"""Reads both screens' cursors from libghostty's encoding of a terminal (`src/terminal/snapshot/screen.zig`).
 
-libghostty's C interface exposes neither the cursor of the hidden screen nor whether a cursor was saved.
+libghostty's C interface exposes neither the hidden screen's cursor nor whether a cursor was saved.
 """
 
 import struct
@@ -9,14 +9,14 @@ from typing import NamedTuple
 PRIMARY, ALTERNATE = 0, 1
 _ENVELOPE = 10  # bytes before the first record
 _RECORD = struct.Struct("<HII")  # tag, payload length, checksum
-_SCREEN = 2  # the tag of a screen record
+_SCREEN = 2  # tag of a screen record
 _HEADER = struct.Struct("<HHQHHBB34xB")  # key, pages, history, x, y, style, flags, whether a cursor is saved
 _SAVED = struct.Struct("<HH16xB")  # x, y, flags
-_PENDING, _SAVED_PENDING = 1, 2  # flags that mark a pending wrap
+_PENDING, _SAVED_PENDING = 1, 2  # flags for a pending wrap
 
 
 class Place(NamedTuple):
-    """The position of a cursor."""
+    """A cursor position."""
 
     x: int
     y: int
@@ -24,14 +24,14 @@ class Place(NamedTuple):
 
 
 class EncodedScreen(NamedTuple):
-    """The cursors of one screen. `saved` is None if no cursor was saved (DECSC)."""
+    """A screen's cursors. `saved` is None if no cursor was saved (DECSC)."""
 
     cursor: Place
     saved: Place | None
 
 
 def encoded_screens(data: bytes | memoryview) -> dict[int, EncodedScreen]:
-    """Return the cursors of `PRIMARY` and, if that screen has been shown, of `ALTERNATE`. Raises `struct.error`."""
+    """Return the cursors of `PRIMARY` and, if it has ever been shown, of `ALTERNATE`. Raises `struct.error`."""
     screens: dict[int, EncodedScreen] = {}
     at = _ENVELOPE
     while at < len(data):

@@ -1,8 +1,8 @@
-"""Loads pyghostty without parsing its C declarations, which would take 0.4 s of CPU time on every start.
+"""Loads pyghostty without parsing its C declarations, which would take 0.4 s of CPU time at each startup.
 
 pyghostty passes 80 KB of C declarations to cffi, which parses them on import and parses type names on first use.
-`ghostty_abi.py` contains the result for one version of pyghostty; `make generate` writes that file. Other versions are
-imported normally.
+`ghostty_abi.py`, which is written by `make generate`, contains the result for one version of pyghostty. Other versions
+are imported normally.
 """
 
 import hashlib
@@ -12,17 +12,17 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-SOURCES: Final = ("_cdef.py", "_ffi.py")  # the files of pyghostty that declare its C interface
+SOURCES: Final = ("_cdef.py", "_ffi.py")  # the files that declare pyghostty's C interface
 
 
 class DeclaredFFI:
-    """Replaces `cffi.FFI` while pyghostty is imported, and provides precompiled declarations."""
+    """Stands in for `cffi.FFI` while pyghostty is imported, providing precompiled declarations."""
 
     def __init__(self, ffi: Any) -> None:
         self._ffi = ffi
 
     def cdef(self, declarations: str) -> None:
-        """Ignore the declarations, because they are precompiled."""
+        """Ignore the declarations, which are already compiled."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ffi, name)
@@ -40,7 +40,7 @@ def digest() -> str | None:
 def install() -> bool:
     """Import pyghostty with the precompiled declarations. Return whether that was possible.
 
-    This is impossible if pyghostty is already imported, or if the declarations are for another version.
+    It isn't if pyghostty has already been imported or the declarations are for another version.
     """
     if "pyghostty" in sys.modules:
         return False

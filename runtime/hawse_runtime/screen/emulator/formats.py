@@ -1,4 +1,4 @@
-"""Formats a screen as text, ANSI or HTML with its cursor and modes, for clients without an emulator."""
+"""Formats a screen as text, ANSI or HTML, along with its cursor and modes, for clients without an emulator."""
 
 import re
 from collections.abc import Generator
@@ -10,8 +10,8 @@ from hawse.api.terminals import ScreenFormat
 from hawse_runtime.screen.emulator.ghostty import handle
 from hawse_runtime.screen.emulator.libghostty import Emulator, check, ffi, init_sized, lib
 
-CONTENT_LIMIT = 768 << 10  # bytes of JSON; a result must fit into a control message
-STEP = 32_000  # cells formatted in one step, which takes 1 to 5 ms
+CONTENT_LIMIT = 768 << 10  # maximum size of the JSON, in bytes; a result must fit into a control message
+STEP = 32_000  # number of cells formatted per step, which takes 1 to 5 ms
 
 _EMIT = {
     "text": lib.GHOSTTY_FORMATTER_FORMAT_PLAIN,
@@ -19,7 +19,7 @@ _EMIT = {
     "html": lib.GHOSTTY_FORMATTER_FORMAT_HTML,
 }
 _NEWLINE = {"text": "\n", "ansi": "\r\n", "html": "\n"}
-_AROUND = {  # the markup that libghostty puts around all rows
+_AROUND = {  # markup that libghostty puts around all rows
     "text": ("", ""),
     "ansi": ("", ""),
     "html": ('<div style="font-family: monospace; white-space: pre;">', "</div>"),
@@ -42,14 +42,14 @@ _SHAPES = {
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_UNDERLINE: "underline",
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK_HOLLOW: "block",  # the default; see hawse_runtime.screen
 }
-# Programs choose the targets of links. Unsafe targets (javascript:, data:) are removed.
+# Link targets are chosen by programs. Unsafe ones (javascript:, data:) are removed.
 _UNSAFE_LINK = re.compile(r'<a href="(?!(?i:https?|ftp|mailto|file):)[^"]*">')
 
 
 def view(emulator: Emulator, form: ScreenFormat, scrollback: int) -> Generator[None, None, dict[str, Any]]:
     """Return the screen and at most `scrollback` rows above it, in the format of `terminal.screen`.
 
-    Yields after every few milliseconds of work. The emulator must not change before the generator has finished.
+    Yields every few milliseconds. The emulator must not change until the generator has finished.
     """
     cols, rows = emulator.size
     above = min(scrollback, emulator.get("scrollback_rows", "size_t"))
@@ -69,7 +69,7 @@ def view(emulator: Emulator, form: ScreenFormat, scrollback: int) -> Generator[N
 
 
 def _content(emulator: Emulator, form: ScreenFormat, count: int) -> Generator[None, None, tuple[str, int]]:
-    """Return as many of the last `count` rows as fit into `CONTENT_LIMIT`, and how many they are."""
+    """Return as many of the last `count` rows as fit into `CONTENT_LIMIT`, and their number."""
     newline, (opening, closing) = _NEWLINE[form], _AROUND[form]
     end = emulator.get("total_rows", "size_t")
     first = end - count

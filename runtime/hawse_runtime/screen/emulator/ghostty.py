@@ -1,4 +1,4 @@
-"""The subset of libghostty's C interface that snapshots need, as declared in pyghostty's `_cdef.py`.
+"""The part of libghostty's C interface needed for snapshots, as declared in pyghostty's `_cdef.py`.
 
 The functions take handles and return plain Python values. This module knows nothing about snapshots.
 """
@@ -19,7 +19,7 @@ _grid_ref = union_fn("ghostty_terminal_grid_ref", "GhosttyResult(*)(GhosttyTermi
 
 
 def handle(emulator: pyghostty.Terminal) -> Terminal:
-    """Return the handle of an open emulator. pyghostty has no public name for it."""
+    """Return an open emulator's handle, for which pyghostty has no public name."""
     return emulator._t[0]
 
 
@@ -67,7 +67,7 @@ def feed(terminal: Terminal, data: bytes) -> None:
 
 
 def unfinished(terminal: Terminal) -> bytes | None:
-    """Return the bytes of the unfinished sequence, or None if it is too long for the terminal to keep."""
+    """Return the bytes of any unfinished sequence, or None if it is too long for the terminal to keep."""
     with _allocated() as (out, size):
         if lib.ghostty_terminal_continuation_alloc(terminal, ffi.NULL, out, size) != lib.GHOSTTY_SUCCESS:
             return None
@@ -78,7 +78,7 @@ def unfinished(terminal: Terminal) -> bytes | None:
 
 
 def at(terminal: Terminal, x: int, y: int) -> Any:
-    """Return a reference (GhosttyGridRef*) to a cell. Row 0 is the top of the screen; rows above it are negative."""
+    """Return a reference (GhosttyGridRef*) to a cell. Row 0 is the screen's top row; rows above it are negative."""
     point, ref = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef")
     point.tag, point.value.x = _SCREEN, x
     point.value.y = get(terminal, "SCROLLBACK_ROWS", "size_t") + y
@@ -87,7 +87,7 @@ def at(terminal: Terminal, x: int, y: int) -> Any:
 
 
 def row_flags(terminal: Terminal, first: int, last: int) -> list[int]:
-    """Return the packed flags of the rows `first` to `last` (see `row_mask`)."""
+    """Return the packed flags of rows `first` to `last` (see `row_mask`)."""
     point, ref, row = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef"), ffi.new("GhosttyRow*")
     point.tag, value, row_of = _SCREEN, point.value, lib.ghostty_grid_ref_row
     flags = []
@@ -114,7 +114,7 @@ def column_cells(terminal: Terminal, x: int, rows: list[int]) -> list[int]:
 
 
 def row_mask(name: str) -> int:
-    """Return the bit of a flag in the packed flags of a row."""
+    """Return a flag's bit in a row's packed flags."""
     value, key = ffi.new("bool*"), getattr(lib, f"GHOSTTY_ROW_DATA_{name}")
     for bit in range(64):
         if lib.ghostty_row_get(1 << bit, key, value) == lib.GHOSTTY_SUCCESS and value[0]:
@@ -139,7 +139,7 @@ def row_cells(ref: Any, cols: int) -> list[int]:
 
 
 def screen_cells(terminal: Terminal) -> list[list[int]]:
-    """Return the packed cells of all rows of the screen. Much faster than calling `row_cells` for each row."""
+    """Return the packed cells of all rows on the screen. Much faster than calling `row_cells` for each row."""
     state, rows = ffi.new("GhosttyRenderState*"), ffi.new("GhosttyRenderStateRowIterator*")
     check(lib.ghostty_render_state_new(ffi.NULL, state), "new render state")
     try:
@@ -172,7 +172,7 @@ def style_at(ref: Any) -> Any:
 
 
 def characters_at(ref: Any) -> str:
-    """Return the text of a cell: a character and its combining characters."""
+    """Return a cell's text: a character with its combining characters."""
     out, size = ffi.new("uint32_t[64]"), ffi.new("size_t*")
     result = lib.ghostty_grid_ref_graphemes(ref, out, 64, size)
     if result == lib.GHOSTTY_OUT_OF_SPACE:
@@ -201,7 +201,7 @@ def format_vt(
     rows: tuple[int, int] | None = None,
     at_cell: tuple[int, int] | None = None,
 ) -> bytes:
-    """Return the formatter's VT bytes for the rows (first, last), ignoring soft wraps, or for one cell (x, y)."""
+    """Return the formatter's VT bytes for rows (first, last), ignoring soft wraps, or for a single cell (x, y)."""
     options = init_sized("GhosttyFormatterTerminalOptions")
     options.emit = lib.GHOSTTY_FORMATTER_FORMAT_VT
     options.unwrap = True
@@ -224,7 +224,7 @@ def format_vt(
 
 
 def extra(terminal: Terminal, names: tuple[str, ...]) -> bytes:
-    """Return the formatter's VT bytes for parts of the terminal's state, without the cell that it adds."""
+    """Return the formatter's VT bytes for parts of the terminal's state, without the cell that the formatter adds."""
     first = format_vt(terminal, at_cell=(0, 0))
     outputs = (format_vt(terminal, (name,), at_cell=(0, 0)) for name in names)
     return b"".join(
@@ -247,7 +247,7 @@ def cursor_look(terminal: Terminal) -> tuple[int, bool]:
 
 @contextmanager
 def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[tuple[Terminal, dict[int, EncodedScreen]]]:
-    """Yield a copy of the terminal, and the cursors of its screens.
+    """Yield a copy of the terminal, along with the cursors of its screens.
 
     The copy has no unfinished sequence. If `scrollback` is 0, it has no scrollback.
 
@@ -273,10 +273,10 @@ def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[tuple[Terminal, d
 
 
 def _encode(terminal: Terminal, out: Any, size: Any) -> None:
-    """Encode `terminal` into memory that the caller must free.
+    """Encode `terminal` into memory, which the caller must free.
 
-    libghostty cannot encode some sequences that its parser accepts (bytes from 0x80 on in APC, PM and SOS strings).
-    Such a sequence is cancelled before the encoding and fed again afterwards.
+    libghostty can't encode some sequences that its parser accepts (APC, PM and SOS strings with bytes of 0x80 and
+    above). Such a sequence is cancelled before encoding and then fed back in.
     """
     result = lib.ghostty_snapshot_encode_alloc(terminal, ffi.NULL, out, size)
     pending = unfinished(terminal) if result != lib.GHOSTTY_SUCCESS else None
@@ -291,7 +291,7 @@ def _encode(terminal: Terminal, out: Any, size: Any) -> None:
 
 @contextmanager
 def _allocated() -> Iterator[tuple[Any, Any]]:
-    """Yield output pointers for a call that allocates memory: a pointer to the bytes and one to their number."""
+    """Yield the output pointers for a call that allocates memory: one to the bytes and one to their number."""
     out, size = ffi.new("uint8_t**"), ffi.new("size_t*")
     try:
         yield out, size

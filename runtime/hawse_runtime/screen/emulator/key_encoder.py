@@ -1,7 +1,7 @@
-"""Encodes named keys and pasted text like a terminal in its current modes.
+"""Encodes named keys and pasted text the way a terminal would in its current modes.
 
 A key name consists of modifiers and a key, joined by `+`: `ctrl+c`, `up`, `shift+tab`, `alt+x`, `f5`, `ctrl++`.
-Characters have their positions on a US keyboard.
+Characters are placed as on a US keyboard.
 """
 
 import re
@@ -31,14 +31,14 @@ _UNSHIFTED = dict(zip('~|{}<+_>":?!@#$%^&*()', "`\\[],=-.';/1234567890", strict=
 # All control characters except tab, line feed and carriage return. web/src/terminal/paste.ts uses the same rule.
 _PASTE_CONTROLS = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
-# The codes of Ctrl with these characters in the legacy encoding (ECMA-48, C0 controls).
+# The codes that Ctrl produces with these characters in the legacy encoding (ECMA-48, C0 controls).
 _CONTROLS = {"[": b"\x1b", "i": b"\t", "m": b"\r"}
 
 NAMES = sorted(_NAMED)
 
 
 def encode_keys(names: list[str], emulator: Emulator) -> bytes:
-    """Return the bytes of named keys in the modes of `emulator`. Raises `invalid_params`, listing the valid names."""
+    """Return the bytes for named keys in the modes of `emulator`. Raises `invalid_params`, listing the valid names."""
     encoder, event = ffi.new("GhosttyKeyEncoder*"), ffi.new("GhosttyKeyEvent*")
     check(lib.ghostty_key_encoder_new(ffi.NULL, encoder), "new key encoder")
     try:
@@ -54,9 +54,9 @@ def encode_keys(names: list[str], emulator: Emulator) -> bytes:
 
 
 def encode_paste(text: str, emulator: Emulator) -> bytes:
-    """Return pasted text with CR for each line end, bracketed if the program has set mode 2004.
+    """Return pasted text with CR for each line ending, bracketed if the program has set mode 2004.
 
-    Control characters are replaced with spaces, because they could end the bracketed paste or take effect.
+    Control characters are replaced with spaces, because they could end the bracketed paste or have other effects.
     """
     data = re.sub("\r\n|\n", "\r", _PASTE_CONTROLS.sub(" ", text)).encode()
     return _PASTE_BEGIN + data + _PASTE_END if emulator.mode(2004) else data

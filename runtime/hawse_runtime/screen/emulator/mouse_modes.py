@@ -1,7 +1,7 @@
-"""Determines the mouse modes of a terminal: the events it reports and their encoding.
+"""Determines a terminal's mouse modes: which events it reports, and in which encoding.
 
-The mode that was set last applies. libghostty stores it but exposes only the set of active modes. The last mode is
-therefore derived from the encoder's output for test events.
+The mode set last applies. libghostty stores it, but exposes only the set of active modes. The last one is therefore
+derived from what the encoder outputs for test events.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ CELL = 10
 
 
 def mouse_modes(terminal: Terminal) -> bytes:
-    """Return the sequences that set the active protocol and encoding on a reset terminal."""
+    """Return the sequences that select the active protocol and encoding on a freshly reset terminal."""
     encoder, event = ffi.new("GhosttyMouseEncoder*"), ffi.new("GhosttyMouseEvent*")
     check(lib.ghostty_mouse_encoder_new(ffi.NULL, encoder), "new mouse encoder")
     try:
@@ -40,7 +40,7 @@ def _modes(encoder: Any, event: Any) -> bytes:
         protocol = b"\x1b[?1000h"
     else:
         protocol = b"\x1b[?1003h" if _encode(encoder, event, motion, None) else b"\x1b[?1002h"
-    tracking = ffi.new("int*", lib.GHOSTTY_MOUSE_TRACKING_NORMAL)  # the encoding does not depend on the protocol
+    tracking = ffi.new("int*", lib.GHOSTTY_MOUSE_TRACKING_NORMAL)  # the encoding doesn't depend on the protocol
     lib.ghostty_mouse_encoder_setopt(encoder, lib.GHOSTTY_MOUSE_ENCODER_OPT_EVENT, tracking)
     pressed = _encode(encoder, event, press, left)
     if pressed.startswith(b"\x1b[<"):

@@ -1,7 +1,7 @@
-"""`python -m hawse_runtime.screen.emulator.process`: hosts screens for the runtime, connected by descriptor 3.
+"""`python -m hawse_runtime.screen.emulator.process`: hosts screens for the runtime, which it talks to on descriptor 3.
 
 libghostty reads hostile bytes, so it runs in this process, where a hang or a crash does not affect the runtime. The
-process ends with the runtime. Its memory, its descriptors and its CPU time per request are limited.
+process exits along with the runtime. Its memory, descriptors, and CPU time per request are limited.
 """
 
 import gc
@@ -17,15 +17,15 @@ from hawse_runtime.screen.emulator.emulators import Emulators
 from hawse_runtime.screen.requests import Answer, decode_request, framed
 
 INHERITED = 3  # hawse_runtime.posix.spawn.EXTRA_FD
-MEMORY = 4 << 30  # bytes of address space, for 200 terminals with the largest scrollback that hostile output can create
-SECONDS = 10  # seconds of CPU time for one request; the longest legitimate requests take 0.3
+MEMORY = 4 << 30  # bytes of address space; 200 terminals with the largest scrollback that hostile output can create fit
+SECONDS = 10  # seconds of CPU time per request; the longest legitimate ones take 0.3
 DESCRIPTORS = 16
-OOM_SCORE = 300  # of 1000, added to its score: the kernel kills this process before the runtime, which can restart it
+OOM_SCORE = 300  # out of 1000, added to its score: the kernel kills it before the runtime, which can restart it
 READ_SIZE = 128 << 10
 
 
 def serve(connection: socket.socket) -> None:
-    """Send an answer when ready, then an answer to each request, until the runtime closes the connection."""
+    """Send an answer once ready, then answer each request, until the runtime closes the connection."""
     emulators = Emulators()
     connection.sendall(framed(Answer()))
     with connection, connection.makefile("rb", buffering=READ_SIZE) as requests:
@@ -41,7 +41,7 @@ def serve(connection: socket.socket) -> None:
 
 
 def confine() -> None:
-    """Limit the resources and rights of this process, and make it end with its parent."""
+    """Limit this process's resources and privileges, and have it exit along with its parent."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write(str(OOM_SCORE))
     limits = {
@@ -63,7 +63,7 @@ def main() -> None:
     confine()
     os.chdir("/")
     gc.freeze()
-    with suppress(ConnectionError):  # the runtime has ended
+    with suppress(ConnectionError):  # the runtime has exited
         serve(socket.socket(fileno=INHERITED))
 
 

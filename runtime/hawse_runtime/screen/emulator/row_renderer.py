@@ -1,7 +1,7 @@
 """Renders rows of cells as VT bytes: text, attributes, colours, links, blanks and automatic line wraps.
 
-libghostty's formatter is faster, but it omits links and gives blanks the style of the preceding text. The formatter is
-used for most of the scrollback, this module for the screen (ECMA-48, xterm's ctlseqs).
+libghostty's formatter is faster, but it omits links and gives blanks the style of the preceding text. It is used for
+most of the scrollback, and this module for the screen (ECMA-48, xterm's ctlseqs).
 """
 
 from functools import lru_cache
@@ -41,25 +41,25 @@ _FLAGS = {
     "overline": 53,
 }
 PLAIN = b"\x1b[0m"
-# Prints a space two columns wide. In the DEC graphics character set, libghostty replaces a wide character with such a
-# space. Other emulators print U+3000, which looks the same.
+# Prints a two-column space. In the DEC graphics character set, libghostty replaces a wide character with one. Other
+# emulators print U+3000, which looks the same.
 _WIDE_SPACE = "\x1b(0\u3000\x1b(B".encode()
 _CLUSTERS = b"\x1b[?2027h%b\x1b[?2027l"  # grapheme clustering puts several characters into one cell
-_EXTENDING = ("Mn", "Me", "Cf")  # categories of characters that join the preceding character in every mode
+_EXTENDING = ("Mn", "Me", "Cf")  # categories of characters that join the preceding one in every mode
 _JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7fb"))  # vowels and final consonants of Hangul, which also join
-SHORTENED = 128 << 10  # bytes; shortening colours in a longer text would dominate the time of a snapshot
+SHORTENED = 128 << 10  # bytes; in longer text, shortening colours would take up most of a snapshot's time
 
 
 class RenderedCell(msgspec.Struct, frozen=True):
-    """The properties of a packed cell that do not depend on its position."""
+    """The properties of a packed cell that don't depend on its position."""
 
-    text: bytes | None  # the bytes that print the cell; None if they must be looked up by position
-    blank: bool  # whether nothing was written here; a blank cell can have a background
+    text: bytes | None  # the bytes that print the cell; None if they depend on its position
+    blank: bool  # whether nothing was written there; a blank cell can have a background
     wide: int
     style: int
     linked: bool
     protected: bool
-    background: bytes  # the SGR parameters of a blank cell
+    background: bytes  # the SGR parameters for a blank cell
 
 
 @lru_cache(maxsize=1 << 14)
@@ -91,7 +91,7 @@ def unpack(packed: int) -> RenderedCell:
 
 
 def wrapped_by(first: RenderedCell, end: RenderedCell) -> bool:
-    """Return whether printing `first` at the end of a row wraps and leaves `end` as the last cell of the row."""
+    """Return whether printing `first` at the end of a row wraps and leaves `end` as the row's last cell."""
     return (
         end.wide == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD
         and first.wide == lib.GHOSTTY_CELL_WIDE_WIDE
@@ -100,15 +100,15 @@ def wrapped_by(first: RenderedCell, end: RenderedCell) -> bool:
 
 
 def coloured(ref: Any) -> bool:
-    """Return whether a cell with text has a background."""
+    """Return whether a text cell has a background."""
     return bool(style_at(ref).bg_color.tag != lib.GHOSTTY_STYLE_COLOR_NONE)
 
 
 def cluster(text: str, *, wide: bool) -> bytes:
-    """Return the bytes that print `text` into one cell, which is two columns wide if `wide` is set.
+    """Return the bytes that print `text` into one cell, two columns wide if `wide` is set.
 
-    Most combining characters join a cell in every mode. Others join only if they were printed with grapheme clustering,
-    such as an emoji family or a character whose width a variation selector changes.
+    Most combining characters join a cell in every mode. Others do so only if they were printed with grapheme
+    clustering, as in an emoji family or with a variation selector that changes a character's width.
     """
     alone = all(category(each) in _EXTENDING or any(a <= each <= b for a, b in _JAMO) for each in text[1:])
     if wide and text[0] == " ":
@@ -117,14 +117,14 @@ def cluster(text: str, *, wide: bool) -> bytes:
 
 
 def palette(index: int, base: int) -> bytes:
-    """Return the SGR parameters of a palette colour. `base` is 30, 40 or 50; 50 has no short form."""
+    """Return the SGR parameters for a palette colour. `base` is 30, 40 or 50; 50 has no short form."""
     if index < 16 and base < 50:
         return b";%d" % (base + index if index < 8 else base + 60 + index - 8)
     return b";%d;5;%d" % (base + 8, index)
 
 
 def sgr(style: Any) -> bytes:
-    """Return the SGR parameters of a GhosttyStyle, each preceded by a semicolon."""
+    """Return the SGR parameters for a GhosttyStyle, each preceded by a semicolon."""
     parts = [b";%d" % code for name, code in _FLAGS.items() if getattr(style, name)]
     if style.underline:
         parts.append(b";4" if style.underline == 1 else b";4:%d" % style.underline)
@@ -138,19 +138,19 @@ def sgr(style: Any) -> bytes:
 
 
 class RowRenderer:
-    """Renders consecutive rows, each from its first column. Rows are separated by CR and LF only."""
+    """Renders consecutive rows, each from its first column. Rows are separated only by CR and LF."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
         self._cols = get(terminal, "COLS", "uint16_t")
         self._screen: list[list[int]] | None = None
-        self._styles: dict[int, dict[int, bytes]] = {}  # SGR by page and style number
+        self._styles: dict[int, dict[int, bytes]] = {}  # SGR parameters, keyed by page and style number
         self._cleared = False  # whether the row continues the one above but was erased before its first cell is written
-        self._pen = b""  # the SGR parameters, link and protection that were set last
+        self._pen = b""  # the SGR parameters, link and protection set last
         self._link = b""
         self._protected = False
         self._parts: list[bytes] = []
-        self._mends: dict[int, int] = {}  # by row: the column after the last blank that was written to force a wrap
+        self._mends: dict[int, int] = {}  # for each row, the column after the last blank written to force a wrap
 
     def paint(self, first: int, last: int, *, joined: bool, wraps: bool = False) -> bytes:
         """Render consecutive rows.
@@ -158,7 +158,7 @@ class RowRenderer:
         Args:
             first: The first row; negative in the scrollback.
             last: The last row.
-            joined: Whether the row above has just been rendered and wraps into `first`.
+            joined: Whether the row above has just been rendered, and wraps into `first`.
             wraps: Whether `last` wraps into the row below, which is rendered next.
         """
         flags = row_flags(self._terminal, first, last)
@@ -177,18 +177,19 @@ class RowRenderer:
         return painted
 
     def _row(self, y: int, *, joined: bool, detached: bool, wraps: bool) -> None:
-        """Render row `y`. `joined`: the row above wraps into it. `detached`: the row was erased after that wrap."""
+        """Render row `y`. `joined` means that the row above wraps into it, `detached` that it was erased after that."""
         ref = at(self._terminal, 0, y)
         styles = self._styles.setdefault(page_of(ref), {0: b""})
         x = skipped = 0
         cells = self._cells(ref, y)
         if joined and not self._cleared and (unpack(cells[0]).blank or self._coloured(y) or detached):
-            # Only a written character causes a wrap. If the wrap scrolls, the character's background fills the new row.
+            # A wrap happens only when a character is written. If it scrolls, the character's background fills the new
+            # row.
             self._set()
             self._parts.append(b" \r\x1b[X")
         if joined and detached:
             self._set()
-            self._parts.append(b"\x1b[L")  # inserts a blank row that does not continue the row above
+            self._parts.append(b"\x1b[L")  # inserts a blank row that doesn't continue the one above
         self._cleared = False
         for packed, run in groupby(cells):
             size, looks = len(list(run)), unpack(packed)
@@ -207,9 +208,9 @@ class RowRenderer:
             x += size
 
     def _space(self, ref: Any, y: int, x: int, looks: RenderedCell) -> None:
-        """Leave the last column of row `y` empty, because the wide character after it did not fit.
+        """Leave the last column of row `y` empty, because the wide character after it didn't fit.
 
-        If row `y + 1` no longer starts with a wide character, print a temporary one and erase it.
+        If row `y + 1` no longer starts with a wide character, print one temporarily and erase it.
         """
         below = at(self._terminal, 0, y + 1)
         starts = unpack(self._cells(below, y + 1)[0])
@@ -223,7 +224,7 @@ class RowRenderer:
         self._cleared = True
 
     def _coloured(self, y: int) -> bool:
-        """Return whether the first character of row `y` has a background."""
+        """Return whether the first character in row `y` has a background."""
         return coloured(at(self._terminal, 0, y))
 
     def _cells(self, ref: Any, y: int) -> list[int]:
@@ -234,10 +235,10 @@ class RowRenderer:
         return self._screen[y]
 
     def _blank(self, y: int, x: int, size: int, background: bytes, skipped: int, wraps: bool) -> int:
-        """Erase blanks with a background. Return the number of columns to skip before the next text."""
+        """Erase blanks with a background. Return how many columns to skip before the next text."""
         if wraps and x + size == self._cols:
-            # The terminal wraps only after a written character, so write spaces and erase them at the end. In the
-            # scrollback, the spaces remain, because the cursor cannot reach it.
+            # The terminal wraps only after a character has been written, so write spaces and erase them at the end. In
+            # the scrollback, which the cursor can't reach, the spaces remain.
             self._parts.append(b"\x1b[%dC" % skipped if skipped else b"")
             self._set(background)
             self._parts.append(b" " * size)
@@ -254,7 +255,7 @@ class RowRenderer:
     def _mend(self, y: int, end: int) -> None:
         """Rewrite row `y` up to column `end`, from right to left, and erase its blanks.
 
-        In the terminal, erasing part of a row ends its wrap. The exception is EL 1, which erases to the left.
+        In the terminal, erasing part of a row ends its wrap, except with EL 1, which erases to the left.
         """
         ref = at(self._terminal, 0, y)
         styles = self._styles[page_of(ref)]
@@ -312,7 +313,7 @@ _COLOURS = [
 
 
 def with_short_colours(text: bytes) -> bytes:
-    """Replace 38;5;1, as written by libghostty's formatter, with the equivalent but shorter 31."""
+    """Replace 38;5;1, as written by libghostty's formatter, with the shorter equivalent 31."""
     if len(text) > SHORTENED:
         return text
     for long, short in _COLOURS:

@@ -1,7 +1,7 @@
-"""Paints the screen and the newest rows of its scrollback for a snapshot.
+"""Paints the screen and the newest scrollback rows for a snapshot.
 
-libghostty's formatter paints most of the scrollback. Lines that it formats incorrectly are detected and rendered one by
-one with `RowRenderer`, as are the rows of the screen.
+libghostty's formatter paints most of the scrollback. Lines that it would get wrong are detected and rendered one by one
+with `RowRenderer`, as are the rows on the screen.
 """
 
 import re
@@ -20,14 +20,14 @@ from hawse_runtime.screen.emulator.row_renderer import (
     wrapped_by,
 )
 
-EXACT_LINES = 500  # number of newest scrollback lines where the style of blanks is checked
-SMEARED = 100  # maximum number of smeared lines to paint one by one, newest first; each takes 0.1 ms
-# A background, underline, inverse, strike or overline that would be visible on a blank, followed by a space.
+EXACT_LINES = 500  # number of newest scrollback lines in which the style of blanks is checked
+SMEARED = 100  # maximum number of smeared lines painted one by one, newest first; each takes 0.1 ms
+# A background, underline, inverse, strike or overline, which would be visible on a blank, followed by a space.
 _SMEAR = re.compile(rb"\x1b\[(?:4|7|9|53)[0-9;:]*m(?:\x1b\[[1-9][0-9;:]*m)*[^\x1b\n]* ")
 
 
 def paint_rows(terminal: Terminal, scrollback: int) -> bytes:
-    """Paint the newest rows of the scrollback and the screen. Leaves no style set, and the cursor anywhere."""
+    """Paint the screen and the newest scrollback rows. Leaves no style set, and the cursor in an arbitrary position."""
     have = get(terminal, "SCROLLBACK_ROWS", "size_t")
     first = -min(have, scrollback)
     painted, joined = _scrollback(terminal, first) if first else (b"", False)
@@ -35,9 +35,9 @@ def paint_rows(terminal: Terminal, scrollback: int) -> bytes:
 
 
 def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
-    """Paint the rows from `first` to the last one above the screen. Also return whether they wrap into the screen.
+    """Paint the rows from `first` down to the screen. Also return whether they wrap into the screen.
 
-    libghostty's formatter paints most rows. Lines that it formats incorrectly are painted one by one.
+    libghostty's formatter paints most rows. Lines that it would get wrong are painted one by one.
     """
     flags = row_flags(terminal, first, 0)
     # The first row of each line, followed by the first row that is not painted here.
@@ -61,11 +61,11 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
 
 
 def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
-    """Return the rows that the formatter formats incorrectly: rows with links, and rows that it wraps wrongly.
+    """Return the rows that the formatter would get wrong: rows with links, and rows that it wraps incorrectly.
 
-    Wraps are wrong in three cases. A wrapping row has lost its last character or the wide character that did not fit.
-    It wraps into a row that does not continue it or has lost its first character. The first character of the next row
-    has a background, which fills that row in a wrap, but the end of the row lacks it.
+    Wraps come out wrong in three cases. A wrapping row has lost its last character, or the wide character that did not
+    fit. It wraps into a row that doesn't continue it or has lost its first character. The next row's first character
+    has a background, which would fill that row in a wrap, but the end of the row doesn't have it.
     """
     wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
     ends = column_cells(terminal, -1, wrapping)
@@ -82,10 +82,10 @@ def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
 
 
 def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]:
-    """Return the lines where the formatter may have given blanks the colours of the preceding word.
+    """Return the lines in which the formatter may have given blanks the colours of the preceding word.
 
-    Checks the newest lines only, and skips the lines in `exact`, which are painted one by one in any case. The
-    formatter breaks those in different places, so lines cannot be counted across them.
+    Checks only the newest lines, and skips the lines in `exact`, which are painted one by one in any case. The
+    formatter breaks those in different places, so lines can't be counted across them.
     """
     found: list[int] = []
     last = len(starts) - 1
@@ -98,7 +98,7 @@ def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]
 
 
 def _formatted(terminal: Terminal, starts: list[int], *, wraps: bool) -> bytes:
-    """Return all lines that start in `starts` except the last one, each with a line feed.
+    """Return all lines starting in `starts` except the last one, each with a line feed.
 
     Args:
         terminal: The terminal to paint.
@@ -115,7 +115,7 @@ def _formatted(terminal: Terminal, starts: list[int], *, wraps: bool) -> bytes:
 
 
 def _painted(terminal: Terminal, line: list[int], *, wraps: bool) -> bytes:
-    """Paint one line with its line feed. `line` contains the first row of the line and of the next line."""
+    """Paint one line with its line feed. `line` contains the line's first row and the next line's first row."""
     return RowRenderer(terminal).paint(line[0], line[1] - 1, joined=False, wraps=wraps) + b"\r\n"
 
 

@@ -1,7 +1,7 @@
-"""Converts a libghostty terminal to VT bytes that reproduce its screen, scrollback and state on a reset emulator.
+"""Converts a libghostty terminal to VT bytes that recreate its screen, scrollback and state on a reset emulator.
 
 The emulator must have the same size. The parts are ordered so that none changes an earlier one: the main screen behind
-the alternate one, scrollback, the rows of the screen, the saved cursor, colours, modes, title, the cursor, the
+the alternate one, scrollback, the screen's rows, the saved cursor, colours, modes, title, the cursor, and any
 unfinished sequence (xterm's ctlseqs).
 """
 
@@ -50,10 +50,10 @@ _REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
 _ORIGIN = b"\x1b[?6h"
 _PLAIN = b"\x1b[0m\x1b(B\x1b)B\x0f"  # no style, ASCII
 _NO_PEN = b'\x1b]8;;\x1b\\\x1b[0"q\x1b*B\x1b+B'  # no link, no protection, ASCII in G2 and G3
-# Resets modes to their defaults, the scroll region to the whole screen, and the cursor restored by DECRC.
+# Resets modes to their defaults, the scroll region to the whole screen, and the cursor that DECRC restores.
 _SOFT_RESET = b"\x1b[?1;6;45;66;1004;2004;2026l\x1b[4l\x1b[?7;25h\x1b[0 q\x1b[r" + _PLAIN + _NO_PEN + b"\x1b[H\x1b7"
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
-_SHAPES = {  # DECSCUSR values of steady shapes; subtract 1 for blinking
+_SHAPES = {  # DECSCUSR values for steady shapes; subtract 1 for blinking ones
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK: 2,
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_UNDERLINE: 4,
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BAR: 6,
@@ -61,10 +61,10 @@ _SHAPES = {  # DECSCUSR values of steady shapes; subtract 1 for blinking
 
 
 def paint(terminal: Terminal, scrollback: int) -> bytes:
-    """Return VT bytes that paint the screen of `terminal` and the newest rows of its scrollback. Never raises.
+    """Return VT bytes that paint the screen of `terminal` and its newest scrollback rows. Never raises.
 
-    The parts of the snapshot are painted separately. If a part fails, a plainer form replaces it or it is omitted, and
-    the loss is logged: a plain screen is better than none.
+    The parts of the snapshot are painted separately. If a part fails, it is replaced with a plainer form or left out,
+    and the loss is logged: a plain screen is better than none.
 
     The bytes end with the start of any unfinished sequence, so that output can follow immediately.
 
@@ -77,7 +77,7 @@ def paint(terminal: Terminal, scrollback: int) -> bytes:
     modes = make("mouse modes", lambda: _MOUSE.sub(b"", modes) + mouse_modes(terminal), lambda: modes)
     shape = make("cursor shape", lambda: _shape(terminal))
     if shape:
-        modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR sets blinking as well
+        modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR also sets blinking
     behind, saved = make.both("main screen and saved cursor", lambda: _from_clone(terminal, scrollback))
     if not behind and is_alternate(terminal):
         behind = b"\x1b[?%dh" % _alternate_mode(terminal) + _PLAIN + b"\x1b[H"
@@ -101,10 +101,10 @@ def end_overlong(terminal: Terminal) -> None:
 
 
 def erase_cut_characters(terminal: Terminal) -> None:
-    """Erase wide characters whose second half was cut off at the right margin by a resize.
+    """Erase wide characters whose second half a resize has cut off at the right margin.
 
-    Where libghostty does not reflow (alternate screen, DECAWM reset), it keeps the first half and then cannot encode
-    the screen.
+    Where libghostty doesn't reflow (alternate screen, DECAWM reset), it keeps the first half and then can't encode the
+    screen.
     """
     ends = column_cells(terminal, -1, list(range(get(terminal, "ROWS", "uint16_t"))))
     cut = [y for y, packed in enumerate(ends) if packed and unpack(packed).wide == lib.GHOSTTY_CELL_WIDE_WIDE]
@@ -121,22 +121,22 @@ def erase_cut_characters(terminal: Terminal) -> None:
 
 
 def soft_reset(terminal: Terminal) -> None:
-    """Reset the same state as DECSTR in xterm.js. The cursor does not move."""
+    """Reset the same state as DECSTR in xterm.js, without moving the cursor."""
     feed(terminal, _cursor(terminal).join((_SOFT_RESET, _PLAIN + _NO_PEN)))
 
 
 class Parts:
-    """Paints the parts of one snapshot, and records failures."""
+    """Paints the parts of a snapshot and records failures."""
 
     def __init__(self) -> None:
         self.given_up: list[str] = []
 
     def __call__(self, name: str, *forms: Callable[[], bytes]) -> bytes:
-        """Return the result of the first of `forms` that succeeds, or b"". `name` describes the part in the log."""
+        """Return the result of the first of `forms` that succeeds, or b"". `name` stands for the part in the log."""
         for form in forms:
             try:
                 return form()
-            except Exception as error:  # after any failure, the rest of the screen can still be painted
+            except Exception as error:  # whatever fails, the rest of the screen can still be painted
                 self._note(name, error)
         return b""
 
@@ -158,10 +158,10 @@ class Parts:
 
 
 def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
-    """Paint the parts that can only be read by changing the terminal, using a copy of it.
+    """Paint the parts that can be read only by changing the terminal, on a copy of it.
 
     Returns:
-        The main screen and a switch to the alternate screen, if that is visible; and the saved cursor.
+        The main screen with a switch to the alternate screen, if that is the visible one; and the saved cursor.
     """
     alternate = is_alternate(terminal)
     with cloned(terminal, scrollback=scrollback if alternate else 0) as (clone, screens):
@@ -174,18 +174,18 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
             mode = _CLEARING_MODE  # the other mode would save the cursor again
         feed(clone, b"\x1b[?47l")
         rows, main_saved = paint_rows(clone, scrollback), _saved_cursor(clone, main)
-        tabs = extra(terminal, ("tabstops",))  # xterm.js has separate tab stops for each screen
+        tabs = extra(terminal, ("tabstops",))  # xterm.js has separate tab stops on each screen
         cursor = _cursor(clone, main.cursor)
         return b"%b%b%b%b\x1b[?%dh%b\x1b[H" % (rows, tabs, main_saved, cursor, mode, _PLAIN), saved
 
 
 def _alternate_mode(terminal: Terminal) -> int:
-    """Return the private mode that switched the terminal to the alternate screen."""
+    """Return the private mode with which the terminal was switched to the alternate screen."""
     return next((mode for mode in _ALTERNATE_MODES if has_mode(terminal, mode)), _ALTERNATE_MODES[0])
 
 
 def plain_rows(terminal: Terminal) -> bytes:
-    """Return the characters of the screen without styles. Used when painting fails."""
+    """Return the screen's characters without styles. Used when painting fails."""
     rows = ([unpack(packed) for packed in row] for row in screen_cells(terminal))
     return b"\r\n".join(
         b"".join(cell.text or b"?" for cell in row if cell.wide != lib.GHOSTTY_CELL_WIDE_SPACER_TAIL).rstrip()
@@ -200,7 +200,7 @@ def cursor_position(terminal: Terminal) -> bytes:
 
 
 def _colours(terminal: Terminal) -> bytes:
-    """Return the sequences for colours that a program has set (OSC 4, 10, 11, 12)."""
+    """Return the sequences for colours set by programs (OSC 4, 10, 11, 12)."""
     parts: list[bytes] = []
     now, default = get_palette(terminal, "COLOR_PALETTE"), get_palette(terminal, "COLOR_PALETTE_DEFAULT")
     if now != default:
@@ -227,7 +227,7 @@ def _shape(terminal: Terminal) -> bytes:
 
 
 def _saved_cursor(clone: Terminal, screen: EncodedScreen) -> bytes:
-    """Paint the saved cursor (DECSC) of the visible screen. Restores the cursor in `clone` to read it."""
+    """Paint the visible screen's saved cursor (DECSC). Restores that cursor in `clone` in order to read it."""
     if screen.saved is None:
         return b""
     feed(clone, b"\x1b8")
@@ -241,12 +241,12 @@ def _place(terminal: Terminal) -> Place:
 
 
 def _cursor(terminal: Terminal, place: Place | None = None, modes: bytes = b"", *, erased: bool = False) -> bytes:
-    """Move the cursor and set its style. To recreate a pending wrap, print the last character again.
+    """Move the cursor and set its style. To recreate a pending wrap, reprint the last character.
 
-    In an empty cell, print a space, because a pending wrap carries over to the other screen.
+    If the cell is empty, print a space, because a pending wrap carries over to the other screen.
 
     Args:
-        terminal: The terminal to read characters and the style from.
+        terminal: The terminal from which to read characters and the style.
         place: The target position; by default, the cursor's position.
         modes: The modes that precede these bytes, including the scroll region.
         erased: Whether the cell at the target position has been erased.
