@@ -1,1 +1,1 @@
-"""Tasks, thread pools, framing, weak callbacks, globs and output patterns. Imports no other package of the runtime."""
+"""Tasks, thread pools, framing, weak callbacks, globs and output patterns. Imports none of the other packages."""

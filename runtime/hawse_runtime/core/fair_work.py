@@ -1,6 +1,6 @@
 """Runs long work on the event loop in short steps. Callers take turns, and the loop runs other work between steps.
 
-Use it for work that cannot run in a thread because it reads state that the event loop changes.
+Use this for work that can't run in a thread because it reads state that the event loop changes.
 """
 
 import asyncio
@@ -9,18 +9,18 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-SLICE: Final = 0.002  # seconds of steps before the event loop runs other work
+SLICE: Final = 0.002  # seconds after which the event loop gets to run other work
 
 
 class FairWork:
-    """A queue of steps for each caller. The callers take turns."""
+    """A queue of steps for each caller. Callers take turns."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, deque[Callable[[], object]]] = {}  # steps by caller, the next caller first
+        self._steps: dict[str, deque[Callable[[], object]]] = {}  # steps, keyed by caller, the next caller first
         self._scheduled = False
 
     def submit(self, caller: str, step: Callable[[], object]) -> None:
-        """Schedule `step` to be called once, in the caller's turn. A step should take a few milliseconds at most."""
+        """Schedule `step` to be called once, on the caller's turn. A step should take a few milliseconds at most."""
         self._steps.setdefault(caller, deque()).append(step)
         self._schedule()
 
@@ -30,7 +30,7 @@ class FairWork:
             asyncio.get_running_loop().call_soon(self._take_turns)
 
     def _take_turns(self) -> None:
-        """Run steps for `SLICE` seconds. The event loop handles exceptions; the remaining steps still run."""
+        """Run steps for `SLICE` seconds. Exceptions are left to the event loop; the remaining steps still run."""
         end = time.perf_counter() + SLICE
         try:
             while self._steps:

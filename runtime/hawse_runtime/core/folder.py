@@ -1,7 +1,8 @@
-"""A directory for the runtime's private files. Its path can be relative to an open descriptor.
+"""A directory for the runtime's private files, with a path that may be relative to an open descriptor.
 
 In an isolated sandbox, recordings and spilled output are stored in a directory that is not mounted where programs run.
-The runtime resolves paths like the programs, so it accesses that directory through a descriptor (docs/decisions/0085).
+The runtime resolves paths the way programs do, so it accesses that directory through a descriptor
+(docs/decisions/0085).
 """
 
 import os
@@ -19,9 +20,9 @@ class Folder:
         """Refer to a directory without opening it.
 
         Args:
-            path: The path of the directory.
-            base: The descriptor of the directory that `path` is relative to, owned by the caller. None resolves `path`
-                as usual.
+            path: The directory's path.
+            base: The descriptor of the directory that `path` is relative to, owned by the caller. If None, `path` is
+                resolved as usual.
         """
         self._path = os.fspath(path)
         self._base = base
@@ -46,7 +47,7 @@ class Folder:
         return os.open(self._join(name), flags | os.O_CLOEXEC | os.O_NOFOLLOW, mode, dir_fd=self._base)
 
     def names(self) -> list[str]:
-        """Return the sorted names in the directory; an empty list if it does not exist."""
+        """Return the names in the directory, sorted, or an empty list if it doesn't exist."""
         try:
             fd = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._base)
         except FileNotFoundError:
@@ -57,7 +58,7 @@ class Folder:
             os.close(fd)
 
     def descriptor(self) -> int:
-        """Open the directory for fchdir(2) and return the descriptor."""
+        """Open the directory for fchdir(2) and return its descriptor."""
         return os.open(self._path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._base)
 
     def read(self, name: str) -> bytes:
@@ -65,9 +66,9 @@ class Folder:
             return file.read()
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace the contents of `name` atomically. After a crash, the file is either the old or the new one."""
+        """Replace the contents of `name` atomically: after a crash, the file is either the old or the new one."""
         new = f".{name}.new"
-        self.unlink(new)  # remove any leftover: opening a FIFO would block
+        self.unlink(new)  # removes any leftover, because opening a FIFO would block
         with open(self.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             file.write(data)
         os.replace(self._join(new), self._join(name), src_dir_fd=self._base, dst_dir_fd=self._base)
@@ -81,7 +82,7 @@ class Folder:
             os.unlink(self._join(name), dir_fd=self._base)
 
     def remove(self) -> None:
-        """Remove the directory and its contents. Entries that cannot be removed are left in place; never raises."""
+        """Remove the directory and its contents. Entries that can't be removed are left in place. Never raises."""
         if self._base is None:
             remove_tree(self._path)
         else:

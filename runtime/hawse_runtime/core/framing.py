@@ -1,4 +1,4 @@
-"""Length-prefixed messages on a byte stream: `length u32 | body` (big-endian). Sans-I/O."""
+"""Length-prefixed messages on a byte stream: `length u32 | body` (big-endian). Does no I/O."""
 
 import struct
 from collections.abc import Callable, Generator
@@ -10,7 +10,7 @@ LENGTH = struct.Struct(">I")
 
 
 class ProtocolError(Exception):
-    """Raised when the peer has sent bytes that are not a valid message."""
+    """Raised when the peer has sent something that isn't a valid message."""
 
 
 def frame(*parts: bytes | memoryview) -> bytes:
@@ -29,7 +29,7 @@ def decoded(decode: Callable[[bytes], T], body: bytes) -> T:
 class FrameDecoder:
     """Splits a byte stream into message bodies.
 
-    Buffers one incomplete message, and the complete messages that the caller of `feed` has not consumed.
+    Buffers one incomplete message, along with any complete ones that the caller of `feed` hasn't consumed.
     """
 
     def __init__(self, limit: int) -> None:
@@ -39,14 +39,14 @@ class FrameDecoder:
 
     @property
     def pending(self) -> bool:
-        """Whether the buffer contains a complete or invalid message. If so, call `feed(b"")` to continue."""
+        """Whether the buffer holds a complete or invalid message. If so, call `feed(b"")` to continue."""
         if len(self._buffer) < LENGTH.size:
             return False
         size: int = LENGTH.unpack_from(self._buffer)[0]
         return size > self._limit or len(self._buffer) - LENGTH.size >= size
 
     def feed(self, data: bytes) -> Generator[bytes, None, None]:
-        """Yield the body of each message that `data` completes. Closing the generator early keeps the other messages.
+        """Yield the body of each message that `data` completes. If the generator is closed early, the rest is kept.
 
         Raises:
             ProtocolError: A body is empty or exceeds the limit.

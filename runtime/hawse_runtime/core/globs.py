@@ -1,4 +1,4 @@
-"""Glob patterns for paths, matched in linear time: `*`, `?` and `[…]` within a name, `**` for any directories.
+"""Path globs, matched in linear time: `*`, `?` and `[…]` within a name, `**` for any number of directories.
 
 A pattern with a slash matches the whole path from the root. A pattern without a slash matches a name at any depth.
 """
@@ -39,7 +39,7 @@ class Glob:
         return len(self._parts) in places
 
     def covers(self, names: Sequence[str]) -> bool:
-        """Return whether the pattern matches the path or one of its parent directories."""
+        """Return whether the pattern matches the path or any of its parent directories."""
         places = self._begin()
         for name in names:
             places = self._step(places, name)
@@ -51,7 +51,7 @@ class Glob:
         return self._skipping({0})
 
     def _step(self, places: set[int], name: str) -> set[int]:
-        """Return the positions in the pattern after matching one more name. The automaton never backtracks."""
+        """Return the positions in the pattern after one more name has been matched. The automaton never backtracks."""
         after = set()
         for place in places:
             if place < len(self._parts):
@@ -65,13 +65,13 @@ class Glob:
         return self._skipping(after)
 
     def _skipping(self, places: set[int]) -> set[int]:
-        """Add the positions after a `**`, which can match no name. At the end it cannot: `a/**` does not match `a`."""
+        """Add the positions after each `**`. It can match zero names, except at the end: `a/**` doesn't match `a`."""
         last = len(self._parts) - 1
         return places | {place + 1 for place in places if place < last and self._parts[place] is _ANY}
 
 
 class Filter:
-    """Selects paths that match an `include` pattern (or all paths, without one) and are not covered by `exclude`."""
+    """Selects paths that match an `include` pattern (all paths if there is none) and are not covered by `exclude`."""
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
         """Compile the patterns. Raises `invalid_params`."""
@@ -79,7 +79,7 @@ class Filter:
         self._exclude = [Glob(pattern) for pattern in exclude]
 
     def excludes(self, names: Sequence[str]) -> bool:
-        """Return whether neither the path nor anything below it can be selected."""
+        """Return whether the path and everything below it are ruled out."""
         return any(glob.covers(names) for glob in self._exclude)
 
     def wants(self, names: Sequence[str]) -> bool:
@@ -88,7 +88,7 @@ class Filter:
 
 
 def _compile(name: str) -> re.Pattern[str]:
-    """Compile the pattern of one name. Each `*` matches lazily and atomically, which is sufficient for globs."""
+    """Compile the pattern for a single name. Each `*` matches lazily and atomically, which is enough for globs."""
     chunks = [""]
     at = 0
     while at < len(name):
@@ -117,7 +117,7 @@ def _compile(name: str) -> re.Pattern[str]:
 
 
 def _class_end(name: str, at: int) -> int | None:
-    """Return the end of the character class that starts at `at`. A `]` in first position is part of the class."""
+    """Return the end of the character class that starts at `at`. A `]` in the first position is part of the class."""
     begin = at + 1 if name[at : at + 1] in ("!", "^") else at
     end = name.find("]", begin + 1)
     return None if end < 0 else end

@@ -1,6 +1,6 @@
 """Searches output for patterns, ignoring escape sequences, in linear time and bounded memory.
 
-RE2 never backtracks (docs/decisions/0011). A match spans at most WINDOW bytes of text.
+RE2 never backtracks (docs/decisions/0011). A match can span at most WINDOW bytes of text.
 """
 
 import re
@@ -12,15 +12,15 @@ import re2
 
 from hawse.wire import HawseError
 
-WINDOW = 64 << 10  # bytes of text kept because a match could continue in later output
-CARRY = 4096  # bytes kept of an incomplete escape sequence
-PROGRAM_LIMIT = 1000  # instructions of a compiled pattern; limits the work per byte of text
+WINDOW = 64 << 10  # maximum bytes of text kept because a match might continue in later output
+CARRY = 4096  # maximum bytes kept of an incomplete escape sequence
+PROGRAM_LIMIT = 1000  # maximum number of instructions in a compiled pattern; limits the work per byte of text
 GROUPS_LIMIT = 32
-GROUP_LIMIT = 4096  # bytes of each group that a match reports
-_MEMORY = 1 << 20  # bytes of memory that RE2 can use per pattern
+GROUP_LIMIT = 4096  # maximum bytes reported for each group in a match
+_MEMORY = 1 << 20  # maximum bytes of memory used by RE2 per pattern
 
-# All bytes that are not text (ECMA-48): CSI sequences, the strings OSC, DCS, SOS, PM and APC, other escapes, and
-# controls. `tail` is an incomplete sequence. The expression starts with a set of bytes, which makes the search fast.
+# Everything that is not text (ECMA-48): CSI sequences, OSC, DCS, SOS, PM and APC strings, other escapes, and control
+# characters. `tail` is an incomplete sequence. The expression starts with a set of bytes, which makes searching fast.
 _NOISE = re.compile(
     rb"""
     [\x00-\x08\x0b-\x1f\x7f]
@@ -46,7 +46,7 @@ Hidden = Callable[[int, int], Sequence[tuple[int, int]]]
 
 
 class MatchSpan(NamedTuple):
-    """A match from `start` to `end`, offsets in the output. `truncated` is set if part of its text was omitted."""
+    """A match between the output offsets `start` and `end`. `truncated` is set if part of its text was omitted."""
 
     start: int
     end: int
@@ -59,12 +59,12 @@ class MatchSpan(NamedTuple):
 class Stripper:
     """Removes escape sequences and control characters from output. CR LF becomes LF, and repeated CRs become one.
 
-    A CR at the start of a line is also removed: bash prints one before a command's output, where ^ must match.
+    A CR at the start of a line is also removed, because bash prints one before a command's output, where ^ must match.
     """
 
     def __init__(self) -> None:
         self._carry = b""
-        self._in_string = False  # whether the output is inside a string longer than CARRY
+        self._in_string = False  # whether the output is inside a control string longer than CARRY
         self._last = b"\n"  # the last byte of the text
 
     @property
@@ -76,7 +76,7 @@ class Stripper:
         """Return the pieces of text in `data`, each with its output offset.
 
         Args:
-            offset: The output offset of `data`, which is the end of the previous data.
+            offset: The output offset of `data`, at which the previous data ended.
             data: The next output.
         """
         data, offset = self._carry + data, offset - len(self._carry)
@@ -124,9 +124,9 @@ class Matcher:
         """Compile a pattern.
 
         Args:
-            pattern: The expression in RE2 syntax, where ^ and $ match at every line.
-            literal: Whether `pattern` is plain text instead of an expression.
-            hidden: Returns the parts of the output between two offsets that the search must ignore, if any.
+            pattern: The expression in RE2 syntax, in which ^ and $ match at every line.
+            literal: Whether `pattern` is plain text rather than an expression.
+            hidden: Returns any parts of the output between two offsets that the search must ignore.
 
         Raises:
             HawseError: `invalid_params`, `too_large`.
@@ -135,8 +135,8 @@ class Matcher:
         self._hidden = hidden
         self._stripper = Stripper()
         self._text = b""
-        self._from = 0  # 1 if the first byte is context only: it decides whether ^ matches after it
-        self._places: list[int] = []  # the index of each piece in the text; `_offsets` has its output offset
+        self._from = 0  # 1 if the first byte is only context that decides whether ^ matches after it
+        self._places: list[int] = []  # each piece's index in the text; `_offsets` has its output offset
         self._offsets: list[int] = []
 
     @property
@@ -149,7 +149,7 @@ class Matcher:
         return size * int(self._regexp.programsize)
 
     def feed(self, offset: int, data: bytes) -> bool:
-        """Add the output at `offset`. Return whether it contains text."""
+        """Add the output at `offset`. Return whether it contains any text."""
         pieces = self._stripper.feed(offset, data)
         if self._hidden is not None and pieces:
             last, at = pieces[-1]
@@ -167,28 +167,28 @@ class Matcher:
         return True
 
     def restart(self) -> None:
-        """Discard the text, because the next output does not follow it."""
+        """Discard the text, because the next output doesn't directly follow it."""
         self._stripper, self._text, self._from = Stripper(), b"", 0
         self._places, self._offsets = [], []
 
     def search(self) -> MatchSpan | None:
-        """Return the first match in the text. It can run in another thread unless `feed` is called in the meantime."""
+        """Return the first match in the text. Can run in another thread if `feed` isn't called in the meantime."""
         match = self._regexp.search(self._text, self._from)
         return None if match is None else _found(match, self._offset)
 
     def search_in(self, text: str, offset: int) -> MatchSpan | None:
-        """Return the first match in `text` instead of the output. Both offsets of the match are `offset`."""
+        """Return the first match in `text` instead of the output. Both of the match's offsets are `offset`."""
         match = self._regexp.search(text.encode())
         return None if match is None else _found(match, lambda place: offset)._replace(end=offset)
 
     def _offset(self, place: int) -> int:
-        """Return the output offset of the text's byte at index `place`."""
+        """Return the output offset of the byte at index `place` in the text."""
         index = max(bisect_right(self._places, place) - 1, 0)
         return self._offsets[index] + place - self._places[index]
 
     def _trim(self) -> None:
         extra = len(self._text) - WINDOW
-        if extra > WINDOW:  # trim only at twice the size, so that bytes are rarely moved
+        if extra > WINDOW:  # trim only once it is twice the size, so that bytes are rarely moved
             first = bisect_right(self._places, extra) - 1
             self._offsets = self._offsets[first:]
             self._offsets[0] += extra - self._places[first]
@@ -197,7 +197,7 @@ class Matcher:
 
 
 def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = False) -> Any:
-    """Compile an RE2 expression for bytes. ^ and $ match at every line. Raises `invalid_params` and `too_large`."""
+    """Compile an RE2 expression for bytes. ^ and $ match at each line. Raises `invalid_params` and `too_large`."""
     options = re2.Options()
     options.max_mem, options.log_errors = _MEMORY, False
     pattern = re2.escape(pattern) if literal else pattern
@@ -215,7 +215,7 @@ def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = 
 
 
 def _shown(text: bytes, offset: int, hidden: Sequence[tuple[int, int]]) -> Iterator[tuple[bytes, int]]:
-    """Yield the pieces of `text` that are outside the `hidden` parts, each with its output offset."""
+    """Yield the pieces of `text` outside the `hidden` parts, each with its output offset."""
     at = 0
     for start, end in hidden:
         if start - offset >= len(text):
@@ -233,7 +233,7 @@ def _found(match: Any, offset: Any) -> MatchSpan:
     named = {name.decode(): texts[number] for name, number in match.re.groupindex.items()}
     start, end = spans[0]
     truncated = any(stop - begin > GROUP_LIMIT for begin, stop in spans)
-    last = offset(start) if start == end else offset(end - 1) + 1  # exclude the escape sequences after the match
+    last = offset(start) if start == end else offset(end - 1) + 1  # excludes escape sequences that follow the match
     return MatchSpan(offset(start), last, texts[0] or "", texts[1:], named, truncated)
 
 

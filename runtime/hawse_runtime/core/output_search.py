@@ -1,4 +1,4 @@
-"""Searches arriving output for a pattern, in steps that alternate with the steps of other callers."""
+"""Searches output for a pattern as it arrives, in steps that alternate with those of other callers."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,20 +8,20 @@ from hawse_runtime.core.fair_work import FairWork
 from hawse_runtime.core.output_matcher import Matcher, MatchSpan
 from hawse_runtime.core.thread_pool import ThreadPool
 
-STEP = 32 << 10  # bytes searched in one step; these take up to 15 ms if they consist of escape sequences
+STEP = 32 << 10  # number of bytes searched per step; takes up to 15 ms if they consist of escape sequences
 LONG = 1_000_000  # units of `Matcher.work`, about 5 ms; longer searches run in a thread
 
 
 class SearchContext(NamedTuple):
-    """The resources that a search uses."""
+    """Resources that a search uses."""
 
     threads: ThreadPool  # runs long searches
     work: FairWork  # runs short searches on the event loop
-    caller: str = ""  # the id of the principal, for fair turns
+    caller: str = ""  # the principal's id, for taking turns fairly
 
 
 class OutputCursor(Protocol):
-    """The position of a search in output that is still growing."""
+    """A search's position in output that is still growing."""
 
     offset: int  # the offset of the next byte
 
@@ -35,7 +35,7 @@ class OutputCursor(Protocol):
         ...
 
     def look(self, size: int) -> bytes | memoryview:
-        """Return up to `size` bytes. Empty while they are being read from disk; the search is woken afterwards."""
+        """Return up to `size` bytes, or none while they are being read from disk; the search is woken afterwards."""
         ...
 
     def take(self, size: int) -> None:
@@ -44,7 +44,7 @@ class OutputCursor(Protocol):
 
 
 class OutputSearch:
-    """Searches output from the position of a cursor. Each `wake` searches all available output."""
+    """Searches output from a cursor's position. Each `wake` searches all available output."""
 
     def __init__(
         self,
@@ -55,14 +55,14 @@ class OutputSearch:
         found: Callable[[MatchSpan], object],
         searched: Callable[[], object],
     ) -> None:
-        """Create a search. It starts with the first `wake`.
+        """Create a search, which starts on the first `wake`.
 
         Args:
-            cursor: The start position. The caller must have called `lost`.
+            cursor: The position to start from. The caller must have called `lost`.
             matcher: The pattern to search for.
             context: The resources to use.
             found: Called with the first match. Must close the search.
-            searched: Called after each search that found no match.
+            searched: Called after each search without a match.
         """
         self.cursor = cursor
         self.matcher = matcher
@@ -78,23 +78,23 @@ class OutputSearch:
         return not self._busy and self.cursor.at_end
 
     def wake(self) -> None:
-        """Search new output. Does nothing while a step is running or scheduled, because each step checks for more."""
+        """Search new output. Does nothing if a step is running or scheduled, because each step checks for more."""
         if not self._busy and not self._closed:
             self._continue()
 
     def close(self) -> None:
-        """End the search. `found` and `searched` are not called afterwards."""
+        """End the search. From then on, neither `found` nor `searched` is called."""
         self._closed = True
 
     def search_next(self) -> None:
-        """Read output from the cursor and pass it to `run`."""
+        """Read output from the cursor and `run` a search in it."""
         if self.cursor.lost():
             self.matcher.restart()
         data = bytes(self.cursor.look(STEP))
         if not data:
             if self.cursor.at_end:
                 self._report(None)
-            return  # the cursor wakes the search when bytes have been read from disk
+            return  # the cursor wakes the search once bytes have been read from disk
         has_text = self.matcher.feed(self.cursor.offset, data)
         self.cursor.take(len(data))
         if has_text:
@@ -103,7 +103,7 @@ class OutputSearch:
             self._report(None)
 
     def hold(self) -> None:
-        """Delay new steps until `resume`, because the text to search is not available yet."""
+        """Delay further steps until `resume`, because the text to search is not available yet."""
         self._busy = True
 
     def resume(self, search: Callable[[], MatchSpan | None], work: int) -> None:
@@ -113,7 +113,7 @@ class OutputSearch:
             self.run(search, work)
 
     def run(self, search: Callable[[], MatchSpan | None], work: int) -> None:
-        """Run one search, on the event loop or, if it is long, in a thread.
+        """Run a search, either on the event loop or, if it is long, in a thread.
 
         Args:
             search: Returns the first match.

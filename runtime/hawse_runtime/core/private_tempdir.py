@@ -1,7 +1,7 @@
-"""A private temporary directory, in memory if the system has a file system for that.
+"""A private temporary directory, in memory if the system provides a file system for that.
 
-A killed runtime leaves its directory behind, and the next runtime removes it. A lock (flock(2)) marks the directory of
-a live runtime: process ids are not comparable between sandboxes that share the file system.
+If a runtime is killed, it leaves its directory behind, and the next runtime removes it. A lock (flock(2)) marks a live
+runtime's directory, because process ids can't be compared across sandboxes that share the file system.
 """
 
 import fcntl
@@ -12,9 +12,9 @@ from pathlib import Path
 
 from hawse_runtime.core.remove_tree import remove_tree
 
-MEMORY = Path("/dev/shm")  # in memory, and no other program cleans up there
-PREFIX = ".hawse-own-"  # only for runtimes: an unlocked directory with this prefix is removed
-YOUNG = 60.0  # seconds; a younger directory may not have been locked yet
+MEMORY = Path("/dev/shm")  # in memory, and nothing else cleans up there
+PREFIX = ".hawse-own-"  # for runtimes only: any unlocked directory with this prefix is removed
+YOUNG = 60.0  # seconds; a younger directory may not be locked yet
 
 
 class PrivateTempDir:
@@ -36,7 +36,7 @@ class PrivateTempDir:
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove the directory of a runtime that has ended. Directories that cannot be opened belong to other users."""
+    """Remove the directory if its runtime has exited. Directories that can't be opened belong to other users."""
     try:
         if time.time() - folder.lstat().st_mtime < YOUNG:
             return

@@ -1,6 +1,6 @@
-"""A registry of items that have an id and an instance. Ended items are retained for a while.
+"""A registry of items with an id and an instance. Items that have ended are kept for a while.
 
-Items implement `Registrable`. docs/decisions/0055 lists the tables that are not registries, and the reasons.
+Items implement `Registrable`. docs/decisions/0055 lists the tables that are not registries, and explains why.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ log = logging.getLogger(__name__)
 
 
 class Registrable(Protocol):
-    """An item. `id` is chosen by the caller or generated; `instance` changes at each start of an item with that id."""
+    """An item. `id` is chosen by the caller or generated; `instance` changes whenever that id is started anew."""
 
     id: str
     instance: str
 
 
 class Retention(msgspec.Struct, frozen=True):
-    """Determines how long ended items are kept: until `count` more items have ended, and for at most `age` seconds."""
+    """How long to keep items that have ended: until `count` more have ended, and for at most `age` seconds."""
 
     count: int = 256
     age: float | None = None  # None for no limit
@@ -35,7 +35,7 @@ T = TypeVar("T", bound=Registrable)
 
 
 class Registry(Generic[T]):
-    """A set of items in insertion order, with at most one item per id, running or ended.
+    """A set of items in insertion order, with at most one per id, whether running or ended.
 
     Adding, ending and dropping an item takes constant time.
     """
@@ -51,9 +51,9 @@ class Registry(Generic[T]):
         """Create an empty registry. A running event loop is needed only if `retention.age` is set.
 
         Args:
-            kind: The noun for an item in error messages, for example "terminal".
-            limit: The maximum number of running items and reserved ids; None for no limit.
-            retention: Determines how long ended items are kept.
+            kind: The word for an item in error messages, for example "terminal".
+            limit: The maximum number of running items and reserved ids; None means no limit.
+            retention: How long to keep items that have ended.
             on_drop: Called with each item that can no longer be found.
         """
         self.retention = retention
@@ -61,35 +61,35 @@ class Registry(Generic[T]):
         self.limit = limit
         self._on_drop = on_drop
         self._items: OrderedDict[str, T] = OrderedDict()
-        self._ended: OrderedDict[str, float] = OrderedDict()  # end times by id (loop time), oldest first
+        self._ended: OrderedDict[str, float] = OrderedDict()  # end times (loop time), keyed by id, oldest first
         self._reserved: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
-        """The number of items, running or ended."""
+        """The number of items, whether running or ended."""
         return len(self._items)
 
     def __iter__(self) -> Iterator[T]:
-        """Iterate over a copy, so that items can be added and dropped during the iteration."""
+        """Iterate over a copy, so that items can be added and dropped meanwhile."""
         return iter(list(self._items.values()))
 
     @property
     def running(self) -> list[T]:
-        """The items that have not ended."""
+        """The items that haven't ended."""
         return [item for name, item in self._items.items() if name not in self._ended]
 
     @property
     def running_count(self) -> int:
-        """The number of items that have not ended."""
+        """The number of items that haven't ended."""
         return len(self._items) - len(self._ended)
 
     @property
     def last_end(self) -> float | None:
-        """When the latest item ended (loop time), or None if no item has ended."""
+        """When an item last ended (loop time), or None if none has."""
         return next(reversed(self._ended.values()), None)
 
     def find(self, item_id: str) -> T | None:
-        """Return the item with this id, running or ended; None if there is no such item."""
+        """Return the item with this id, whether running or ended, or None if there isn't one."""
         return self._items.get(item_id)
 
     def get(self, item_id: str, instance: str | None = None) -> T:
@@ -112,7 +112,8 @@ class Registry(Generic[T]):
         """Reserve `item_id` during the `with` block, while the item is being started.
 
         Raises:
-            HawseError: `conflict` if an item with this id is running or starting, `limit_exceeded` at the limit.
+            HawseError: `conflict` if an item with this id is running or starting, `limit_exceeded` if the limit is
+            reached.
         """
         item = self._items.get(item_id)
         if item is not None and item_id not in self._ended:
@@ -130,7 +131,7 @@ class Registry(Generic[T]):
             self._reserved.discard(item_id)
 
     def add(self, item: T) -> None:
-        """Add a running item. It replaces an ended item with the same id, but must not replace a running one."""
+        """Add a running item. It can replace an item with the same id that has ended, but not a running one."""
         assert item.id not in self._items or item.id in self._ended, f"{self._kind} {item.id} is running"
         earlier = self._items.get(item.id)
         if earlier is not None:
@@ -139,7 +140,7 @@ class Registry(Generic[T]):
         self._reserved.discard(item.id)
 
     def end(self, item: T) -> None:
-        """Record that `item` has ended, which starts its retention. Does nothing if it was dropped or has ended."""
+        """Record that `item` has ended, which starts its retention. Does nothing if it was dropped or had ended."""
         if self._items.get(item.id) is item and item.id not in self._ended:
             self._ended[item.id] = self._now()
             self._trim()
@@ -150,12 +151,12 @@ class Registry(Generic[T]):
             self._ended.pop(item.id, None)
 
     def drop(self, item: T) -> None:
-        """Remove `item` immediately and call `on_drop`. Does nothing if the item was removed before."""
+        """Remove `item` immediately and call `on_drop`. Does nothing if the item has already been removed."""
         if self.remove(item) and self._on_drop is not None:
             self._on_drop(item)
 
     def remove(self, item: T) -> bool:
-        """Remove `item` without calling `on_drop`, for a caller that still uses it. Return whether it was present."""
+        """Remove `item` without calling `on_drop`, for callers still using it. Return whether it was present."""
         if self._items.get(item.id) is not item:
             return False
         del self._items[item.id]
@@ -187,7 +188,7 @@ class Registry(Generic[T]):
     # ---- retention
 
     def _trim(self) -> None:
-        """Drop surplus and expired items, and start a timer for the next expiry."""
+        """Drop surplus and expired items, and start a timer for when the next one expires."""
         self._stop_timer()
         count, age = self.retention.count, self.retention.age
         while len(self._ended) > count or (self._ended and age is not None and self._oldest() <= self._now() - age):

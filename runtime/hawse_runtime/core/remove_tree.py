@@ -1,4 +1,4 @@
-"""Removes a directory of the runtime whose contents may come from user programs."""
+"""Removes one of the runtime's directories, whose contents may come from user programs."""
 
 import os
 import shutil
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def remove_tree(folder: str | Path) -> None:
-    """Remove `folder`. Files that cannot be removed are left in place; no error is raised.
+    """Remove `folder`. Files that can't be removed are left in place; no error is raised.
 
-    `shutil.rmtree` recurses and opens a descriptor per level, so it fails for deep trees. `rm` does not.
+    `shutil.rmtree` recurses and opens a descriptor per level, so it fails on deep trees. `rm` doesn't.
     """
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The tasks of a runtime. An exception in a task is a bug: it is logged, and the other tasks continue."""
+"""A runtime's tasks. An exception in a task is a bug: it is logged, and the other tasks continue."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ log = logging.getLogger(__name__)
 
 
 class Tasks:
-    """A task group that tolerates exceptions. In a plain one, the first exception would cancel the whole runtime."""
+    """A task group that tolerates exceptions. In a plain one, the first exception would cancel everything."""
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group

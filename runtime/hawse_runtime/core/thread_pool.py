@@ -1,7 +1,7 @@
-"""The threads of a runtime: a bounded pool for each kind of blocking work, so that one kind cannot block another.
+"""A runtime's threads: a bounded pool for each kind of blocking work, so that one kind can't block another.
 
-Long work is a generator. Each step runs in a thread, and other work in the pool runs between steps. The event loop's
-default executor is not used, because a slow disk could block its threads and thereby delay kills.
+Long work is a generator. Each step runs in a thread, and the pool runs other work between steps. The event loop's
+default executor is not used, because a slow disk could block its threads and so delay kills.
 """
 
 import asyncio
@@ -14,38 +14,38 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-DISK_THREADS = 8  # threads that a slow disk can block
+DISK_THREADS = 8  # the number of threads that a slow disk can block
 SEARCH_THREADS = 2  # regular expressions hold the GIL, so more threads would not help
-LOOK_THREADS = 2  # inspects programs; memory that a program has mapped from a slow file can block a thread
-PROC_THREADS = 2  # for look-ups of all processes' sockets, which take a few milliseconds, or more on a large machine
-_NO_THREAD = "can't start new thread"  # the message of Python's RuntimeError
+LOOK_THREADS = 2  # for inspecting programs; memory that a program has mapped from a slow file can block a thread
+PROC_THREADS = 2  # for looking up all processes' sockets, which takes a few milliseconds, or more on a large machine
+_NO_THREAD = "can't start new thread"  # message of Python's RuntimeError
 IMAGE_THREADS = 1  # zlib releases the GIL; more threads would compete with the terminals
 KILL_THREADS = 1  # one scan of /proc serves all pending kills
 
 
 class Stepped(NamedTuple):
-    """One step of a generator, which yielded `value` or, if `over` is set, returned it."""
+    """A step of a generator, which yielded `value` or, if `over` is set, returned it."""
 
     over: bool
     value: Any
 
 
 class ThreadPool:
-    """A pool of at most `threads` threads. The coroutine that awaits work owns it."""
+    """A pool of at most `threads` threads. Work is owned by the coroutine that awaits it."""
 
     def __init__(self, name: str, threads: int) -> None:
-        """Create a pool. `name` is the prefix of the threads' names."""
+        """Create a pool. `name` is the prefix for its threads' names."""
         self.threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     def submit(self, work: Callable[[], T]) -> "asyncio.Future[T]":
-        """Run `work` in a thread. A pool with one thread runs work in the order of submission.
+        """Run `work` in a thread. A pool with one thread runs work in the order in which it was submitted.
 
-        If the caller is cancelled, exceptions of `work` are dropped.
+        If the caller is cancelled, exceptions raised by `work` are dropped.
 
         Raises:
-            OSError: EAGAIN if a thread cannot be started for lack of memory or processes. A running thread can still
-                execute `work` later.
+            OSError: EAGAIN if a thread can't be started for lack of memory or processes. A running thread may still
+            execute `work` later.
         """
         try:
             running = asyncio.get_running_loop().run_in_executor(self._pool, work)
@@ -84,21 +84,21 @@ class ThreadPool:
                 return result
 
     def close(self) -> None:
-        """Let the threads exit after all submitted work. Does not wait for them."""
+        """Let the threads exit after all work submitted. Doesn't wait for them."""
         self._pool.shutdown(wait=False)
 
 
 class ThreadPools:
-    """The thread pools of a runtime."""
+    """A runtime's thread pools."""
 
     def __init__(self) -> None:
         self.disk = ThreadPool("disk", DISK_THREADS)  # files, recordings, watches, clones
         self.spill = ThreadPool("spill", 1)  # writes output to disk; one thread keeps it in order
-        self.search = ThreadPool("search", SEARCH_THREADS)  # searches in output
+        self.search = ThreadPool("search", SEARCH_THREADS)  # searches output
         self.proc = ThreadPool("proc", PROC_THREADS)  # look-ups in /proc
-        self.look = ThreadPool("look", LOOK_THREADS)  # whether programs of terminals wait for input
+        self.look = ThreadPool("look", LOOK_THREADS)  # checks whether programs in terminals are waiting for input
         self.image = ThreadPool("image", IMAGE_THREADS)  # encodes desktop screenshots
-        self.kill = ThreadPool("kill", KILL_THREADS)  # finds the processes to kill
+        self.kill = ThreadPool("kill", KILL_THREADS)  # finds processes to kill
 
     def close(self) -> None:
         for pool in (self.disk, self.spill, self.search, self.proc, self.look, self.image, self.kill):
@@ -113,13 +113,13 @@ def _step(work: Generator[Any, None, Any]) -> Stepped:
 
 
 def _retrieve(work: "asyncio.Future[Any]") -> None:
-    """Retrieve the exception of `work`, because asyncio would otherwise report it as never retrieved."""
+    """Retrieve any exception from `work`, because asyncio would otherwise report it as never retrieved."""
     if not work.cancelled():
         work.exception()
 
 
 async def _until_done(work: "asyncio.Future[Any]") -> None:
-    """Wait until `work` is done, ignoring further cancellation, because the caller has already been cancelled."""
+    """Wait until `work` is done. Further cancellation is ignored, because the caller has already been cancelled."""
     while not work.done():
         with suppress(asyncio.CancelledError):
             await asyncio.wait([work])

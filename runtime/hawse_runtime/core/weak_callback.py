@@ -1,7 +1,7 @@
-"""Callbacks that do not keep their objects alive.
+"""Callbacks that don't keep their objects alive.
 
-The components of a terminal or a process call its methods. Strong references would form cycles, and journals would stay
-in memory until the garbage collector runs, after thousands of new objects.
+A terminal's or process's components call its methods. Strong references would form cycles, and journals would stay in
+memory until the garbage collector runs, which takes thousands of new objects.
 """
 
 import weakref
@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 
 class WeakCallback(Generic[P, T]):
-    """A weak reference to a bound method. After the method's object is deleted, calls do nothing."""
+    """A weak reference to a bound method. Once the method's object has been deleted, calls do nothing."""
 
     __slots__ = ("_default", "_function", "_owner")
 
     def __init__(self, method: Callable[P, T], default: Any = None) -> None:
-        """Wrap `method`. `default` is the result of calls after the object is deleted."""
+        """Wrap `method`. Once the object has been deleted, calls return `default`."""
         bound: Any = method
         self._owner = weakref.ref(bound.__self__)  # half the size of a `WeakMethod`, and twice as fast
         self._function: Callable[..., T] = bound.__func__

@@ -1,4 +1,4 @@
-"""The participants of a terminal: presence, the writer lease and the size policy.
+"""A terminal's participants: presence, the writer lease and the size policy.
 
-This package knows neither PTYs nor journals nor connections. A participant is an object with a key.
+This package knows nothing about PTYs, journals or connections. A participant is an object with a key.
 """

@@ -1,6 +1,6 @@
-"""Tracks the participants of a terminal. Decides which of them can write, and whose window determines the size.
+"""Tracks a terminal's participants. Decides which of them can write, and whose window determines the size.
 
-Handles `terminal.presence` and `terminal.lease`. Knows neither channels nor bytes of output.
+Handles `terminal.presence` and `terminal.lease`. Knows nothing about channels or output.
 """
 
 import re
@@ -27,8 +27,8 @@ from hawse_runtime.people.presence import Presence, PresenceCursor, ViewerPresen
 from hawse_runtime.people.size_policy import Size, SizePolicy
 from hawse_runtime.people.writer_lease import WriterLeaseState
 
-# Automatic input by a terminal emulator: reports of the cursor, attributes, modes and focus, and control strings. Such
-# input does not count as typing.
+# Input sent automatically by a terminal emulator: cursor, attribute, mode and focus reports, and control strings. It
+# doesn't count as typing.
 _ESC: Final = 0x1B
 _REPORTS = re.compile(
     rb"(?:\x1b\[[?>=]?[\d;:]*(?:[Rcnt]|\$y)|\x1b\[\?[\d;]*u|\x1b\[[IO]|\x1b[P\]_][^\x1b\x07]*(?:\x1b\\|\x07))+"
@@ -36,22 +36,22 @@ _REPORTS = re.compile(
 
 
 class ParticipantsCursor(PresenceCursor):
-    """The state of the participants and the writer lease that was last sent to a viewer."""
+    """The state of the participants and the writer lease, as last sent to a viewer."""
 
-    epoch = 0  # the epoch of the lease
+    epoch = 0  # the lease's epoch
 
 
 class ParticipantsState(NamedTuple):
-    """The fields of the `opened` event that describe the participants."""
+    """Fields of the `opened` event that describe the participants."""
 
-    viewer: str  # the public id of the participant that attaches
+    viewer: str  # the attaching participant's public id
     presence: list[Participant]
     lease: WriterLease
 
 
 @supports_weakref
 class Participants:
-    """The participants of one terminal."""
+    """A terminal's participants."""
 
     def __init__(
         self,
@@ -63,15 +63,15 @@ class Participants:
         """Create an empty set of participants.
 
         Args:
-            current: Returns the size of the terminal as (columns, rows).
-            resize: Sets the size of the terminal.
-            wake: Called when `next_event` has a new event for the viewers.
-            writers_changed: Called when the set of participants that can write has changed.
+            current: Returns the terminal's size as (columns, rows).
+            resize: Sets the terminal's size.
+            wake: Called when `next_event` has something new for the viewers.
+            writers_changed: Called when a different set of participants can write.
         """
         self._writers_changed = writers_changed
         self._presence = Presence(wake, WeakCallback(self._removed), WeakCallback(self._unanswered))
         self._lease = WriterLeaseState()
-        self._asking = frozenset[ViewerPresence]()  # participants that are shown as requesting the lease
+        self._asking = frozenset[ViewerPresence]()  # participants shown as requesting the lease
         self._sizing = SizePolicy(current, resize)
 
     def __len__(self) -> int:
@@ -94,11 +94,11 @@ class Participants:
         """Attach a viewer.
 
         Args:
-            viewer: An object that identifies the viewer. Pass the same object to `leave`.
+            viewer: An object that identifies the viewer, to be passed to `leave` later.
             profile: How the viewer introduces itself. Its key determines the participant.
             read_only: Whether the viewer cannot send input.
-            fit: The terminal size in cells that fits the viewer's window; None without a window.
-            caller: The principal that attaches; None for the terminal's owner.
+            fit: The terminal size, in cells, that fits the viewer's window; None if there is no window.
+            caller: The principal attaching the viewer; None for the terminal's owner.
 
         Returns:
             The viewer's participant.
@@ -124,7 +124,7 @@ class Participants:
         return participant
 
     def leave(self, participant: ViewerPresence, viewer: object, *, link_lost: bool = False) -> None:
-        """Detach `viewer` from `participant`. `link_lost` has the same meaning as in `Presence.leave`."""
+        """Detach `viewer` from `participant`. `link_lost` means the same as in `Presence.leave`."""
         self._presence.leave(participant, viewer, link_lost=link_lost)
 
     def close(self) -> None:
@@ -139,7 +139,7 @@ class Participants:
     def check_may_write(self, participant: ViewerPresence | None, applied: int) -> None:
         """Raise `lease_held` if another participant holds the writer lease.
 
-        `applied`, the number of applied bytes of the input stream, is included in the error's details.
+        `applied`, the number of bytes applied from the input stream, is included in the error's details.
         """
         if not self._lease.may_write(participant):
             raise HawseError(
@@ -149,7 +149,7 @@ class Participants:
             )
 
     def record_input(self, participant: ViewerPresence, data: bytes | memoryview) -> None:
-        """Show `participant` as typing, and let it determine the size, unless `data` consists of emulator reports.
+        """Show `participant` as typing and let it determine the size, unless `data` consists of emulator reports.
 
         `data` must not be empty.
         """
@@ -158,12 +158,12 @@ class Participants:
             self._sizing.mark_active(participant)
 
     def set_fit(self, participant: ViewerPresence, size: Size, *, claim: bool = False) -> None:
-        """Set the terminal size that fits `participant`. Ignored if the participant is read-only.
+        """Set the terminal size that fits `participant`. Does nothing if the participant is read-only.
 
         Args:
             participant: The participant whose window has changed.
             size: The columns and rows.
-            claim: Whether `participant` becomes the decider of the size.
+            claim: Whether `participant` is to decide the size from now on.
         """
         if not participant.read_only:
             self._sizing.set_fit(participant, size)
@@ -171,7 +171,7 @@ class Participants:
                 self._sizing.mark_active(participant)
 
     def find(self, key: str) -> ViewerPresence:
-        """Return the participant with a key. Raises `not_found`."""
+        """Return the participant with this key. Raises `not_found`."""
         return self._presence.find(key)
 
     # ---- calls
@@ -205,17 +205,17 @@ class Participants:
     # ---- events
 
     def describe(self, participant: ViewerPresence, cursor: ParticipantsCursor) -> ParticipantsState:
-        """Return the current state for the `opened` event of `participant`, and advance `cursor` to that state."""
+        """Return the current state for the `opened` event sent to `participant`, and advance `cursor` to that state."""
         cursor.epoch = self._lease.epoch
         return ParticipantsState(participant.id, self._presence.describe(cursor), self._lease.describe())
 
     def next_event(
         self, cursor: ParticipantsCursor, applied: int
     ) -> tuple[str, WriterLeaseEvent | ParticipantEvent | ParticipantLeft] | None:
-        """Return the name and value of the next event after `cursor` and advance it; None if it is up to date.
+        """Return the name and value of the next event after `cursor` and advance it, or None if it is up to date.
 
-        A new holder is announced with `joined` before a `lease` event refers to it. `applied` is the number of applied
-        bytes of the viewer's input stream.
+        A new holder is announced with `joined` before a `lease` event refers to it. `applied` is the number of bytes
+        applied from the viewer's input stream.
         """
         holder = self._lease.holder
         if cursor.epoch != self._lease.epoch and (holder is None or holder.id in cursor.versions):
@@ -232,7 +232,7 @@ class Participants:
         self._asking = frozenset(self._lease.asking)
 
     def _unanswered(self, participant: ViewerPresence) -> None:
-        """End a participant's request for the lease, because it was not answered in time."""
+        """End a participant's request for the lease, which nobody answered in time."""
         self._lease.asking.discard(participant)
         self._show_requests()
 

@@ -1,8 +1,8 @@
-"""The participants of a terminal and their state: name, colour, focus, typing, pointer.
+"""A terminal's participants and their state: name, colour, focus, typing, pointer.
 
 A *participant* (a person or an agent) has a secret key, which identifies it across reconnects. Other participants see
-its public id. Each viewer stores one version number per participant, for the state that was last sent. There is no
-queue: when a stalled viewer reads again, it receives the latest state in at most one event per participant.
+its public id. Each viewer stores one version number per participant, for the state last sent. There is no queue: when a
+stalled viewer resumes reading, it receives the latest state in at most one event per participant.
 """
 
 import asyncio
@@ -14,16 +14,16 @@ from hawse.api.people import Participant, ParticipantEvent, ParticipantKind, Par
 from hawse.wire import HawseError, Principal
 
 PARTICIPANTS_LIMIT: Final = 1024  # participants per terminal
-READ_ONLY_LIMIT: Final = 768  # read-only participants per terminal; leaves room for writers
+READ_ONLY_LIMIT: Final = 768  # maximum number of read-only participants per terminal; leaves room for writers
 NAME_MAX: Final = 40  # characters
-REJOIN_TIMEOUT = 3.0  # seconds from detaching the last viewer to removing its participant; most reconnect sooner
-RESTART_TIMEOUT = 30.0  # the same if the link to the gateway is lost; the gateway may have to restart
-ASK_TIMEOUT = 60.0  # seconds until an unanswered request for the writer lease ends
-TYPING_TIMEOUT = 2.0  # seconds since the last key until a participant no longer counts as typing
-NOTIFY_INTERVAL = 0.05  # minimum seconds between notifications; changes in the meantime are combined
-GUEST: Final = "guest"  # the kind of principals that use share links
-OWNER: Final = "owner"  # the kind of principals that use the gateway's token; they have no individual names
-PALETTE: Final = (  # dark text is readable on all of these colours
+REJOIN_TIMEOUT = 3.0  # seconds until a participant whose last viewer has detached is removed; most reconnect sooner
+RESTART_TIMEOUT = 30.0  # the same if the connection to the gateway was lost; the gateway may have to restart
+ASK_TIMEOUT = 60.0  # seconds after which an unanswered request for the writer lease ends
+TYPING_TIMEOUT = 2.0  # seconds after the last key until a participant no longer counts as typing
+NOTIFY_INTERVAL = 0.05  # minimum number of seconds between notifications; changes in the meantime are combined
+GUEST: Final = "guest"  # the kind of principal that uses a share link
+OWNER: Final = "owner"  # the kind of principal that uses the gateway's token and has no individual name
+PALETTE: Final = (  # dark text is legible on all of these colours
     "#5ad1c8",
     "#e8c26a",
     "#f2777a",
@@ -38,14 +38,14 @@ PALETTE: Final = (  # dark text is readable on all of these colours
 
 
 def identity_name(caller: Principal | None) -> str:
-    """Return the fixed name of a caller, or "" if the caller can choose a name."""
+    """Return a caller's fixed name, or "" if the caller can choose a name."""
     if caller is None or caller.kind == OWNER:
         return ""
     return caller.name if caller.kind == GUEST else caller.name or caller.id
 
 
 class ViewerPresence:
-    """One participant, with any number of attached viewers. It has no viewers while it reconnects."""
+    """A participant, with any number of attached viewers, or none while it is reconnecting."""
 
     def __init__(self, id: str, key: str | None, name: str, color: str, kind: ParticipantKind) -> None:
         self.id = id
@@ -55,17 +55,17 @@ class ViewerPresence:
         self.name = name
         self.color = color
         self.kind: ParticipantKind = kind
-        self.viewers: dict[object, bool] = {}  # the attached viewers; the value states whether the viewer is read-only
+        self.viewers: dict[object, bool] = {}  # the attached viewers, each with whether it is read-only
         self.read_only = False  # whether all its viewers are read-only, or were when the last one detached
         self.typing = False
         self.focus = False
         self.at: PointerPosition | None = None  # None while the pointer is hidden
         self.asks = False  # whether it is requesting the writer lease
         self.unanswered = False  # whether its last request ended unanswered after `ASK_TIMEOUT`
-        self.scroll = 0  # rows that its user has scrolled back
+        self.scroll = 0  # number of rows that its user has scrolled back
         self.view = ""  # its user's current view, in the client's notation
-        self.version = 0  # incremented with every change of the attributes above
-        self.typed_at = 0.0  # loop time of its last key
+        self.version = 0  # incremented on every change to the attributes above
+        self.typed_at = 0.0  # when it last pressed a key (loop time)
         self.timer: asyncio.TimerHandle | None = None  # ends the typing state
         self.asking: asyncio.TimerHandle | None = None  # ends the request
         self.leaving: asyncio.TimerHandle | None = None  # removes the participant; set while no viewer is attached
@@ -74,7 +74,7 @@ class ViewerPresence:
         """Return the public state, which excludes the key.
 
         Args:
-            whole: Whether the receiver can access the whole sandbox, and therefore see the participant's view.
+            whole: Whether the receiver can access the whole sandbox, and so may see the participant's view.
         """
         return Participant(
             id=self.id,
@@ -94,13 +94,13 @@ class ViewerPresence:
 
 
 class PresenceCursor:
-    """The state last sent to a viewer: the overall revision and the version of each participant."""
+    """The state last sent to a viewer: the overall revision and each participant's version."""
 
     def __init__(self, *, whole: bool = True) -> None:
-        """Create a cursor before anything was sent. `whole` has the same meaning as in `ViewerPresence.describe`."""
+        """Create a cursor for when nothing has been sent. `whole` means the same as in `ViewerPresence.describe`."""
         self.whole = whole
         self.revision = 0
-        self.versions: dict[str, int] = {}  # by participant id
+        self.versions: dict[str, int] = {}  # keyed by participant id
 
 
 class Presence:
@@ -115,9 +115,9 @@ class Presence:
         """Create an empty set of participants.
 
         Args:
-            notify: Called when `next_event` has a new event, at most once per `NOTIFY_INTERVAL`.
+            notify: Called when `next_event` has something new, at most once every `NOTIFY_INTERVAL` seconds.
             on_removed: Called with a participant that has been removed.
-            on_unanswered: Called with a participant whose request for the writer lease was not answered within
+            on_unanswered: Called with a participant whose request for the writer lease has gone unanswered for
                 `ASK_TIMEOUT` seconds.
         """
         self._notify = notify
@@ -126,8 +126,8 @@ class Presence:
         self._participants: dict[str, ViewerPresence] = {}  # by id
         self._keys: dict[str, ViewerPresence] = {}
         self._count = 0
-        self._revision = 0  # incremented with each notification
-        self._notified_at = 0.0  # loop time of the latest notification
+        self._revision = 0  # incremented on each notification
+        self._notified_at = 0.0  # when the latest notification was sent (loop time)
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -137,7 +137,7 @@ class Presence:
         return iter(self._participants.values())
 
     def get(self, id: str) -> ViewerPresence:
-        """Return the participant with a public id. Raises `not_found`."""
+        """Return the participant with this public id. Raises `not_found`."""
         if id not in self._participants:
             raise HawseError("not_found", f"viewer {id!r} is not present")
         return self._participants[id]
@@ -166,7 +166,7 @@ class Presence:
             key: The secret that identifies a participant across reconnects; None creates a new participant.
             name: The requested name (see `rename`).
             color: The requested colour (see `rename`).
-            kind: The kind of the participant. None keeps it, or sets `person` for a new participant.
+            kind: The participant's kind. None keeps it as it is, or sets `person` for a new participant.
             read_only: Whether the viewer cannot send input.
             caller: The principal that attaches; None for the terminal's owner.
 
@@ -195,8 +195,8 @@ class Presence:
         Args:
             participant: The viewer's participant.
             viewer: The object passed to `join`.
-            link_lost: Whether the link to the gateway was lost, together with all its viewers. The participant then has
-                `RESTART_TIMEOUT` seconds to reconnect, otherwise `REJOIN_TIMEOUT`.
+            link_lost: Whether the connection to the gateway was lost, along with all its viewers. If so, the
+                participant has `RESTART_TIMEOUT` seconds to reconnect, or else `REJOIN_TIMEOUT`.
         """
         participant.viewers.pop(viewer, None)
         if participant.viewers:
@@ -226,7 +226,7 @@ class Presence:
             self._changed(participant)
 
     def set_asks(self, participant: ViewerPresence, asks: bool) -> None:
-        """Show or clear a participant's request for the writer lease, which expires after `ASK_TIMEOUT` seconds."""
+        """Show or clear a participant's request for the writer lease. It expires after `ASK_TIMEOUT` seconds."""
         if participant.asks is asks:
             return
         participant.asks = asks
@@ -240,14 +240,14 @@ class Presence:
         self._changed(participant)
 
     def clear_unanswered(self) -> None:
-        """Clear unanswered requests. Called when the lease has changed."""
+        """Clear unanswered requests. Called whenever the lease has changed."""
         for participant in self._participants.values():
             if participant.unanswered:
                 participant.unanswered = False
                 self._changed(participant)
 
     def set_view(self, participant: ViewerPresence, scroll: int | None, view: str | None) -> None:
-        """Set how many rows the participant has scrolled back, and its current view. None leaves a value unchanged."""
+        """Set how many rows the participant has scrolled back and its current view. None leaves a value unchanged."""
         before = (participant.scroll, participant.view)
         participant.scroll = participant.scroll if scroll is None else scroll
         participant.view = participant.view if view is None else view
@@ -255,7 +255,7 @@ class Presence:
             self._changed(participant)
 
     def mark_typing(self, participant: ViewerPresence) -> None:
-        """Show `participant` as typing until `TYPING_TIMEOUT` seconds after the last call."""
+        """Show `participant` as typing until `TYPING_TIMEOUT` seconds have passed since the last call."""
         loop = asyncio.get_running_loop()
         participant.typed_at = loop.time()
         if not participant.typing:
@@ -287,7 +287,7 @@ class Presence:
         return None
 
     def close(self) -> None:
-        """Cancel all timers. `notify` and `on_removed` are not called afterwards."""
+        """Cancel all timers. From then on, neither `notify` nor `on_removed` is called."""
         timers = [
             self._timer,
             *(timer for participant in self._participants.values() for timer in _timers(participant)),
@@ -312,7 +312,7 @@ class Presence:
         return participant
 
     def _make_room(self, *, read_only: bool) -> None:
-        """At the limit, remove a participant that has no viewers. Raises `limit_exceeded` if there is none."""
+        """If the limit is reached, remove a participant without viewers. Raises `limit_exceeded` if there is none."""
         counted = [participant for participant in self._participants.values() if participant.read_only or not read_only]
         limit = READ_ONLY_LIMIT if read_only else PARTICIPANTS_LIMIT
         if len(counted) < limit:
@@ -351,7 +351,7 @@ class Presence:
         self._on_removed(participant)
 
     def _changed(self, participant: ViewerPresence) -> None:
-        """Notify immediately, or when `NOTIFY_INTERVAL` seconds have passed since the last notification."""
+        """Notify immediately, or once `NOTIFY_INTERVAL` seconds have passed since the last notification."""
         participant.version += 1
         loop = asyncio.get_running_loop()
         due = self._notified_at + NOTIFY_INTERVAL
@@ -372,7 +372,7 @@ def _timers(participant: ViewerPresence) -> tuple[asyncio.TimerHandle | None, ..
 
 
 def clean(name: str) -> str:
-    """Return `name` as one line of at most `NAME_MAX` characters, without control, format and private-use ones."""
+    """Return `name` as one line of at most `NAME_MAX` characters, without control, format or private-use characters."""
     shown = "".join(" " if char.isspace() else char for char in name[: 8 * NAME_MAX])
     shown = "".join(char for char in shown if unicodedata.category(char)[0] != "C")
     return " ".join(shown.split())[:NAME_MAX].rstrip()

@@ -1,8 +1,8 @@
-"""Chooses a terminal's size: the size that fits the *decider*, the last to type, get focus or claim the size.
+"""Chooses a terminal's size: the size that fits the *decider*, whoever last typed, got focus or claimed the size.
 
-Changes are rate-limited: changes by the same decider to one every `SETTLE` seconds (a window is being dragged), changes
-by another decider to one every `SWITCH` seconds (two people type in turns). Later requests do not extend the delay, and
-the last request is always applied.
+Changes are rate-limited: by the same decider to one every `SETTLE` seconds (for a window being resized), and by another
+one to one every `SWITCH` seconds (for two people typing in turn). Later requests don't extend the delay, and the last
+request is always applied.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ Size = tuple[int, int]
 
 
 class SizePolicy:
-    """The size policy of one terminal. Its methods are not called for read-only viewers."""
+    """A terminal's size policy. Its methods are not called for read-only viewers."""
 
     def __init__(self, current: Callable[[], Size], apply: Callable[[int, int], None]) -> None:
-        """Create the policy. There is no decider yet.
+        """Create the policy, without a decider.
 
         Args:
             current: Returns the size of the terminal as (columns, rows).
@@ -29,7 +29,7 @@ class SizePolicy:
         """
         self._current = current
         self._apply = apply
-        self._fits: dict[ViewerPresence, Size] = {}  # by last activity; the decider is last
+        self._fits: dict[ViewerPresence, Size] = {}  # ordered by last activity; the decider comes last
         self._changed_at = float("-inf")
         self._changed_by: ViewerPresence | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -39,7 +39,7 @@ class SizePolicy:
         return next(reversed(self._fits), None)
 
     def set_fit(self, participant: ViewerPresence, size: Size) -> None:
-        """Set the size that fits `participant`. Unless it was active, it becomes the decider only if it is alone."""
+        """Set the size that fits `participant`. If it was never active, it becomes the decider only if it is alone."""
         if participant in self._fits:
             self._fits[participant] = size
         else:
@@ -47,14 +47,14 @@ class SizePolicy:
         self._apply_when_due()
 
     def mark_active(self, participant: ViewerPresence) -> None:
-        """Make `participant` the decider, if it has a size. Called when it has typed, got focus or claimed the size."""
+        """Make `participant` the decider if it has a size. Called when it has typed, got focus or claimed the size."""
         size = self._fits.pop(participant, None)
         if size is not None:
             self._fits[participant] = size
             self._apply_when_due()
 
     def remove(self, participant: ViewerPresence) -> None:
-        """Remove `participant`. If it was the decider, the participant that was active before it takes over."""
+        """Remove `participant`. If it was the decider, whoever was active before it takes over."""
         if self._fits.pop(participant, None) is not None:
             self._apply_when_due()
 

@@ -1,7 +1,7 @@
-"""The writer lease of a terminal: either all participants can write, or only the holder of the lease.
+"""A terminal's writer lease: either all participants can write, or only the holder of the lease.
 
-The epoch is incremented with every change. An action can state the epoch that the client knows, and is refused if that
-epoch is outdated, so that a message in transit cannot undo a take-over. Participants can ask the holder for the lease.
+The epoch is incremented on every change. An action can state the epoch known to the client, and is refused if that is
+out of date, so that a message in transit can't undo a takeover. Participants can ask the holder for the lease.
 """
 
 import msgspec
@@ -12,14 +12,14 @@ from hawse_runtime.people.presence import ViewerPresence
 
 
 class WriterLeaseState:
-    """The lease of one terminal. Without a holder, all participants can write."""
+    """A terminal's lease. If it has no holder, all participants can write."""
 
     def __init__(self) -> None:
         self.holder: ViewerPresence | None = None
         self.epoch = 0
         self.asking: set[ViewerPresence] = (
             set()
-        )  # participants that ask the holder for the lease; empty without a holder
+        )  # participants asking the holder for the lease; empty if there is no holder
 
     def describe(self) -> WriterLease:
         if self.holder is None:
@@ -40,11 +40,11 @@ class WriterLeaseState:
 
         Args:
             action: `take` and `exclusive` grant the lease to `participant`; `exclusive` fails if another participant
-                holds it. `release` ends the lease of `participant`, `free` the lease of any holder. `ask` and
-                `withdraw` start and end a request by `participant`. `keep` refuses the request by `to`, or all
-                requests. `give` passes the lease from `participant` to `to`.
-            participant: The participant that acts. None if unknown, which only `free` and `release` allow.
-            epoch: The epoch that the client knows; None skips the check.
+                holds it. `release` ends the lease if `participant` holds it, `free` whoever holds it. `ask` and
+                `withdraw` start and end a request by `participant`. `keep` refuses a request by `to`, or all requests.
+                `give` passes the lease from `participant` to `to`.
+            participant: The participant taking the action; None if unknown, which only `free` and `release` allow.
+            epoch: The epoch known to the client; None skips the check.
             to: The other participant, required for `give` and optional for `keep`.
 
         Raises:
@@ -73,14 +73,14 @@ class WriterLeaseState:
             self._set_holder(None)
 
     def remove(self, participant: ViewerPresence) -> None:
-        """End the request or the lease of `participant`, which has left."""
+        """End any request or lease of `participant`, who has left."""
         self.asking.discard(participant)
         if self.holder is participant:
             self._set_holder(None)
 
     @property
     def holder_name(self) -> str:
-        """The display name of the holder, or "" without a holder."""
+        """The holder's display name, or "" if there is no holder."""
         return "" if self.holder is None else self.holder.name
 
     def _act(self, action: LeaseAction, participant: ViewerPresence, to: ViewerPresence | None) -> None:
@@ -99,7 +99,7 @@ class WriterLeaseState:
             self._answer(action, participant, to)
 
     def _answer(self, action: LeaseAction, participant: ViewerPresence, to: ViewerPresence | None) -> None:
-        """Handle `give` and `keep`, which only the holder can use."""
+        """Handle `give` and `keep`, which are for the holder only."""
         if self.holder is not participant:
             raise HawseError(
                 "conflict",
@@ -123,4 +123,4 @@ class WriterLeaseState:
         if participant is not self.holder:
             self.holder = participant
             self.epoch += 1
-            self.asking.clear()  # the requests were addressed to the previous holder
+            self.asking.clear()  # the requests were meant for the previous holder

@@ -1,4 +1,4 @@
-"""`exec`: runs one command to completion and sends its output on the call's channel. Repeated keyed calls resume it."""
+"""`exec`: runs a command to completion and sends its output on the call's channel. Repeated keyed calls resume it."""
 
 import secrets
 

@@ -66,7 +66,7 @@ class Launcher:
 
 
 def command_shell(shells: Sequence[str] = SHELLS) -> str:
-    """Return the shell that runs commands: the first executable one in `shells`, or the last if none is executable."""
+    """Return the shell for running commands: the first executable one in `shells`, or the last if there is none."""
     return next(path for path in shells if path == shells[-1] or os.access(path, os.X_OK, effective_ids=True))
 
 

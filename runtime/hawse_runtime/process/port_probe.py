@@ -36,7 +36,7 @@ async def until_open(
 
 
 async def _look(host: str, port: int, path: str | None) -> int | None:
-    """Return the response's status code; None without `path`. Raises `OSError`, or `ValueError` if it is not HTTP."""
+    """Return the response's status code, or None without `path`. Raises `OSError`, and `ValueError` if not HTTP."""
     reader, writer = await asyncio.open_connection(host, port, limit=LINE_LIMIT)
     try:
         if path is None:

@@ -1,4 +1,4 @@
-"""Streams whose source is a generator or a connection, and checks of handles.
+"""Streams that are fed by a generator or a connection, and checks on handles.
 
-This package knows no methods: the packages that implement methods import it, never the reverse.
+This package knows nothing about methods: the packages that implement them import it, never the other way round.
 """

@@ -1,4 +1,4 @@
-"""A stream that forwards a connection to a program. Each direction is paced by its reader."""
+"""A stream that forwards a connection to a program. In each direction, the reader sets the pace."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -9,12 +9,12 @@ from hawse.rpc import typed
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Kind
 
-READ_AHEAD: Final = 64 << 10  # bytes that wait for credit; above this, reading pauses (one read can exceed it)
-WRITE_BUFFER: Final = 64 << 10  # bytes that wait for the program; above this, input is not acknowledged
+READ_AHEAD: Final = 64 << 10  # bytes waiting for credit; above this, reading pauses (a single read may exceed it)
+WRITE_BUFFER: Final = 64 << 10  # bytes waiting for the program; above this, input is not acknowledged
 
 
 class ConnectionStream(asyncio.Protocol, ABC):
-    """A `Stream` that is also the protocol of the connection. Subclasses start `connect` once."""
+    """A `Stream` that is also the connection's protocol. Subclasses must start `connect` once."""
 
     def __init__(self, call: ServerCall) -> None:
         self._call = call
@@ -26,15 +26,15 @@ class ConnectionStream(asyncio.Protocol, ABC):
         self._chunks: deque[memoryview] = deque()  # data from the program
         self._held = 0  # total bytes in `_chunks`
         self._reading = True
-        self._received = 0  # bytes from the program forwarded to the caller
-        self._sent = 0  # bytes accepted from the caller
+        self._received = 0  # number of bytes from the program forwarded to the caller
+        self._sent = 0  # number of bytes accepted from the caller
         self._ended = False  # whether the caller has ended its input
-        self._early: list[bytes] = []  # input received before the connection was open; limited by the input window
+        self._early: list[bytes] = []  # input received before the connection opened; limited by the input window
         self._writable = True
-        self._owed = 0  # bytes accepted while the program was not reading, to be acknowledged when it reads
+        self._owed = 0  # bytes accepted while the program was not reading, to be acknowledged once it reads
 
     async def connect(self) -> None:
-        """Open the connection. If that fails, end the call with an error."""
+        """Open the connection, or end the call with an error if that fails."""
         try:
             await self._dial()
         except HawseError as error:
@@ -47,27 +47,27 @@ class ConnectionStream(asyncio.Protocol, ABC):
 
     @abstractmethod
     async def _dial(self) -> None:
-        """Open the connection with this object as its protocol. Raises `OSError` and `HawseError`."""
+        """Open the connection, with this object as its protocol. Raises `OSError` and `HawseError`."""
 
     @abstractmethod
     def _connect_error(self, reason: str) -> HawseError:
-        """Return the error that ends the call when `_dial` raises `OSError`."""
+        """Return the error to end the call with when `_dial` raises `OSError`."""
 
     @abstractmethod
     def _opened(self) -> Any:
-        """Return the value of the first event, `opened`. Raises `HawseError` to end the call."""
+        """Return the value for the first event, `opened`. Raises `HawseError` to end the call."""
 
     @abstractmethod
     def _send_event(self, connection: Connection, ch: int) -> bool:
-        """Send a pending event, if any. Return whether one was sent. Called with credit available, after `opened`."""
+        """Send a pending event, if any. Return whether one was sent. Called after `opened`, when there is credit."""
 
     @abstractmethod
     def _end_input(self, transport: asyncio.Transport) -> None:
-        """Handle the end of the caller's input by closing that direction of the connection, or both."""
+        """Handle the end of the caller's input by closing that direction of the connection, or both directions."""
 
     @abstractmethod
     def _result(self) -> Any:
-        """Return the result. Called when the connection is closed and all bytes are sent. Raises `HawseError`."""
+        """Return the result. Called once the connection is closed and all bytes have been sent. Raises `HawseError`."""
 
     def _allowed(self, data: bytes | memoryview) -> bytes:
         """Return the part of the input that the program may receive. Raises `HawseError` to end the call."""
@@ -115,7 +115,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
     # ---- asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports do not subclass asyncio.Transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports don't subclass asyncio.Transport
         if self._detached:
             self._transport.abort()
             return
@@ -178,7 +178,7 @@ class ConnectionStream(asyncio.Protocol, ABC):
             self._transport.resume_reading()
 
     def _write(self, data: bytes | memoryview) -> None:
-        """Forward the allowed input. Input after the end of the connection is dropped; the result reports the end."""
+        """Forward the input allowed. Input after the connection has ended is dropped; the result reports the end."""
         assert self._transport is not None
         allowed = self._allowed(data)
         if allowed and not self._lost:

@@ -1,4 +1,4 @@
-"""Serves a call from a generator in a thread. The generator is at most one event or block ahead of the reader."""
+"""Serves a call from a generator in a thread, which is never more than one event or block ahead of the reader."""
 
 from collections.abc import Generator
 from typing import Any, NamedTuple
@@ -20,13 +20,13 @@ class StreamEvent(NamedTuple):
 
 
 # The generator yields an event, a block of output (as large as its slot allows), or None to let other work run. It
-# returns the call's result. Whatever ends the call, the generator is closed, so that its `finally` blocks release
+# returns the call's result. However the call ends, the generator is closed, so that its `finally` blocks release
 # resources.
 Work = Generator[StreamEvent | bytes | None, None, Any]
 
 
 class GeneratorStream(OutputOnlyStream):
-    """Sends the items that a generator yields, and ends the call with its return value."""
+    """Sends the items that a generator yields, then ends the call with its return value."""
 
     def __init__(
         self,
@@ -39,27 +39,27 @@ class GeneratorStream(OutputOnlyStream):
         offset: int = 0,
         subject: str | None = None,
     ) -> None:
-        """Create the stream. The generator starts when a slot is free.
+        """Create the stream. The generator starts once a slot is free.
 
         Args:
             call: The call to serve.
             work: The generator to run.
-            disk: The threads that run the generator.
-            tasks: Owns the tasks that wait for the threads.
+            disk: The thread pool to run the generator in.
+            tasks: Owns tasks that wait for the threads.
             slots: Limits the number of open generators.
             offset: The offset of the first byte of output.
-            subject: The object of the call, for error messages (see `hawse.rpc.typed`).
+            subject: What the call is about, for error messages (see `hawse.rpc.typed`).
         """
         super().__init__(call)
         self.principal = call.principal
-        self.busy = False  # whether a step of the generator is running
+        self.busy = False  # whether one of the generator's steps is running
         self._work = work
         self._disk = disk
         self._tasks = tasks
         self._slots = slots
         self._offset = offset
         self._subject = subject
-        self._event: StreamEvent | None = None  # an event or a block that waits for credit
+        self._event: StreamEvent | None = None  # an event or a block waiting for credit
         self._block = memoryview(b"")
         self._over = False
         self._detached = False
@@ -67,16 +67,16 @@ class GeneratorStream(OutputOnlyStream):
         slots.enter(self)
 
     def begin(self) -> None:
-        """Run the generator up to its first item. Called when the stream has a slot."""
+        """Run the generator up to its first item. Called once the stream has a slot."""
         self._advance()
 
     def give_up(self) -> None:
-        """End the call. Called when another stream needs the slot and this stream's client is not reading."""
+        """End the call. Called when another stream needs the slot and this one's client isn't reading."""
         self._call.error(HawseError("limit_exceeded", "too many streams are open, and this one is not being read"))
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if self._over:
-            self._call.result(self._value)  # a result needs no credit
+            self._call.result(self._value)  # sending a result needs no credit
         elif self.busy or connection.window(ch) <= 0:
             return False
         elif self._event is not None:

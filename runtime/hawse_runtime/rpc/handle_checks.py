@@ -1,4 +1,4 @@
-"""Checks that the calls on terminals and processes share."""
+"""Checks shared by calls on terminals and processes."""
 
 import signal as signals
 from typing import Any, Protocol
@@ -14,13 +14,13 @@ class Started(Protocol):
 
 
 def check_running(kind: str, thing: Started) -> None:
-    """Raise `exited` if the terminal or process has ended. `kind` is the noun used in the message."""
+    """Raise `exited` if the terminal or process has ended. `kind` is the word for it in the message."""
     if thing.exit is not None:
         raise HawseError("exited", f"{kind} {thing.id} has ended")
 
 
 def signal_number(signal: str | int) -> int:
-    """Return the number of a signal, given as a number or a name with or without SIG. Raises `invalid_params`."""
+    """Return the number of a signal given as a number, or as a name with or without SIG. Raises `invalid_params`."""
     try:
         if isinstance(signal, int):
             return int(signals.Signals(signal))

@@ -1,7 +1,7 @@
-"""Limits the number of open stream generators. Each one holds a descriptor and a block of output in memory.
+"""Limits the number of open stream generators, each of which holds a descriptor and a block of output in memory.
 
-Streams above the limit wait for a slot. A stream whose client is not reading loses its slot to a waiting one. A client
-therefore cannot block other clients by opening many streams without reading them.
+Streams above the limit wait for a slot. A stream whose client isn't reading loses its slot to a waiting one. So no
+client can block others by opening many streams without reading them.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ from hawse.api.rights import ALL
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 
-SLOTS: Final = 512  # half the usual soft limit on open files, 1,024
-STALLED: Final = 2.0  # seconds without progress until a stream can lose its slot to a waiting one
-MEMORY: Final = 32 << 20  # approximate bytes of all blocks; with many open streams, blocks are smaller
-BLOCK: Final = 256 << 10  # bytes per block while few streams are open
+SLOTS: Final = 512  # half the usual soft limit on open files (1,024)
+STALLED: Final = 2.0  # seconds without progress after which a stream may lose its slot to a waiting one
+MEMORY: Final = 32 << 20  # approximate total bytes in all blocks; the more open streams, the smaller the blocks
+BLOCK: Final = 256 << 10  # bytes per block as long as few streams are open
 BLOCK_MIN: Final = 16 << 10
 
 
@@ -30,46 +30,46 @@ class SlotUser(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether the stream is producing output. A busy stream is not stalled."""
+        """Whether the stream is producing output. A busy stream doesn't count as stalled."""
         ...
 
     def begin(self) -> None:
-        """Start the stream. Called when it has a slot."""
+        """Start the stream. Called once it has a slot."""
         ...
 
     def give_up(self) -> None:
-        """End the stream, because another one needs its slot. The stream calls `StreamSlots.leave` now or later."""
+        """End the stream, because another one needs its slot. It must call `StreamSlots.leave`, now or later."""
         ...
 
 
 class OpenSlot(NamedTuple):
     """A slot in use."""
 
-    progress: float  # the loop time when the stream last made progress
+    progress: float  # when the stream last made progress (loop time)
     release: Callable[[], None]  # releases the slot from the principal's share
 
 
 class StreamSlots:
-    """The slots of one runtime. Principals take turns, and a share of the slots is reserved for the owner."""
+    """A runtime's slots. Principals take turns, and a share of the slots is reserved for the owner."""
 
     def __init__(self, slots: int = SLOTS) -> None:
         self._shares = Shares(slots, "streams")
         self._open: dict[SlotUser, OpenSlot] = {}
-        self._waiting: dict[str, dict[SlotUser, None]] = {}  # by principal id, the next principal first
+        self._waiting: dict[str, dict[SlotUser, None]] = {}  # keyed by principal id, the next principal first
         self._timer: asyncio.TimerHandle | None = None  # set while streams are waiting
         self._clock: Callable[[], float] = asyncio.get_running_loop().time
 
     def block_size(self) -> int:
-        """Return the number of bytes that each stream can hold in memory."""
+        """Return how many bytes each stream may hold in memory."""
         return max(BLOCK_MIN, min(BLOCK, MEMORY // max(1, len(self._open))))
 
     def enter(self, user: SlotUser) -> None:
-        """Call `user.begin` when a slot is free, possibly before this method returns."""
+        """Call `user.begin` once a slot is free, possibly before this method returns."""
         self._waiting.setdefault(user.principal.id, {})[user] = None
         self._fill()
 
     def progress(self, user: SlotUser) -> None:
-        """Record that the client of `user` has read data."""
+        """Record that the client served by `user` has read data."""
         if (slot := self._open.get(user)) is not None:
             self._open[user] = slot._replace(progress=self._clock())
 
@@ -83,9 +83,9 @@ class StreamSlots:
         self._fill()
 
     def reclaim(self) -> None:
-        """End stalled streams to free slots for waiting ones. Called while streams are waiting.
+        """End stalled streams to free up slots for waiting ones. Called repeatedly while streams are waiting.
 
-        Streams of guests are ended for any waiting principal, streams of the owner only if the owner is waiting.
+        Guests' streams are ended for any waiting principal, the owner's streams only if the owner is waiting.
         """
         self._timer = None
         waiting = [next(iter(users)).principal for users in self._waiting.values()]
@@ -114,7 +114,7 @@ class StreamSlots:
             self._timer = None
 
     def _take(self, waiting: dict[SlotUser, None]) -> bool:
-        """Assign a slot to the first waiting stream of a principal. Return whether a slot was free."""
+        """Assign a slot to a principal's first waiting stream. Return whether a slot was free."""
         user = next(iter(waiting))
         held = ExitStack()
         try:

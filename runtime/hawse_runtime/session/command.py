@@ -81,7 +81,7 @@ class SessionCommand:
         self.stderr = OutputStream(err, journals[1], changed, orphaned_pipes=orphaned_pipes)
 
     def begin(self, lines: ShellScript, cwd: str | None, last: int) -> str:
-        """Return the lines that run the command. `cwd` is absolute, `last` the previous exit code. Raises `OSError`."""
+        """Return the lines that run the command. `cwd` is absolute; `last` is the last exit code. Raises `OSError`."""
         env = self.params.env or {}
         texts: dict[str, str] = {}
         if self.around:

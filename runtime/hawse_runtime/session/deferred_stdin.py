@@ -12,7 +12,7 @@ STEPS = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between attempts; the las
 
 
 class DeferredStdin:
-    """The write end of a named pipe, opened after the shell has opened the read end. Has the interface of `FdWriter`.
+    """The write end of a named pipe, opened after the shell has opened the read end. Works like an `FdWriter`.
 
     This way, the command reads EOF when the write end is closed, and neither side blocks on opening.
     """

@@ -38,7 +38,7 @@ class SessionLimits(msgspec.Struct, frozen=True, kw_only=True):
     keyed_commands: int = 64  # number of keyed commands that keep all their output after they have ended
     queue: int = 64  # maximum number of queued commands per session; each has two pipes
     kill_grace: float = 5.0  # seconds from SIGTERM to SIGKILL, both after a timeout and by default in `session.delete`
-    watchdog: float = 1.0  # seconds between checks for a shell that has read a command's end but does not report it
+    watchdog: float = 1.0  # seconds between checks for a shell that has read a command's end but doesn't report it
 
 
 class Session:
@@ -168,7 +168,7 @@ class Session:
             run.fail(HawseError("cancelled", "the command was withdrawn before it started", admitted="no"))
 
     async def cancel(self, key: str | None, grace: float) -> None:
-        """End a command, but not the shell. Returns when the command has ended, or immediately if it does not exist.
+        """End a command, but not the shell. Returns once the command has ended, or immediately if there isn't one.
 
         Args:
             key: The key of the command's call; None means the running command.
@@ -184,7 +184,7 @@ class Session:
                 self.withdraw(waiting)
 
     async def end(self, grace: float) -> None:
-        """End the shell and its process tree: SIGTERM, then SIGKILL after `grace` seconds. Returns when all have ended.
+        """End the shell and its process tree: SIGTERM, then SIGKILL after `grace` seconds. Returns once all are gone.
 
         If the shell has exited, this ends the processes that it left running.
         """

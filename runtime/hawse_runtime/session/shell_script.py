@@ -49,7 +49,7 @@ class ShellScript:
         self._status, self._show, self._hide = (shlex.quote(f"{folder}/{name}") for name in ("status", "show", "hide"))
 
     def first(self) -> str:
-        """Return the first lines: disable the history, and set a trap that ends commands even if they trap SIGINT."""
+        """Return the first lines. They disable the history and set a trap that ends even commands that trap SIGINT."""
         history = 'if \\[ "${BASH_VERSION-}" ]; then \\set +o history; \\unset HISTFILE; \\history -c; fi'
         stop = "case ${__hawse_runs-} in 1) \\unset __hawse_runs; \\trap - INT; \\kill -INT $$;; esac"
         return f"{history}\n\\trap '{stop}' {STOP_SIGNAL}\n"
@@ -59,7 +59,7 @@ class ShellScript:
         return f"{self._builtin}printf '%s\\n' \"{kind} {token} {value}\" >{self._status}\n"
 
     def parser_state(self, path: str) -> str:
-        """Return bash code that writes a script to `path`, which restores aliases and parser options and sets `-n`.
+        """Return bash code that writes a script to `path`. It restores aliases and parser options, and sets `-n`.
 
         Each builtin is redirected separately, so that a DEBUG trap's output doesn't end up in the file.
         """
