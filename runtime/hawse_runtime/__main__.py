@@ -5,7 +5,7 @@ Exit codes: 0 after SIGTERM, 2 bad arguments, 3 another runtime uses the same fi
 
 import gc
 
-gc.disable()  # imports create no garbage; searching for it takes a tenth of the start-up time
+gc.disable()  # imports create no garbage, and searching for it takes a tenth of the startup time
 
 import argparse
 import asyncio
@@ -42,7 +42,7 @@ from hawse_runtime.settings import RuntimeLimits, RuntimeSettings
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-gc.freeze()  # imported objects are never freed; without this, the first collection examines them for 25 ms
+gc.freeze()  # imported objects are never freed; without this, the first collection spends 25 ms on them
 gc.enable()
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
@@ -77,7 +77,7 @@ def main() -> None:
         token = _token(private) or token
     proxied = egress.listen(args.egress) if args.egress is not None else None
     if args.socket is not None and listener is None:
-        args.socket.unlink(missing_ok=True)  # a killed runtime left the socket behind
+        args.socket.unlink(missing_ok=True)  # may have been left behind by a killed runtime
     inner = _enter(args) if args.inner else None
     if proxied is not None and private is not None:
         _lend(proxied, args, private)
@@ -217,7 +217,7 @@ def _context(certificate: str) -> "SSLContext":
 
 
 def _become(args: argparse.Namespace) -> socket.socket:
-    """Switch to the two users, and return the listening socket."""
+    """Switch to the two users and return the listening socket."""
     try:
         thread, listener = user_separation.separate(
             args.users, private=args.private, socket_path=args.socket, workspace=args.workspace
@@ -231,23 +231,23 @@ def _become(args: argparse.Namespace) -> socket.socket:
 
 
 def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> None:
-    """Pass the egress proxy's listening socket to the proxy, through a path that programs cannot access."""
+    """Pass the egress proxy its listening socket, through a path that programs can't access."""
     if args.users is None:
         egress.lend(proxied, egress.SOCKET_NAME, partial(egress.in_directory, private.descriptor()))
-    else:  # the private directory is a volume that the proxy cannot access
+    else:  # the private directory is a volume, which the proxy can't access
         path = args.socket.with_name(egress.SOCKET_NAME)
         egress.lend(proxied, str(path), partial(user_separation.use_files_of_runtime, args.users))
 
 
 def _default_signals() -> None:
-    """Restore the default action of signals that nohup or a shell's `&` set to be ignored. Children inherit it."""
+    """Restore the default action for signals that nohup or a shell's `&` set to ignored. Children inherit it."""
     for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
         if signal.getsignal(signum) is signal.SIG_IGN:
             signal.signal(signum, signal.SIG_DFL)
 
 
 def _private(args: argparse.Namespace) -> Folder | None:
-    """Return the directory of the runtime's private files. It is opened before a mount covers it."""
+    """Return the directory for the runtime's private files. It has to be opened before a mount covers it."""
     path = args.private or (args.socket and args.socket.parent)
     if path is None:
         return None
@@ -265,7 +265,7 @@ def _lock(private: Folder) -> None:
 
 
 def _token(private: Folder) -> str | None:
-    """Return the token that the provider stored for this start."""
+    """Return the token that the provider has stored for this run."""
     try:
         return private.read(TOKEN_FILE).decode().strip() or None
     except FileNotFoundError:
@@ -289,16 +289,16 @@ def _enter(args: argparse.Namespace) -> inner_sandbox.InnerSandbox:
 
 
 def _report(ready: int) -> None:
-    """Write a byte to a pipe to report that the runtime accepts connections."""
+    """Write a byte to a pipe to signal that the runtime accepts connections."""
     with suppress(OSError), open(ready, "wb", buffering=0) as pipe:  # the reader may have closed the pipe
         pipe.write(b"1")
 
 
 def _stop_at_end(loop: asyncio.AbstractEventLoop, pipe: int, stop: asyncio.Event) -> None:
-    """Set `stop` when the other end of a pipe is closed. Nothing is ever written to the pipe."""
+    """Set `stop` once the other end of a pipe is closed. Nothing is ever written to the pipe."""
 
     def ended() -> None:
-        loop.remove_reader(pipe)  # the pipe stays readable and would keep the event loop busy
+        loop.remove_reader(pipe)  # the pipe remains readable and would keep the event loop busy
         stop.set()
 
     loop.add_reader(pipe, ended)
@@ -318,7 +318,7 @@ async def _serve(
         loop.add_signal_handler(signum, stop.set)
     args.workspace.mkdir(parents=True, exist_ok=True)
     if inner is not None:
-        loop.add_reader(inner.init, stop.set)  # when it ends, no program can run
+        loop.add_reader(inner.init, stop.set)  # once it exits, no program can run
     if args.until is not None:
         _stop_at_end(loop, args.until, stop)
     pool, pools = args.code_pool
@@ -358,7 +358,7 @@ async def _serve(
             listener.shutdown(socket.SHUT_RDWR)  # refuse connections now; other processes have inherited the socket
         server.close()
         if args.socket is not None:
-            with suppress(OSError):  # with separate users, the directory belongs to another user
+            with suppress(OSError):  # with separate users, the directory belongs to the other one
                 args.socket.unlink()
 
 

@@ -1,7 +1,7 @@
-"""Tracks activity in a sandbox, to decide whether it can sleep. Rejects calls once it is about to sleep.
+"""Tracks activity in a sandbox to decide whether it can sleep. Rejects calls once it is about to sleep.
 
 Activity is an open call (unless the call is passive), a running process or command, or a terminal that has a viewer or
-new output. An idle shell without a client is not activity, because shells stay open indefinitely.
+new output. An idle shell without a client doesn't count, because shells stay open indefinitely.
 """
 
 import asyncio
@@ -14,25 +14,25 @@ from hawse.rpc import handles
 from hawse.rpc.dispatcher import ServedCall
 from hawse.wire import HawseError
 
-BUSY_MAX = 16  # maximum entries of `busy`, which is meant for users
+BUSY_MAX = 16  # maximum number of entries in `busy`, which is shown to users
 
-# Returns descriptions of running work, and the loop time when such work last ended.
+# Returns descriptions of the work in progress, and when such work last ended (loop time).
 Source = Callable[[], tuple[Iterable[str], float | None]]
 
 
 class Printing(Protocol):
-    """An object that counts printed bytes."""
+    """An object that counts the bytes it prints."""
 
     @property
     def output(self) -> int: ...
 
 
 class TerminalOutput:
-    """A source of activity: terminals that have printed output since the previous query."""
+    """A source of activity: terminals that have printed something since the previous query."""
 
     def __init__(self, terminals: Printing) -> None:
         self._terminals = terminals
-        self._output = 0  # bytes printed at the previous query
+        self._output = 0  # total bytes printed as of the previous query
 
     def __call__(self) -> tuple[list[str], None]:
         before, self._output = self._output, self._terminals.output
@@ -40,14 +40,14 @@ class TerminalOutput:
 
 
 class ActivityMethods:
-    """Tracks open calls, and queries `sources` for other activity when the gateway asks."""
+    """Tracks open calls, and queries `sources` about other activity when the gateway asks."""
 
     def __init__(self, sources: Iterable[Source], previews: Callable[[], list[str]] = list) -> None:
         self._sources = list(sources)
-        self._previews = previews  # returns digests of the tokens of previews
+        self._previews = previews  # returns the digests of preview tokens
         self._clock = asyncio.get_running_loop().time
-        self._last = self._clock()  # when a call last started or ended, or activity was last seen
-        self._open = 0  # number of open calls, except passive ones
+        self._last = self._clock()  # when a call last started or ended, or other activity was last seen
+        self._open = 0  # number of open calls, not counting passive ones
         self._asleep = False
 
     def note_call(self, call: ServedCall, spec: Spec) -> None:

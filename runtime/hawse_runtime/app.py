@@ -1,4 +1,4 @@
-"""The composition root of a sandbox's runtime: assembles terminals, processes and files into one server."""
+"""The composition root for a sandbox's runtime: puts terminals, processes and files together into one server."""
 
 import asyncio
 import logging
@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 
 class _Shared:
-    """The objects shared by several groups of methods."""
+    """Objects shared by several groups of methods."""
 
     def __init__(self, settings: RuntimeSettings, runtime_id: str, tasks: Tasks, pools: ThreadPools) -> None:
         limits = settings.limits
@@ -77,7 +77,7 @@ class _Shared:
 
 
 class Runtime:
-    """The parts of a runtime, and the server that exposes them. `id` identifies this run of the runtime."""
+    """A runtime's parts, and the server that exposes them. `id` identifies this run of the runtime."""
 
     def __init__(self, settings: RuntimeSettings, tasks: Tasks, pools: ThreadPools) -> None:
         workspace, limits, private = settings.workspace, settings.limits, settings.private
@@ -85,7 +85,7 @@ class Runtime:
         self.id = settings.id or secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
-        self._revision = 0  # revision of the configuration
+        self._revision = 0  # the configuration's revision
         self._command = settings.command
         self._id_file = RuntimeIdFile(private) if private is not None else None
         shared = _Shared(settings, self.id, tasks, pools)
@@ -130,7 +130,7 @@ class Runtime:
         self.server = self._serve(settings, tasks, shared)
 
     def _serve(self, settings: RuntimeSettings, tasks: Tasks, shared: _Shared) -> Server:
-        """Return a server for all methods. Its calls count as activity."""
+        """Return a server for all methods. Calls to it count as activity."""
         sources: list[Source] = [self._programs, self._viewers, TerminalOutput(self.terminals)]
         activity = ActivityMethods(sources, lambda: self.previews.digests)
         dispatcher = Dispatcher(tasks.start, shared.idempotency, stop_delay=settings.limits.stop_delay)
@@ -166,7 +166,7 @@ class Runtime:
         return Nothing()
 
     def _programs(self) -> tuple[list[str], float | None]:
-        """A source of activity: processes, commands, and sessions that run a command."""
+        """A source of activity: processes, commands, and sessions that are running a command."""
         processes, commands = self.processes.records, self.execs.registry
         running = [f"process {process.id}" for process in processes.running]
         running += [f"command {command.id}" for command in commands.running]
@@ -194,7 +194,7 @@ class Runtime:
         }
 
     def metrics(self) -> RuntimeMetricsResult:
-        """Return gauges and counters, in O(number of viewers). Intended for periodic scraping."""
+        """Return gauges and counters, in O(number of viewers). Meant for periodic scraping."""
         terminals = self.terminals
         lags = [viewer.lag for terminal in terminals for viewer in terminal.viewers]
         return RuntimeMetricsResult(
@@ -217,7 +217,7 @@ class Runtime:
         )
 
     async def begin(self) -> None:
-        """End the processes of a killed runtime with the same state directory, and start the first program."""
+        """End processes left by a killed runtime with the same state directory, then start the first program."""
         if self._id_file is not None:
             if (earlier := self._id_file.read()) is not None:
                 await end_stale_processes(self.trees, earlier)
@@ -226,7 +226,7 @@ class Runtime:
         if self._command is not None:
             try:
                 self.processes.start(self._command)
-            except HawseError as error:  # the sandbox is usable without the command
+            except HawseError as error:  # the sandbox can be used without the command
                 log.error("! cannot start the image's command: %s", error)
 
     async def close(self) -> None:
@@ -257,7 +257,7 @@ def _open_fds() -> int:
 
 @asynccontextmanager
 async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
-    """Run a runtime with its task group and threads. On exit, everything that it has started has ended."""
+    """Run a runtime with its task group and threads. On exit, everything it started has ended."""
     pools = ThreadPools()
     try:
         async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""The settings of a runtime. `python -m hawse_runtime` sets them from the command line, tests set them directly."""
+"""A runtime's settings. `python -m hawse_runtime` takes them from the command line; tests set them directly."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,38 +23,38 @@ from hawse_runtime.watch.methods import WatchLimits
 
 
 class RuntimeLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of a runtime."""
+    """A runtime's limits."""
 
     journals: JournalLimits = msgspec.field(default_factory=JournalLimits)  # output held in memory
     spill: SpillLimits = msgspec.field(default_factory=SpillLimits)  # process output stored on disk
-    # Retention of ended processes.
+    # How long processes are kept after they have ended.
     processes: Retention = msgspec.field(default_factory=lambda: Retention(count=256, age=24 * 3600.0))
-    programs: ProcessLimits = msgspec.field(default_factory=ProcessLimits)  # running processes and commands of `exec`
+    programs: ProcessLimits = msgspec.field(default_factory=ProcessLimits)  # running processes and `exec` commands
     uploads: UploadLimits = msgspec.field(default_factory=UploadLimits)
     git: GitLimits = msgspec.field(default_factory=GitLimits)
     sessions: SessionLimits = msgspec.field(default_factory=SessionLimits)
-    terminals_of_each: int | None = None  # maximum running terminals per caller, for callers without full rights
+    terminals_of_each: int | None = None  # maximum number of running terminals per caller without full rights
     code: CodeLimits = msgspec.field(default_factory=CodeLimits)
     watches: WatchLimits = msgspec.field(default_factory=WatchLimits)
-    idempotency: IdempotencyLimits = msgspec.field(default_factory=IdempotencyLimits)  # outcomes of calls with a key
+    idempotency: IdempotencyLimits = msgspec.field(default_factory=IdempotencyLimits)  # outcomes of keyed calls
     links: ServerLimits = msgspec.field(default_factory=ServerLimits)  # connections from gateways
-    stop_delay: float = STOP_DELAY  # seconds that stoppable keyed work continues without a call
+    stop_delay: float = STOP_DELAY  # seconds that stoppable keyed work continues without an attached call
 
 
 class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A runtime's directories, its token and its limits."""
 
-    workspace: Path  # the directory where programs start
-    id: str | None = None  # 16 hexadecimal digits; None for a random id
+    workspace: Path  # the initial directory for programs
+    id: str | None = None  # 16 hexadecimal digits; None means a random id
     outside_only: bool = False  # accept only clients in another PID namespace, to exclude the runtime's programs
-    token: str | None = None  # clients must send it in `hello`; None lets any client connect
-    # The directory for recordings, output spilled from memory, and the id of the running runtime. If None, recordings
-    # are stored below the workspace, and output in a temporary directory.
+    token: str | None = None  # must be sent by clients in `hello`; None lets any client connect
+    # The directory for recordings, output spilled from memory, and the running runtime's id. If None, recordings are
+    # stored in the workspace, and output in a temporary directory.
     private: Folder | None = None
-    root: Path | None = None  # the directory that confines the file methods; None for no confinement
-    quota: int | None = None  # bytes that the file methods can store in `root`, or in the workspace
-    # A descriptor of the file where the kernel counts OOM kills. None for the file of the runtime's control group.
+    root: Path | None = None  # the directory that file methods are confined to; None means no confinement
+    quota: int | None = None  # maximum bytes that file methods can store in `root` or the workspace
+    # A descriptor for the file where the kernel counts OOM kills. None means the file for the runtime's control group.
     oom_kills: int | None = None
     command: ProcessStart | None = None  # the program to start first
-    python: Sequence[str] = OWN_PYTHON  # the command that runs a Python module; the module name is appended
+    python: Sequence[str] = OWN_PYTHON  # the command for running a Python module; the module name is appended
     limits: RuntimeLimits = msgspec.field(default_factory=RuntimeLimits)

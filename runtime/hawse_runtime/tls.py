@@ -1,11 +1,11 @@
-"""TLS for a runtime that listens on TCP. Each start has a new certificate, the only one that gateways trust."""
+"""TLS for a runtime that listens on TCP. Each run has a new certificate, which is the only one that gateways trust."""
 
 import os
 import ssl
 
 
 def server_context(pem: str) -> ssl.SSLContext:
-    """Return the SSL context for a server.
+    """Return an SSL context for a server.
 
     Args:
         pem: The private key and the certificate.

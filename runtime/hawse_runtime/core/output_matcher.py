@@ -76,7 +76,7 @@ class Stripper:
         """Return the pieces of text in `data`, each with its output offset.
 
         Args:
-            offset: The output offset of `data`, at which the previous data ended.
+            offset: The output offset of `data`, where the previous data ended.
             data: The next output.
         """
         data, offset = self._carry + data, offset - len(self._carry)
@@ -124,7 +124,7 @@ class Matcher:
         """Compile a pattern.
 
         Args:
-            pattern: The expression in RE2 syntax, in which ^ and $ match at every line.
+            pattern: The expression in RE2 syntax, where ^ and $ match at every line.
             literal: Whether `pattern` is plain text rather than an expression.
             hidden: Returns any parts of the output between two offsets that the search must ignore.
 

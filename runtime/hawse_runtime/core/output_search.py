@@ -1,4 +1,4 @@
-"""Searches output for a pattern as it arrives, in steps that alternate with those of other callers."""
+"""Searches output for a pattern as it arrives, in steps that alternate with other callers' steps."""
 
 import asyncio
 from collections.abc import Callable

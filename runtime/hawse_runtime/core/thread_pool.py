@@ -39,7 +39,7 @@ class ThreadPool:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     def submit(self, work: Callable[[], T]) -> "asyncio.Future[T]":
-        """Run `work` in a thread. A pool with one thread runs work in the order in which it was submitted.
+        """Run `work` in a thread. A pool with one thread runs work in the order it was submitted.
 
         If the caller is cancelled, exceptions raised by `work` are dropped.
 

@@ -2,13 +2,13 @@
 
 The limits below are attributes of the journal's `FlowLimits`.
 
-- Reading pauses when even the fastest reader is `room` bytes behind, or half of a small journal.
-- A `lossless` reader loses no bytes: reading pauses when it is half a journal behind. If it loses its connection, its
-position is held for `hold_timeout` seconds so that it can reconnect.
-- While reading is paused, a lossless reader that consumes nothing for `lossless_stall_timeout` seconds is ignored until
-it consumes data again. Another reader that consumes less than `progress` bytes in `stall_timeout` seconds is ignored
-until it reaches that rate. An ignored reader can lose bytes. Skipped bytes do not count as consumed.
-- Without readers, all output is read: a program never blocks because its viewer has disconnected.
+- Reading pauses when even the fastest reader is `room` bytes behind, or half the journal if that is small. - A
+`lossless` reader loses no bytes: reading pauses when it is half a journal behind. If its connection is lost, its
+position is held for `hold_timeout` seconds so that it can reconnect. - While reading is paused, a lossless reader that
+consumes nothing for `lossless_stall_timeout` seconds is ignored until it resumes. Any other reader is ignored if it
+consumes less than `progress` bytes in `stall_timeout` seconds, until it reaches that rate. An ignored reader may lose
+bytes. Skipped bytes don't count as consumed. - Without readers, all output is read: a program never blocks because its
+viewer has disconnected.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from hawse.weakref_support import supports_weakref
 from hawse_runtime.core.weak_callback import WeakCallback
 from hawse_runtime.journal.journal import Journal
 
-NOT_NEEDED = 1 << 62  # greater than every offset: no reader needs any bytes
+NOT_NEEDED = 1 << 62  # greater than any offset: no reader needs any bytes
 
 
 class JournalReader(Protocol):
     @property
     def cursor(self) -> int | None:
-        """The offset of the next byte to consume, or None before the reader has started."""
+        """The offset of the next byte to consume, or None if the reader hasn't started yet."""
         ...
 
     @property
@@ -33,14 +33,14 @@ class JournalReader(Protocol):
 
 
 class ReaderState:
-    """The progress of a reader."""
+    """A reader's progress."""
 
     def __init__(self, resume_id: str | None, follows: bool, stores: bool) -> None:
         self.resume_id = resume_id
-        self.stores = stores  # whether other readers can read the bytes it has consumed, because it stores them
+        self.stores = stores  # whether it stores the bytes consumed, so that other readers can still read them
         self.follows = follows  # whether it is passive: its progress alone does not let the program print more
-        self.stalled = False  # whether it is ignored for lack of progress
-        self.seen_at: int | None = None  # the offset where the measurement of its progress started
+        self.stalled = False  # whether it is being ignored for lack of progress
+        self.seen_at: int | None = None  # the offset where measuring its progress started
         self.since = 0.0  # when it was at `seen_at` (loop time)
 
 
@@ -55,13 +55,13 @@ class Backpressure:
         resume: Callable[[], None],
         hold_room: int | None = None,
     ) -> None:
-        """Create it without readers. Reading is not paused.
+        """Create an instance without readers. Reading is not paused.
 
         Args:
-            journal: The journal of the program's output. Its `flow` contains the limits.
+            journal: The journal for the program's output. Its `flow` contains the limits.
             pause: Pauses reading.
             resume: Resumes reading.
-            hold_room: How many bytes a held position can be behind; None for half of the journal.
+            hold_room: How many bytes a held position can be behind; None means half the journal.
         """
         self._journal = journal
         self._hold_room = hold_room
@@ -72,17 +72,18 @@ class Backpressure:
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False
-        # A weak reference: a pending write of spilled output can keep the journal alive longer than this object.
+        # A weak reference, because a pending write of spilled output can keep the journal alive longer than this
+        # object.
         journal.needed = WeakCallback(self._needed, default=NOT_NEEDED)
 
     @property
     def readers(self) -> set[JournalReader]:
-        """All readers, including the ones that are ignored."""
+        """All readers, including any that are being ignored."""
         return set(self._readers)
 
     @property
     def held(self) -> int:
-        """The number of positions held for readers that have lost their connection."""
+        """The number of positions held for readers whose connection was lost."""
         return len(self._holds)
 
     @property
@@ -91,7 +92,7 @@ class Backpressure:
         return self._watch is not None
 
     def stalled(self, reader: JournalReader) -> bool:
-        """Return whether a reader is ignored for lack of progress."""
+        """Return whether a reader is being ignored for lack of progress."""
         return self._readers[reader].stalled
 
     def add(
@@ -101,9 +102,9 @@ class Backpressure:
 
         Args:
             reader: A reader of the journal.
-            resume_id: Identifies the reader across reconnects. A position held for this id is released.
-            follows: Whether the reader is passive. A lossless passive reader still loses no bytes.
-            stores: Whether all readers can read the bytes that this reader has consumed from its storage.
+            resume_id: Identifies the reader across reconnects. Any position held for this id is released.
+            follows: Whether the reader is passive. If it is also lossless, it still loses no bytes.
+            stores: Whether this reader stores the bytes that it consumes, so that all readers can still read them.
         """
         self._readers[reader] = ReaderState(resume_id, follows, stores)
         if resume_id in self._holds:
@@ -111,7 +112,7 @@ class Backpressure:
         self.update()
 
     def remove(self, reader: JournalReader) -> None:
-        """Remove a reader. If it is lossless, hold its position unless it has reconnected."""
+        """Remove a reader. If it is lossless, hold its position unless it has already reconnected."""
         resume_id = self._readers.pop(reader).resume_id
         returned = any(state.resume_id == resume_id for state in self._readers.values())
         if (
@@ -126,12 +127,12 @@ class Backpressure:
         self.update()
 
     def advanced(self) -> None:
-        """Record that a cursor has advanced, which can end a pause."""
+        """Record that a cursor has advanced, which may end a pause."""
         if self.paused:
             self.update()
 
     def update(self) -> None:
-        """Pause or resume reading. Called after new output or a change of readers."""
+        """Pause or resume reading. Called after new output and whenever the readers change."""
         allowed = self._allowed()
         if allowed and self.paused:
             self.paused = False
@@ -146,7 +147,7 @@ class Backpressure:
             self._find_stalled()
 
     def close(self) -> None:
-        """Record the end of the output: release all held positions and stop the timers."""
+        """Record the end of the output by releasing all held positions and stopping the timers."""
         self._closed = True
         self._stop_timer()
         for _, timer in self._holds.values():
@@ -174,7 +175,7 @@ class Backpressure:
         return furthest < 0 or end - furthest <= min(self._journal.flow.room, self._journal.capacity // 2)
 
     def _needed(self) -> int:
-        """The offset of the first byte that a lossless reader needs and that is stored only in the journal."""
+        """The offset of the first byte needed by a lossless reader that is stored only in the journal."""
         start, needed = self._journal.start, self._journal.end
         for reader, state in self._readers.items():
             cursor = reader.cursor if reader.lossless else None
@@ -190,7 +191,7 @@ class Backpressure:
         return needed
 
     def _recovered(self, reader: JournalReader, state: ReaderState, cursor: int) -> bool:
-        """Return whether a stalled reader is making progress again."""
+        """Return whether a stalled reader has resumed making progress."""
         flow = self._journal.flow
         now = asyncio.get_running_loop().time()
         start = state.seen_at if state.seen_at is not None else cursor
@@ -203,7 +204,7 @@ class Backpressure:
         return not state.stalled
 
     def _find_stalled(self) -> None:
-        """Ignore readers that make too little progress. Called repeatedly while reading is paused."""
+        """Ignore readers that are making too little progress. Called repeatedly while reading is paused."""
         flow = self._journal.flow
         loop = asyncio.get_running_loop()
         now = loop.time()
@@ -215,7 +216,7 @@ class Backpressure:
             if cursor is None or state.seen_at is None or cursor - state.seen_at >= progress:
                 state.seen_at, state.since = cursor, now
             elif now - state.since >= 0.99 * (flow.lossless_stall_timeout if reader.lossless else flow.stall_timeout):
-                if cursor < self._journal.end:  # a reader at the end of the output is not slow
+                if cursor < self._journal.end:  # a reader that is at the end of the output isn't slow
                     state.stalled, state.seen_at, state.since = True, cursor, now
                 else:
                     state.since = now

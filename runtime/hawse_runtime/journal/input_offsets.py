@@ -9,21 +9,21 @@ from collections.abc import Callable
 
 from hawse.wire.errors import HawseError
 
-KEPT_IDS = 1024  # input streams per terminal or process; above this, the least recently used one is dropped
+KEPT_IDS = 1024  # maximum input streams per terminal or process; beyond that, the least recently used one is dropped
 
 
 class InputOffsets:
-    """The number of applied bytes for each input id."""
+    """The number of bytes applied for each input id."""
 
     def __init__(self) -> None:
         self._applied: OrderedDict[str, int] = OrderedDict()
 
     def applied(self, input_id: str) -> int:
-        """Return the number of applied bytes of an input stream; 0 for a new one."""
+        """Return the number of bytes applied from an input stream; 0 if it is new."""
         return self._applied.get(input_id, 0)
 
     def new_part(self, input_id: str, offset: int, payload: bytes | memoryview) -> bytes | memoryview:
-        """Return the part of `payload` that has not been applied yet.
+        """Return the part of `payload` that hasn't been applied yet.
 
         Raises:
             HawseError: `input_gap` if bytes before `offset` are missing.
@@ -38,7 +38,7 @@ class InputOffsets:
         return payload[applied - offset :]
 
     def advance(self, input_id: str, size: int) -> None:
-        """Record that `size` more bytes of an input stream have been applied."""
+        """Record that `size` more bytes from an input stream have been applied."""
         self._applied[input_id] = self._applied.get(input_id, 0) + size
         self._applied.move_to_end(input_id)
         if len(self._applied) > KEPT_IDS:
@@ -46,7 +46,7 @@ class InputOffsets:
 
 
 class InputStreams:
-    """The input streams that keep a stdin open. Stdin ends when the last one has been detached for its hold time."""
+    """Input streams that keep a stdin open. It is closed once the last one has been detached for its hold time."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -63,7 +63,7 @@ class InputStreams:
             self._timer = asyncio.get_running_loop().call_later(hold, end)
 
     def close(self) -> None:
-        """Cancel the pending end. Called when stdin is closed or a stream is attached."""
+        """Cancel the pending end, because stdin is closed or a stream has been attached."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

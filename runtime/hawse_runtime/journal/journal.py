@@ -1,4 +1,4 @@
-"""The most recent bytes of a stream by absolute offset. Any number of independent cursors can read a journal.
+"""A stream's most recent bytes, addressed by absolute offset. Any number of independent cursors can read a journal.
 
 `JournalPool` limits the total memory of all journals in a runtime.
 """
@@ -12,8 +12,8 @@ from hawse.wire import HawseError
 from hawse_runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits
 
 FIRST_SIZE = 4096  # bytes; most terminals are idle, so the ring buffer starts small and doubles
-PORTION = 96 << 10  # bytes; in a flood, uses 10 % less CPU time than 64 KiB, and with twenty viewers less than 128 KiB
-LEAST_CAPACITY = 256 << 10  # bytes; must hold one read (hawse_runtime.posix.fd_streams) and the lag of readers
+PORTION = 96 << 10  # bytes; in a flood, uses 10 % less CPU time than 64 KiB and, with twenty viewers, less than 128 KiB
+LEAST_CAPACITY = 256 << 10  # bytes; must have room for one read (hawse_runtime.posix.fd_streams) and the readers' lag
 
 
 @supports_weakref
@@ -31,9 +31,9 @@ class Journal:
 
         Args:
             capacity: The maximum size in bytes, rounded up to a power of two.
-            reserve: Called with the journal and its new size before memory is allocated. Can call `limit`.
-            flow: The limits for readers.
-            keystrokes: Detects typing by any user, for the code that appends.
+            reserve: Called with the journal and its new size before memory is allocated. May call `limit`.
+            flow: Limits on readers.
+            keystrokes: Detects typing by any user, for use by the code that appends.
         """
         self.flow = flow
         self.keystrokes = keystrokes
@@ -43,10 +43,10 @@ class Journal:
         self.start = 0
         self.end = 0
         self.before_limit: Callable[[int], None] | None = (
-            None  # called with the new capacity before unread bytes are dropped
+            None  # if set, called with the new capacity before unread bytes are dropped
         )
         self.needed: Callable[[], int] | None = (
-            None  # returns the first offset that a reader needs, even if the journal is full
+            None  # if set, returns the first offset that a reader needs, even if the journal is full
         )
 
     def __len__(self) -> int:
@@ -80,9 +80,9 @@ class Journal:
         self.end += size
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`, fewer where the ring wraps around. Valid until the next `append`.
+        """Return up to `size` bytes from `offset`, or fewer where the ring wraps around. Valid until the next `append`.
 
-        Raises `ValueError` if the offset is not in the journal.
+        Raises `ValueError` if the offset is outside the journal.
         """
         if not self.start <= offset <= self.end:
             raise ValueError(f"offset {offset} is not in [{self.start}, {self.end}]")
@@ -99,7 +99,7 @@ class Journal:
         return b"".join(parts)
 
     def portion(self) -> int:
-        """Return the number of bytes to append before the readers run, at most a quarter of the journal."""
+        """Return the number of bytes to append before readers run, at most a quarter of the journal."""
         return min(PORTION, self.capacity // 4)
 
     @property
@@ -127,7 +127,7 @@ class Journal:
         self.start = max(self.start, self.end + size - len(self._ring))
 
     def _wanted(self, size: int) -> int:
-        """Return the ring size needed for `size` more bytes."""
+        """Return the ring size needed to fit `size` more bytes."""
         most = max(self.capacity, _power_of_two(self._promised + size))
         return min(_power_of_two(len(self) + size), most)
 
@@ -156,13 +156,13 @@ class Journal:
 class JournalPool:
     """Creates journals and limits their total memory to `limits.total` bytes.
 
-    Each journal can grow to `limits.each` bytes while the total allows it. After that, all journals get an equal share;
-    small journals leave unused memory to the others. When the share shrinks, bytes that lossless readers have not read
-    are kept, and the program is paused until they are read. Until then, the total can be exceeded.
+    Each journal can grow to `limits.each` bytes as long as the total allows it. After that, all journals get an equal
+    share, and small ones leave unused memory to the others. When the share shrinks, bytes not yet read by lossless
+    readers are kept, and the program is paused until they are. Until then, the total may be exceeded.
     """
 
     def __init__(self, limits: JournalLimits = JournalLimits(), keystrokes: Keystrokes | None = None) -> None:
-        """Create an empty pool. `keystrokes` is passed to the code that appends."""
+        """Create an empty pool. `keystrokes` is passed on to the code that appends."""
         self.limits = limits
         self._keystrokes = keystrokes
         self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
@@ -173,7 +173,7 @@ class JournalPool:
         return sum(journal.memory for journal in self._journals)
 
     def journal(self) -> Journal:
-        """Create a journal, and recompute the share of all journals.
+        """Create a journal and recompute every journal's share.
 
         Raises `limit_exceeded` if the share would be less than LEAST_CAPACITY.
         """
@@ -191,7 +191,7 @@ class JournalPool:
         return journal
 
     def _reserve(self, journal: Journal, size: int) -> None:
-        """Make room for a ring of `size` bytes by limiting the journals that exceed their share."""
+        """Make room for a ring of `size` bytes by limiting journals that exceed their share."""
         if self.memory - journal.memory + size > self.limits.total:
             sharing, small = self._sharing()
             share = self._share(
@@ -209,7 +209,7 @@ class JournalPool:
         return share
 
     def _sharing(self) -> tuple[list[Journal], int]:
-        """Return the journals that get a share, and the total bytes of ended journals. Forget tiny ones."""
+        """Return the journals that get a share, and the total size of ended ones in bytes. Forget tiny ones."""
         sharing, tiny = [], []
         small = 0
         for journal in self._journals:

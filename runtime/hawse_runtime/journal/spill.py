@@ -1,9 +1,9 @@
-"""Spills process output that does not fit into memory to files of a few MiB. The oldest files are removed first.
+"""Spills process output that doesn't fit into memory to files of a few MiB. The oldest files are removed first.
 
-A spill follows the journal of its stream and writes bytes to disk before the ring buffer drops them. It pauses the
-program only while half a ring buffer is waiting for the disk (docs/decisions/0030). Bytes that cannot be written are
-skipped, and readers are notified of the gap. One thread does all disk work in order: nothing is read before it was
-written, or written after it was removed.
+A spill follows its stream's journal and writes bytes to disk before the ring buffer drops them. It pauses the program
+only while half a ring buffer is waiting for the disk (docs/decisions/0030). Bytes that can't be written are skipped,
+and readers are notified of the gap. One thread does all disk work in order, so that nothing is read before it has been
+written, or written after it has been removed.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ from hawse_runtime.journal.journal import Journal
 log = logging.getLogger(__name__)
 
 READ_SIZE = 256 << 10  # bytes per read
-AFTERWARDS = 256 << 10  # bytes of an ended stream that are kept in memory
+AFTERWARDS = 256 << 10  # number of bytes kept in memory once a stream has ended
 
 
 class SpillLimits(msgspec.Struct, frozen=True):
     """Limits on output stored on disk, in bytes."""
 
-    total: int = 1 << 30  # all streams together
+    total: int = 1 << 30  # for all streams together
     each: int = 64 << 20  # of one stream
-    segment: int = 4 << 20  # one file, which is removed as a whole
+    segment: int = 4 << 20  # for each file, which can only be removed as a whole
     batch: int = 1 << 20  # amount copied and written at a time
 
 
@@ -48,15 +48,15 @@ class SpillSegment:
 
 
 class SpillStore:
-    """The directory of spilled output, and the total size of the files in it."""
+    """The directory for spilled output, along with the total size of its files."""
 
     def __init__(self, pool: ThreadPool, folder: Folder | None = None, limits: SpillLimits = SpillLimits()) -> None:
-        """Empty `folder` and use it. No other object may use it.
+        """Empty `folder` and take it over. Nothing else may use it.
 
         Args:
-            pool: A pool with one thread, which runs work in the order of submission.
+            pool: A pool with one thread, which runs work in the order it was submitted.
             folder: The directory; None creates a temporary one on demand.
-            limits: The maximum bytes on disk.
+            limits: The maximum sizes on disk.
         """
         self.limits = limits
         self.held = 0  # bytes
@@ -67,7 +67,7 @@ class SpillStore:
         self._pool = pool
         self._pending: set[asyncio.Future[Any]] = set()
         if folder is not None:
-            folder.remove()  # remove the leftovers of a killed runtime
+            folder.remove()  # removes anything left behind by a killed runtime
 
     @property
     def files(self) -> int:
@@ -78,12 +78,12 @@ class SpillStore:
         """Remove all files."""
         self.closed = True
         for work in list(self._pending):
-            work.cancel()  # work that has started is not cancelled
+            work.cancel()  # work that has already started is not cancelled
         if self._folder is not None:
-            await self._pool.run(self._folder.remove)  # runs after the work that has started
+            await self._pool.run(self._folder.remove)  # runs after work that has already started
 
     def segment(self, start: int, spill: "Spill") -> SpillSegment:
-        """Create a file. Raises `OSError`, also if the directory cannot be created."""
+        """Create a file. Raises `OSError` if it or the directory can't be created."""
         if self._folder is None:
             self._folder = Folder(tempfile.mkdtemp(prefix="hawse-spill-"))
         self._count += 1
@@ -114,12 +114,12 @@ class SpillStore:
 
 
 class Spill:
-    """The spilled output of one stream. A passive `JournalReader` that calls `moved` after progress."""
+    """A stream's spilled output: a passive `JournalReader` that calls `moved` on progress."""
 
     lossless = True
 
     def __init__(self, store: SpillStore, journal: Journal, moved: Callable[[], None]) -> None:
-        self.cursor: int | None = 0  # the bytes before it were written or skipped
+        self.cursor: int | None = 0  # all bytes before it have been written or skipped
         self.segments: deque[SpillSegment] = deque()
         self._store = store
         self._journal = journal
@@ -138,25 +138,25 @@ class Spill:
         return self._store.limits.each
 
     def first_at(self, offset: int) -> int | None:
-        """Return the first offset on disk at or after `offset`, or None if there is none."""
+        """Return the first offset at or after `offset` that is on disk, or None if there is none."""
         for segment in self.segments if not self._store.closed else ():
             if segment.end > offset:
                 return max(segment.start, offset)
         return None
 
     def update(self) -> None:
-        """Handle new output. A stream that fits into a quarter of its ring buffer is not written to disk."""
+        """Handle new output. As long as a stream fits into a quarter of its ring buffer, it isn't written to disk."""
         if self._behind > self._journal.capacity // 4:
             self._write()
 
     def finish(self) -> None:
-        """Record the end of the stream. Most of it is then moved to disk, because it may be kept for a long time."""
+        """Record the end of the stream. Most of it then moves to disk, because it may be kept for a long time."""
         self._ended = True
         if len(self._journal) > AFTERWARDS:
             self._write()
 
     def fetch(self, offset: int, done: Callable[[bytes], None]) -> None:
-        """Call `done` with bytes from `offset` on, or with b"" if they were removed."""
+        """Call `done` with bytes from `offset` on, or with b"" if they have been removed."""
         segment = next((s for s in self.segments if s.start <= offset < s.end), None)
         if segment is None or self._store.closed:
             asyncio.get_running_loop().call_soon(done, b"")
@@ -171,13 +171,13 @@ class Spill:
         self._store.remove(segment)
 
     def close(self) -> None:
-        """Remove the files of the stream. It can no longer be read."""
+        """Remove the stream's files. From then on, it can't be read."""
         self._closed = True
         while self.segments:
             self.drop(self.segments[0])
 
     def _write(self) -> None:
-        """Write the next bytes that are not on disk. If a write is running, `_written` continues afterwards."""
+        """Write the next bytes that aren't on disk yet. If a write is running, `_written` does so afterwards."""
         if self.busy or self._closed or self._store.closed:
             return
         if not self._behind:
@@ -222,7 +222,7 @@ class Spill:
                 self.drop(segment)
         else:
             self._failing = False
-            if segment in self.segments:  # otherwise, the file was removed during the write
+            if segment in self.segments:  # otherwise, the file was removed while it was being written
                 self._store.grew(segment, size)
             self._advance(size)
         self._write()

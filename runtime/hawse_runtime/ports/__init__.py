@@ -1,4 +1,4 @@
-"""The TCP ports where the sandbox's programs listen, previews and tunnels: the `port.*` methods.
+"""TCP ports opened by the sandbox's programs, previews, and tunnels: the `port.*` methods.
 
-This package does not know HTTP: a tunnel carries bytes.
+This package knows nothing about HTTP: a tunnel just carries bytes.
 """

@@ -1,4 +1,4 @@
-"""Serves `port.listen`: a port in the sandbox. The caller accepts its connections one by one with `port.accept`."""
+"""Serves `port.listen`, a port in the sandbox. The caller accepts its connections one by one with `port.accept`."""
 
 import asyncio
 import errno
@@ -17,13 +17,13 @@ from hawse_runtime.core.tasks import Tasks
 from hawse_runtime.ports.tunnel import Dial, TunnelStream
 
 ADDRESS: Final = "127.0.0.1"
-LOWEST: Final = 1024  # lower ports are refused, because the runtime may have more permissions than programs
-WAITING: Final = 64  # connections that wait for `port.accept`; further ones wait in the kernel
+LOWEST: Final = 1024  # lower ports are refused, because the runtime may have more privileges than programs
+WAITING: Final = 64  # maximum number of connections waiting for `port.accept`; further ones wait in the kernel
 ACCEPT_TIMEOUT: Final = 30.0  # seconds
 
 
 class WaitingConnection:
-    """A connection by a program that the caller has not accepted yet."""
+    """A connection from a program that the caller hasn't accepted yet."""
 
     def __init__(self, raw: socket.socket, address: str, port: int, timer: asyncio.TimerHandle) -> None:
         self.raw = raw
@@ -54,8 +54,8 @@ class PortListener(OutputOnlyStream):
     """A listening port, open until its call ends.
 
     Attributes:
-        port: The number of the port.
-        principal: The id of the caller.
+        port: The port number.
+        principal: The caller's id.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class PortListener(OutputOnlyStream):
 
         Args:
             call: The call to serve.
-            port: The port number; 0 chooses a free port.
-            tasks: The parent of the task that accepts connections.
-            on_detach: Called when the call has ended.
+            port: The port number; 0 means any free port.
+            tasks: Owns the task that accepts connections.
+            on_detach: Called once the call has ended.
 
         Raises:
             HawseError: `invalid_params`, `conflict` or `unavailable`.
@@ -88,7 +88,7 @@ class PortListener(OutputOnlyStream):
         self._waiting: dict[str, WaitingConnection] = {}
         self._room = asyncio.Event()
         self._announced = False
-        self._events: deque[PortIncoming] = deque()  # unsent events about connections in `_waiting`
+        self._events: deque[PortIncoming] = deque()  # unsent events for connections in `_waiting`
         self._task = tasks.start(self._accept())
 
     def take(self, connection: str) -> WaitingConnection | None:
@@ -110,7 +110,7 @@ class PortListener(OutputOnlyStream):
                 connection.send_event(ch, "listening", PortListening(port=self.port, address=ADDRESS))
             elif self._events:
                 event = self._events.popleft()
-                if event.connection in self._waiting:  # otherwise, the connection has waited too long
+                if event.connection in self._waiting:  # otherwise, the connection waited too long
                     connection.send_event(ch, "connection", event)
             else:
                 break

@@ -1,8 +1,8 @@
-"""Finds the programs that listen on TCP ports, from /proc/net/tcp and the descriptors of programs (proc(5)).
+"""Finds programs listening on TCP ports, using /proc/net/tcp and the programs' descriptors (proc(5)).
 
 A sandbox may share its network with the machine (docs/decisions/0002), so a port belongs to the sandbox only if one of
-its programs holds the socket. A program belongs to the sandbox if it descends from the runtime or, after its parents
-have ended, if its environment contains the runtime's mark. All functions read /proc: call them in a thread.
+its programs holds the socket. A program belongs to the sandbox if it descends from the runtime or, if its parents have
+exited, has the runtime's mark in its environment. All functions read /proc: call them in a thread.
 """
 
 import ipaddress
@@ -20,11 +20,11 @@ LISTEN = "0A"
 EPHEMERAL = 32768  # the first ephemeral port (ip(7), ip_local_port_range)
 OWN_DIRECTORY = f"/{PREFIX}".encode()
 ANY = ("0.0.0.0", "::")
-LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address to connect to if a socket listens on all addresses
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address to connect to when a socket listens on all addresses
 
 
 class ListeningSocket(NamedTuple):
-    """A socket that listens on a TCP port."""
+    """A socket listening on a TCP port."""
 
     port: int
     address: str
@@ -32,7 +32,7 @@ class ListeningSocket(NamedTuple):
 
 
 class SocketOwner(NamedTuple):
-    """The program that holds a socket. `executor` states whether it is an executor of a code context or of the pool."""
+    """The program that holds a socket. `executor` tells whether it is an executor, of a code context or in the pool."""
 
     pid: int
     name: str
@@ -40,12 +40,12 @@ class SocketOwner(NamedTuple):
 
 
 def sockets() -> frozenset[ListeningSocket]:
-    """Return all listening sockets in this network namespace, including sockets of other programs."""
+    """Return all listening sockets in this network namespace, including other programs' sockets."""
     return frozenset(socket for table in TABLES for socket in _table(table))
 
 
 def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
-    """Return the owners of the sockets held by programs of the runtime with the id `runtime`, by inode."""
+    """Return the owners of sockets held by the programs of the runtime with the id `runtime`, keyed by inode."""
     found: dict[int, SocketOwner] = {}
     descendants = {member.pid for member in table.members(os.getpid())}
     for pid in sorted(descendants | table.marked(f"{RUNTIME_MARK}={runtime}")):
@@ -58,15 +58,15 @@ def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
 
 
 def is_internal(socket: ListeningSocket, owner: SocketOwner) -> bool:
-    """Return whether an executor uses the socket internally. ipykernel and Deno do that for output and messages.
+    """Return whether an executor uses the socket internally, as ipykernel and Deno do for output and messages.
 
-    Such a socket cannot be distinguished from a socket opened by the code, so all similar sockets count as internal.
+    Such a socket can't be told from one opened by the code, so all sockets like it count as internal.
     """
     return owner.executor and socket.address == "127.0.0.1" and socket.port >= EPHEMERAL
 
 
 def reachable(port: int, listening: frozenset[ListeningSocket], ours: dict[int, SocketOwner]) -> list[str]:
-    """Return the addresses where connections to `port` reach only programs of this runtime."""
+    """Return the addresses where connections to `port` reach only this runtime's programs."""
     own = [socket for socket in listening if socket.port == port and socket.inode in ours]
     foreign = {socket.address for socket in listening if socket.port == port and socket.inode not in ours}
     places = [LOOPBACK.get(socket.address, socket.address) for socket in own]
@@ -87,10 +87,10 @@ def _table(path: str) -> Iterator[ListeningSocket]:
             for line in table:
                 _, local, _, state, *rest = line.split()
                 if state != LISTEN:
-                    return  # the kernel lists listening sockets first, and a large number of others can follow
+                    return  # the kernel lists listening sockets first, and there may be many others after them
                 address, _, port = local.partition(":")
                 yield ListeningSocket(int(port, 16), _address(address), int(rest[5]))
-    except (FileNotFoundError, StopIteration):  # the kernel has no IPv6
+    except (FileNotFoundError, StopIteration):  # the kernel doesn't support IPv6
         return
 
 
@@ -110,7 +110,7 @@ def _name(pid: int) -> str:
 
 
 def _is_executor(pid: int) -> bool:
-    """Return whether a program was started with a connection file in the kernel host's directory."""
+    """Return whether a program was started with a connection file from the kernel host's directory."""
     try:
         return OWN_DIRECTORY in read_proc(f"{pid}/cmdline")
     except OSError:

@@ -1,6 +1,6 @@
-"""The `port.*` methods: open ports, previews of ports, and connections to ports.
+"""The `port.*` methods: open ports, previews, and connections to ports.
 
-The runtime stores the previews, so that they survive a restart of the gateway.
+The runtime stores the previews so that they survive a gateway restart.
 """
 
 from collections import defaultdict
@@ -37,23 +37,23 @@ from hawse_runtime.posix.proc import own_pid
 from hawse_runtime.posix.process_table import ProcessReader
 
 LISTENERS_LIMIT = 64  # maximum number of ports opened by `port.listen`
-TUNNELS_LIMIT = 1024  # concurrent connections; each can hold several buffers of 64 KiB
-LISTED_LIMIT = 1000  # maximum ports in a list, which must fit into a message
+TUNNELS_LIMIT = 1024  # maximum number of concurrent connections; each can hold several buffers of 64 KiB
+LISTED_LIMIT = 1000  # maximum number of ports in a list, which must fit into a message
 
 
 class Seen(NamedTuple):
     listening: frozenset[ListeningSocket]
-    ours: dict[int, SocketOwner]  # socket owners by inode
+    ours: dict[int, SocketOwner]  # socket owners, keyed by inode
     settled: bool  # whether two consecutive scans had the same result
 
 
 class PortMethods:
-    """The methods. `runtime` is the id of this runtime, which all its programs have in their environment."""
+    """The methods. `runtime` is this runtime's id, which all its programs have in their environment."""
 
     def __init__(self, runtime: str, tasks: Tasks, proc: ThreadPool, previews: PreviewTable) -> None:
         self._runtime = runtime
         self._tasks = tasks
-        self._proc = proc  # the threads that read /proc
+        self._proc = proc  # the thread pool for reading /proc
         self._processes = ProcessReader()
         self._previews = previews
         self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # the preview used by each connection, if any
@@ -95,13 +95,13 @@ class PortMethods:
         )
 
     def _scan(self, *, anew: bool = False) -> Seen:
-        """Return all listening sockets, and the owners of the sandbox's sockets. Blocks: call it in a thread.
+        """Return all listening sockets, along with the owners of the sandbox's sockets. Blocks: call it in a thread.
 
-        The owners are read again if the listening sockets have changed since the last scan, and once more in the scan
-        after that: /proc is not a snapshot, so a program whose parent ends during a scan can be missed.
+        The owners are reread if the listening sockets have changed since the last scan, and once more in the scan after
+        that: /proc is not a snapshot, so a program whose parent exits during a scan can be missed.
 
         Args:
-            anew: Whether to read the owners even if the listening sockets have not changed.
+            anew: Whether to read the owners even if the listening sockets haven't changed.
         """
         listening = sockets()
         if anew or listening != self._seen.listening or not self._seen.settled:
@@ -129,7 +129,7 @@ class PortMethods:
         return {}
 
     def configure(self, ports: Iterable[SandboxPort]) -> None:
-        """Create the sandbox's configured previews, except previews that were revoked."""
+        """Create the sandbox's configured previews, except for any that were revoked."""
         self._previews.configure(ports)
         self._poller.poll_now()
 
@@ -160,7 +160,7 @@ class PortMethods:
     @serves(PortListen)
     def _listen(self, call: ServerCall, params: PortListen) -> None:
         same = next((one for one in self._listeners if params.port and one.port == params.port), None)
-        if same is not None and same.principal == call.principal.id:  # the old call has lost its connection
+        if same is not None and same.principal == call.principal.id:  # the old call lost its connection
             same.cut(HawseError("conflict", "a later call of the same user is listening on the port", admitted="yes"))
         if len(self._listeners) >= LISTENERS_LIMIT:
             raise HawseError("limit_exceeded", f"port limit reached: {LISTENERS_LIMIT} ports are open")
@@ -187,11 +187,11 @@ class PortMethods:
         return places
 
     def _places(self, port: int) -> list[str]:
-        """Return the addresses where programs of the sandbox accept connections to `port`.
+        """Return the addresses where the sandbox's programs accept connections to `port`.
 
         Raises:
-            HawseError: `forbidden` if only programs outside the sandbox listen there, such as the gateway or this
-                runtime.
+            HawseError: `forbidden` if only programs outside the sandbox, such as the gateway or this runtime, are
+            listening there.
         """
         seen = Seen(sockets(), self._seen.ours, True)
         there = [socket for socket in seen.listening if socket.port == port]

@@ -1,7 +1,6 @@
-"""Stores the previews of a sandbox: exposed ports and their tokens. They survive a restart of the runtime.
+"""Stores a sandbox's previews: exposed ports and their tokens. They survive a runtime restart.
 
-Tokens are compared by hash, so that the duration of a look-up reveals nothing. The file is written before a preview is
-confirmed.
+Tokens are compared by hash, so that lookup times reveal nothing. The file is written before a preview is confirmed.
 """
 
 import base64
@@ -20,16 +19,16 @@ from hawse_runtime.core.folder import Folder
 log = logging.getLogger(__name__)
 
 FILE = "previews.json"
-SECRET = 16  # bytes of a random token
-LIMIT = 256  # maximum previews per sandbox
+SECRET = 16  # bytes in a random token
+LIMIT = 256  # maximum number of previews per sandbox
 
 
 class _File(msgspec.Struct):
-    """The contents of the file.
+    """The file's contents.
 
     Attributes:
         exposed: The previews.
-        revoked: Configured ports whose previews were revoked and must not be created again.
+        revoked: Configured ports whose previews were revoked and must not be recreated.
     """
 
     exposed: list[ExposedPort] = []
@@ -37,10 +36,10 @@ class _File(msgspec.Struct):
 
 
 class PreviewTable:
-    """The previews by port and by token.
+    """The previews, indexed by port and by token.
 
     Args:
-        folder: The directory of the file. None keeps the previews in memory only.
+        folder: The file's directory. None keeps the previews in memory only.
     """
 
     def __init__(self, folder: Folder | None) -> None:
@@ -63,11 +62,11 @@ class PreviewTable:
 
     @property
     def digests(self) -> list[str]:
-        """The digests of the tokens. The gateway uses them while this runtime is not running."""
+        """The digests of the tokens, which the gateway uses while this runtime isn't running."""
         return [preview_digest(exposed.token) for exposed in self._exposed.values()]
 
     def by_token(self, token: str) -> ExposedPort:
-        """Return the preview with a token. Raises `HawseError` (`not_found`)."""
+        """Return the preview with this token. Raises `HawseError` (`not_found`)."""
         exposed = self._tokens.get(_hash(token))
         if exposed is None:
             raise HawseError("not_found", "no such preview")
@@ -79,11 +78,11 @@ class PreviewTable:
         Args:
             port: The port to expose.
             name: The name for a new preview.
-            token: The token for a new preview; None for a random token.
+            token: The token for a new preview; None means a random one.
 
         Raises:
-            HawseError: `limit_exceeded`, or `conflict` if the port has another token or another port has the token.
-            OSError: The file cannot be written. The preview is not created.
+            HawseError: `limit_exceeded`, or `conflict` if the port has a different token or a different port has the
+            token. OSError: The file can't be written. If so, the preview is not created.
         """
         known = self._exposed.get(port)
         if known is not None and token in (None, known.token):
@@ -108,7 +107,7 @@ class PreviewTable:
         return exposed
 
     def revoke(self, port: int) -> ExposedPort | None:
-        """Remove and return the preview of a port, if any. Removes the preview even if it raises `OSError`."""
+        """Remove and return a port's preview, if any. Removes it even if this raises `OSError`."""
         exposed = self._exposed.get(port)
         if exposed is not None:
             self._remove(exposed)
@@ -117,7 +116,7 @@ class PreviewTable:
         return exposed
 
     def configure(self, ports: Iterable[SandboxPort]) -> None:
-        """Create the sandbox's configured previews, except ones that exist or were revoked."""
+        """Create the sandbox's configured previews, except for any that exist or were revoked."""
         for wanted in ports:
             if wanted.port in self._exposed or wanted.port in self._revoked:
                 continue
@@ -154,7 +153,7 @@ class PreviewTable:
 
 
 def new_token() -> str:
-    """Return a random token of 26 lower-case letters and digits."""
+    """Return a random token of 26 lowercase letters and digits."""
     return base64.b32encode(secrets.token_bytes(SECRET)).decode().rstrip("=").lower()
 
 

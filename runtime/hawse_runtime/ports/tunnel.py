@@ -1,4 +1,4 @@
-"""Serves `port.connect` and `port.accept`: connects a TCP connection to a channel. Each direction has its own pace."""
+"""Serves `port.connect` and `port.accept`: joins a TCP connection and a channel. Each direction is paced separately."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,12 +11,12 @@ from hawse_runtime.rpc.connection_stream import ConnectionStream
 
 CONNECT_TIMEOUT = 10.0  # seconds; applies if a program's queue of new connections is full
 
-# Sets `address`, then opens the connection with the stream as its protocol. Raises `OSError` and `HawseError`.
+# Sets `address`, then opens the connection, with the stream as its protocol. Raises `OSError` and `HawseError`.
 Dial = Callable[["TunnelStream"], Awaitable[None]]
 
 
 def dial_first(find: Callable[[], Awaitable[Sequence[str]]]) -> Dial:
-    """Return a function that connects to the addresses returned by `find`, in order, until one of them answers."""
+    """Return a function that tries the addresses returned by `find` in order until one of them answers."""
 
     async def dial(stream: "TunnelStream") -> None:
         addresses = await find()
@@ -35,7 +35,7 @@ def dial_first(find: Callable[[], Awaitable[Sequence[str]]]) -> Dial:
 
 
 class TunnelStream(ConnectionStream):
-    """A `Stream` for one TCP connection. `address` is the peer's address. Each direction ends separately."""
+    """A `Stream` for a TCP connection. `address` is the peer's address. Each direction ends separately."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class TunnelStream(ConnectionStream):
     def eof_received(self) -> bool:
         self._eof = True
         self._call.wake()
-        return True  # keep the connection open, because the program may still be reading
+        return True  # keeps the connection open, because the program may still be reading
 
     async def _dial(self) -> None:
         await self._make(self)
@@ -89,7 +89,7 @@ class TunnelStream(ConnectionStream):
         self._close_if_ended()
 
     def _close_if_ended(self) -> None:
-        """Close the connection once both directions have ended. `connection_lost` then reports the outcome."""
+        """Close the connection once both directions have ended. After that, `connection_lost` reports the outcome."""
         if self._end_sent and self._ended and self._transport is not None:
             self._transport.close()
 

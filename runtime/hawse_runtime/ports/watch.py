@@ -1,6 +1,6 @@
-"""Serves `port.watch` by polling, because the kernel does not report new listening sockets.
+"""Serves `port.watch` by polling, because the kernel doesn't report new listening sockets.
 
-One task polls for all streams. The interval is short after a change and grows while nothing changes.
+One task polls for all streams. The interval is short after a change, and grows as long as nothing changes.
 """
 
 import asyncio
@@ -13,13 +13,13 @@ from hawse.rpc.call import ServerCall
 from hawse.rpc.output_stream import LatestValueStream
 from hawse_runtime.core.tasks import Tasks
 
-SHORTEST = 0.2  # seconds between polls
+SHORTEST = 0.2  # minimum number of seconds between polls
 LONGEST = 2.0
 GROWTH = 1.5
 
 
 class PortPoller:
-    """The streams of `port.watch` calls, and the task that polls for them until the last stream ends."""
+    """The streams for `port.watch` calls, and the task that polls for them until the last one ends."""
 
     def __init__(self, read: Callable[[], Awaitable[PortListResult]], tasks: Tasks) -> None:
         """Create the poller. `read` returns the ports that are currently open."""

@@ -1,6 +1,6 @@
 """Reads the original /proc through a descriptor opened at startup.
 
-Once the runtime has entered the inner sandbox, /proc shows the programs' PID namespace, in which the runtime does
+Once the runtime has entered the inner sandbox, /proc shows the programs' PID namespace, where the runtime does
 not exist (docs/decisions/0085). Paths in this module are therefore relative to the original /proc: `1/stat`, `self/fd`,
 `net/tcp`. See proc(5).
 """

@@ -14,7 +14,7 @@ from hawse_runtime.posix.proc import list_proc, read_proc
 
 PROCESS_MARK = "HAWSE_PROCESS"  # the variable that identifies each process started by a runtime
 RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable with the id of the runtime that started the process
-DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable that identifies the desktop on which the process was started
+DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable that identifies the desktop where the process was started
 _MARKS = tuple(f"{name}=".encode() for name in (PROCESS_MARK, RUNTIME_MARK, DESKTOP_MARK))
 _EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between checks of a process in exec
 _EXITING, _KERNEL_THREAD = 0x4, 0x200000  # flags of /proc/PID/stat

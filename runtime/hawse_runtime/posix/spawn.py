@@ -75,7 +75,7 @@ def spawn_in(
 
 
 def is_separated() -> bool:
-    """Return whether programs run in a separate PID namespace, in which they have different pids."""
+    """Return whether programs run in a separate PID namespace, where they have different pids."""
     return _Spawning.numbered
 
 

@@ -73,7 +73,7 @@ def find_reader(tty: str, group: int, root: int, calls: dict[int, Call] | None =
         tty: The path of the terminal's device, such as `/dev/pts/3`.
         group: The terminal's foreground process group.
         root: The terminal's program. Its descendants are searched.
-        calls: System calls that wait for input, keyed by number; by default, those of this machine.
+        calls: System calls that wait for input, keyed by number; by default, this machine's.
     """
     if calls is None:
         calls = CALLS.get(os.uname().machine, {})

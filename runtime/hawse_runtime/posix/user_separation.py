@@ -55,7 +55,7 @@ def separate(users: Users, *, private: Path, socket_path: Path, workspace: Path)
     Args:
         users: The two user ids.
         private: The directory for the runtime's private files. The runtime's user becomes its owner.
-        socket_path: The path at which to create the socket, in a directory that belongs to the runtime's user.
+        socket_path: The path where the socket is created, in a directory that belongs to the runtime's user.
         workspace: The workspace. If it belongs to the superuser, the programs' user becomes its owner.
 
     Raises:

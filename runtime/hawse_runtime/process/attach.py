@@ -58,7 +58,7 @@ class AttachOptions(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     limit: int | None = None  # maximum number of bytes to read from each stream; None means no limit
     input_id: str | None = None  # identifies the call's input stream; None if there is no input
     hold_id: str | None = None  # identifies the reader, whose position is held for a while if its connection is lost
-    stdin_timeout: float | None = None  # seconds without such a call after which stdin is closed; None keeps it open
+    stdin_timeout: float | None = None  # seconds without such a call until stdin is closed; None keeps it open
 
 
 class ProcessAttachStream(Generic[R]):
@@ -70,7 +70,7 @@ class ProcessAttachStream(Generic[R]):
         Args:
             process: The process or session command to read.
             call: The call to serve.
-            options: What the call reads and writes.
+            options: Determines the streams that the call reads and writes.
         """
         self._process = process
         self._call = call

@@ -22,13 +22,13 @@ class ProcessRegistry(Registry[Process]):
     def list(
         self, after: str | None, limit: int, execs: Iterable[Process] = (), session: str | None = None
     ) -> ProcessListResult:
-        """Return one page of the list: processes in the order in which they started, then running `exec` commands.
+        """Return one page of the list: processes in the order they started, then running `exec` commands.
 
         Args:
             after: The id of the last process on the previous page; None for the first page. If that process no longer
                 exists, the list starts over; if it was an `exec` command, it continues with later commands.
             limit: The maximum number of processes per page.
-            execs: The running `exec` commands, in the order in which they started.
+            execs: The running `exec` commands, in the order they started.
             session: List only processes started by this session; None means all.
         """
         processes: Iterator[Process] = itertools.chain(self, execs)

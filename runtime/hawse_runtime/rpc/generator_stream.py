@@ -48,7 +48,7 @@ class GeneratorStream(OutputOnlyStream):
             tasks: Owns tasks that wait for the threads.
             slots: Limits the number of open generators.
             offset: The offset of the first byte of output.
-            subject: What the call is about, for error messages (see `hawse.rpc.typed`).
+            subject: The thing that the call acts on, for error messages (see `hawse.rpc.typed`).
         """
         super().__init__(call)
         self.principal = call.principal

@@ -1,4 +1,4 @@
-"""The ranges of output in which the screen answers queries because no viewer does."""
+"""The ranges of output where the screen answers queries because no viewer does."""
 
 LIMIT = 64  # maximum number of changes kept; exceeded only if many viewers come and go while the screen reads nothing
 

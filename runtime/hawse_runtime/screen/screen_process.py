@@ -86,7 +86,7 @@ class ScreenProcess:
         self._outstanding: deque[tuple[ScreenClient | None, Callable[[Answer], None]]] = deque()
         self._running: ChildServer | None = None
         self._ready = False  # whether a process is running and accepts requests
-        self._ends: deque[float] = deque(maxlen=limits.restarts)  # times at which processes exited unexpectedly
+        self._ends: deque[float] = deque(maxlen=limits.restarts)  # times when processes exited unexpectedly
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._failing = False  # whether the process could not be started and clients have yet to be notified
         self._answers = 0  # number of answers received from all processes

@@ -38,11 +38,11 @@ ALL = SCROLLBACK_LINES
 LAG = 1 << 20  # maximum bytes of output left unread because a viewer has yet to answer the queries in it
 LAZY = 256 << 10  # bytes that a terminal must print to get a screen, unless one is needed earlier
 CHECKPOINT_BYTES = 1 << 20  # maximum bytes of a checkpoint; it grows with each skipped style, and is then replaced
-ATTEMPTS = 3  # number of crashes on the same output after which the tracker skips that output
+ATTEMPTS = 3  # number of crashes on the same output before the tracker skips it
 
 
 class Checkpoint(NamedTuple):
-    """The state from which to start a new screen: `data` paints the screen at `place`."""
+    """The state to start a new screen from: `data` paints the screen at `place`."""
 
     place: OutputPlace
     data: bytes = b""
@@ -112,7 +112,7 @@ class ScreenTracker:
 
     @property
     def fed(self) -> int:
-        """The offset up to which the screen has read the output."""
+        """How far the screen has read the output."""
         return self._place.offset
 
     @property

@@ -1,4 +1,4 @@
-"""A terminal's sizes, each with the output offset at which it takes effect.
+"""A terminal's sizes, each with the output offset where it takes effect.
 
 Size changes are numbered so that each reader of the output can find the next one to send.
 """

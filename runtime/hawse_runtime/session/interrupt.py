@@ -46,7 +46,7 @@ async def stop(
 ) -> bool:
     """End a command by sending its processes SIGTERM and, after `grace` seconds, SIGKILL.
 
-    If a program in a list of commands catches SIGINT or dies from another signal, bash goes on to the next command in
+    If a program in a list of commands catches SIGINT or dies from another signal, bash proceeds to the next command in
     the list. The trap for STOP_SIGNAL runs before that and drops the list. It works only once the shell has reported
     that the command has started. If no program is running, the shell itself is busy, and SIGINT interrupts it.
 

@@ -27,7 +27,7 @@ from hawse_runtime.session.shell import Shell, ShellOptions
 from hawse_runtime.session.syntax_check import SYNTAX_ERROR, SyntaxCheck
 
 READY_TIMEOUT = 10.0  # seconds to wait for a new shell's first report
-MISSES = 3  # number of failed checks after which the shell is killed
+MISSES = 3  # number of failed checks before the shell is killed
 
 
 class SessionLimits(msgspec.Struct, frozen=True, kw_only=True):

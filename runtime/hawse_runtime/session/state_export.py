@@ -1,4 +1,4 @@
-"""A session's exported state, with which processes can be started."""
+"""A session's exported state, for starting processes in that state."""
 
 import os
 from collections.abc import Sequence

@@ -34,7 +34,7 @@ class ShellCommand(msgspec.Struct):
     started: float
     start: int
     code: int | None = None
-    end: int | None = None  # the offset at which its output ends; None while the command is running
+    end: int | None = None  # the offset where its output ends; None while the command is running
     ended: float | None = None
     after: int | None = None  # the offset just after its end mark; None while the command is running
 
@@ -54,12 +54,12 @@ class CommandHistory:
         """Create an empty history. `copy(start, stop)` returns the output, or b"" if the journal has dropped it."""
         self.marked = False  # whether the shell has printed a mark
         self.running: ShellCommand | None = None
-        self.prompt: int | None = None  # the offset at which the latest prompt starts
+        self.prompt: int | None = None  # the offset where the latest prompt starts
         self._copy = copy
         self._done: deque[ShellCommand] = deque()
         self._size = 0
         self._number = 0
-        self._prompt_end: int | None = None  # the offset at which the command line starts
+        self._prompt_end: int | None = None  # the offset where the command line starts
         self._line: str | None = None  # the line reported by the shell with OSC 633;E
 
     def mark(self, payload: bytes, start: int, end: int, cwd: str | None) -> None:
@@ -67,7 +67,7 @@ class CommandHistory:
 
         Args:
             payload: The payload, `133;…`, without the introducer and the terminator.
-            start: The offset in the output at which the mark starts.
+            start: The output offset where the mark starts.
             end: The offset just after the mark.
             cwd: The shell's directory, if known.
         """
@@ -90,7 +90,7 @@ class CommandHistory:
             self._finish(int(code[0]) if code else None, start, end)
 
     def set_line(self, payload: bytes) -> None:
-        r"""Process `633;E;LINE`, in which \\ stands for a backslash and \xHH for a semicolon or control character."""
+        r"""Process `633;E;LINE`, where \\ stands for a backslash and \xHH for a semicolon or control character."""
         line, _, _ = payload[6:].partition(b";")
         self._line = _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\\", line.decode(errors="replace"))
 

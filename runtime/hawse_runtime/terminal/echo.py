@@ -14,7 +14,7 @@ from hawse_runtime.posix.line_discipline import InputMode
 
 RUN_LIMIT: Final = 4096  # number of bytes compared per typed line; anything beyond them does not count as an echo
 RUNS_LIMIT: Final = 64  # maximum number of typed lines to look for, and of lines waiting for the next prompt
-SEARCH_LIMIT: Final = 64 << 10  # bytes of other text after which the tracker stops looking for the kernel's echo
+SEARCH_LIMIT: Final = 64 << 10  # bytes of other text until the tracker stops looking for the kernel's echo
 PARTS_LIMIT: Final = 4096  # maximum number of echoes whose offsets are remembered
 CARRY_LIMIT: Final = 4096  # maximum bytes of an incomplete escape sequence
 

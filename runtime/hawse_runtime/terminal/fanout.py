@@ -55,7 +55,7 @@ def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, .
         viewer: The viewer being served.
         viewers: All viewers of the terminal.
         size: The number of available bytes that fit into the window of `viewer`, at most.
-        stops: Offsets at which every viewer stops: the end of the output and the next size change.
+        stops: Offsets where every viewer stops: the end of the output and the next size change.
     """
     assert viewer.cursor is not None
     rooms = _peers(viewer, viewers, min(size, STEP))

@@ -17,7 +17,7 @@ from hawse_runtime.terminal.osc_scanner import OscScanner
 TITLE_LIMIT = 1024  # characters
 PATH_LIMIT = 4096  # bytes; PATH_MAX of Linux
 
-_BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # delimiters of a bracketed paste, in which line ends do not submit a line
+_BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # delimiters of a bracketed paste, where line ends don't submit a line
 _SUBMITS = re.compile(rb"[\r\n\x03]")  # after a submitted line or Ctrl-C, the shell prints its next prompt
 
 

@@ -42,7 +42,7 @@ V = TypeVar("V", bound=AttachedViewer)
 
 
 class ViewerGroup(Generic[V]):
-    """The attached viewers, in the order in which they attached.
+    """The attached viewers, in the order they attached.
 
     `answerer` is the viewer that answers queries. If it is None, the runtime's emulated screen answers them.
     """

@@ -19,7 +19,7 @@ _grid_ref = union_fn("ghostty_terminal_grid_ref", "GhosttyResult(*)(GhosttyTermi
 
 
 def handle(emulator: pyghostty.Terminal) -> Terminal:
-    """Return an open emulator's handle, for which pyghostty has no public name."""
+    """Return an open emulator's handle. pyghostty has no public name for it."""
     return emulator._t[0]
 
 

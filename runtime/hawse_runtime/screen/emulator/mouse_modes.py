@@ -1,4 +1,4 @@
-"""Determines a terminal's mouse modes: which events it reports, and in which encoding.
+"""Determines a terminal's mouse modes: which events it reports, and how they are encoded.
 
 The mode set last applies. libghostty stores it, but exposes only the set of active modes. The last one is therefore
 derived from what the encoder outputs for test events.

@@ -20,7 +20,7 @@ from hawse_runtime.screen.emulator.row_renderer import (
     wrapped_by,
 )
 
-EXACT_LINES = 500  # number of newest scrollback lines in which the style of blanks is checked
+EXACT_LINES = 500  # number of newest scrollback lines where the style of blanks is checked
 SMEARED = 100  # maximum number of smeared lines painted one by one, newest first; each takes 0.1 ms
 # A background, underline, inverse, strike or overline, which would be visible on a blank, followed by a space.
 _SMEAR = re.compile(rb"\x1b\[(?:4|7|9|53)[0-9;:]*m(?:\x1b\[[1-9][0-9;:]*m)*[^\x1b\n]* ")
@@ -82,7 +82,7 @@ def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
 
 
 def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]:
-    """Return the lines in which the formatter may have given blanks the colours of the preceding word.
+    """Return the lines where the formatter may have given blanks the colours of the preceding word.
 
     Checks only the newest lines, and skips the lines in `exact`, which are painted one by one in any case. The
     formatter breaks those in different places, so lines can't be counted across them.

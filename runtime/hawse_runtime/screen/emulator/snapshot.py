@@ -180,7 +180,7 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
 
 
 def _alternate_mode(terminal: Terminal) -> int:
-    """Return the private mode with which the terminal was switched to the alternate screen."""
+    """Return the private mode that switched the terminal to the alternate screen."""
     return next((mode for mode in _ALTERNATE_MODES if has_mode(terminal, mode)), _ALTERNATE_MODES[0])
 
 
@@ -246,7 +246,7 @@ def _cursor(terminal: Terminal, place: Place | None = None, modes: bytes = b"", 
     If the cell is empty, print a space, because a pending wrap carries over to the other screen.
 
     Args:
-        terminal: The terminal from which to read characters and the style.
+        terminal: The terminal to read the characters and the style from.
         place: The target position; by default, the cursor's position.
         modes: The modes that precede these bytes, including the scroll region.
         erased: Whether the cell at the target position has been erased.
