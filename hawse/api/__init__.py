@@ -1,7 +1,7 @@
-"""The methods of a sandbox and of the gateway, declared as types: one module for each surface.
+"""The methods of sandboxes and the gateway, declared as types, with one module for each surface.
 
 The servers decode parameters with these types, and the client decodes results. The HTTP API, the OpenAPI document, the
-TypeScript types and docs/methods.md are derived from them. A new surface is a module here, listed below.
+TypeScript types and docs/methods.md are derived from them. To add a surface, add a module here and list it below.
 """
 
 import importlib
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GATEWAY", "METHODS", "Nothing", "Params", "Spec", "method", "spec_of"]
 
-# Importing a module declares its methods. Servers need all of them, a client only the ones it calls.
+# Importing a module declares its methods. Servers need all of them, clients only those they call.
 SURFACES: Final = (
     "access",
     "backups",
@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
         importlib.import_module(f"hawse.api.{surface}")
     from hawse.api import spec
 
-    for methods in (spec.METHODS, spec.GATEWAY):  # in the order of `SURFACES`, not of imports
+    for methods in (spec.METHODS, spec.GATEWAY):  # in the order of `SURFACES`, not in import order
         ordered = sorted(methods.items(), key=lambda item: SURFACES.index(item[1].params.__module__.rpartition(".")[2]))
         methods.clear()
         methods.update(ordered)

@@ -12,7 +12,7 @@ from hawse.api.types import matching
 # ---- values
 
 
-SANDBOXES_MAX: Final = 32  # sandboxes of one token: a principal has at most 64 rights
+SANDBOXES_MAX: Final = 32  # maximum number of sandboxes per token: a principal has at most 64 rights
 
 Name = Annotated[str, Meta(max_length=128)]
 User = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -20,7 +20,7 @@ Id = Annotated[str, Meta(min_length=1, max_length=64)]
 _SANDBOX_ID = "1 to 64 letters, digits, '.', '_' and '-', starting with a letter or digit"
 SandboxId = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)", _SANDBOX_ID)]
 TerminalId = Annotated[str, Meta(min_length=1, max_length=80)]
-Lifetime = Annotated[float, Meta(gt=0, le=3_155_760_000)]  # s: 100 years
+Lifetime = Annotated[float, Meta(gt=0, le=3_155_760_000)]  # in seconds; at most 100 years
 Uses = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
@@ -30,14 +30,14 @@ class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         id: Id of the token, or `login-…`, which `token.revoke` takes.
         name: Its purpose, as described by its creator.
-        user: The user that it identifies, as the `id` of the principal in its calls.
+        user: The user that it identifies; the principal of its calls has this `id`.
         role: Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which can connect a machine as a
             sandbox.
         created: When it was created, in seconds since 1970.
-        sandboxes: The sandboxes that it is limited to. Null means all sandboxes.
-        own: Whether it is limited to the sandboxes that its user creates.
+        sandboxes: The sandboxes it is limited to. Null means all sandboxes.
+        own: Whether it is limited to sandboxes created by its user.
         expires: When it expires, in seconds since 1970. Null means never.
-        connections: Number of current connections and requests to this gateway that use the token or its sessions.
+        connections: Number of open connections and requests to this gateway that use the token or one of its sessions.
     """
 
     id: str
@@ -67,14 +67,14 @@ class TokenListResult(Reply, frozen=True, kw_only=True):
     """Tokens.
 
     Attributes:
-        tokens: The tokens that the caller may revoke, in the order of their creation.
+        tokens: The tokens that the caller may revoke, in order of creation.
     """
 
     tokens: list[TokenInfo]
 
 
 class ShareUser(Reply, frozen=True, kw_only=True):
-    """A connection or request of a share link.
+    """A connection or request made through a share link.
 
     Attributes:
         address: Address of the client, `HOST:PORT`.
@@ -94,11 +94,11 @@ class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         sandbox: The sandbox that it opens.
         role: Its rights: `writer` or `viewer`.
         created: When it was created, in seconds since 1970.
-        terminal: The only terminal that it opens, with its recordings. Null means the whole sandbox.
+        terminal: The only terminal it opens, along with the terminal's recordings. Null means the whole sandbox.
         expires: When it expires, in seconds since 1970. Null means never.
         uses: Number of browsers that have opened the link. Each exchanges the secret for a session.
-        max_uses: Its maximum number of uses. Null means unlimited.
-        users: The link's current connections and requests to this gateway.
+        max_uses: Maximum number of uses. Null means unlimited.
+        users: The open connections and requests to this gateway that use the link.
     """
 
     id: str
@@ -131,14 +131,14 @@ class ShareListResult(Reply, frozen=True, kw_only=True):
     """Share links.
 
     Attributes:
-        links: The links that the caller may revoke, in the order of their creation.
+        links: The links that the caller may revoke, in order of creation.
     """
 
     links: list[ShareInfo]
 
 
 class CredentialTarget(ParamsValue, kw_only=True):
-    """The parameter of methods that concern one token or link.
+    """The parameter of methods that act on a single token or link.
 
     Attributes:
         id: Its id.
@@ -147,7 +147,7 @@ class CredentialTarget(ParamsValue, kw_only=True):
     id: Id
 
 
-PAGE_MAX: Final = 1000  # entries of one answer: below the size of a control message
+PAGE_MAX: Final = 1000  # maximum number of entries per answer; they fit into a control message
 
 Position = Annotated[str, matching(r"^[0-9]{1,9}:[0-9]{1,12}$(?!\n)", "position from an earlier answer")]
 Text = Annotated[str, Meta(max_length=128)]
@@ -158,22 +158,22 @@ class AuditEntry(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """One entry of the audit log.
 
     Attributes:
-        time: When it was written, in seconds since 1970. Each call is logged when it ends, and a stream also when it
-            starts.
-        action: The called method, `connect`, `disconnect`, `refused`, or `egress` for a program's request that the
-            sandbox's proxy has refused.
+        time: When it was written, in seconds since 1970. Calls are logged when they end, and streams also when they
+            start.
+        action: The method called, `connect`, `disconnect`, `refused`, or `egress` for a program's request refused by
+            the sandbox's proxy.
         outcome: `ok`, `open` for a stream that has started, the error code, or the proxy's reason.
         user: The `id` of the caller; empty if it was not authenticated.
         name: The name of the caller; can be empty.
         kind: `owner`, `user`, `guest` or `service`; empty if it was not authenticated.
         credential: The id of the caller's token, link or session; null for the owner's configured token or no
             credential.
-        address: Address of the client, `HOST:PORT`; empty for calls of the gateway itself.
-        request: The id of the call or request, as in logs and errors.
-        sandbox: The sandbox of the call, if any.
-        on: The objects that the call acted on: parameters such as `id`, `path` and `terminal`, but never possible
-            secrets.
-        position: Position of the entry in the log, for `before` and `after`.
+        address: Address of the client, `HOST:PORT`; empty for calls made by the gateway itself.
+        request: The id of the call or request, as it appears in logs and errors.
+        sandbox: The sandbox that was called, if any.
+        on: The objects that the call acted on: parameters such as `id`, `path` and `terminal`, but never anything that
+            could be a secret.
+        position: The entry's position in the log, for use with `before` and `after`.
     """
 
     time: float
@@ -194,8 +194,8 @@ class AuditListResult(Reply, frozen=True, kw_only=True):
     """A page of the audit log.
 
     Attributes:
-        entries: The entries, newest first. Even an empty page can be followed by another page.
-        before: The value of `before` for the next page, with older entries. Null on the last page.
+        entries: The entries, newest first. An empty page is not necessarily the last one.
+        before: The `before` value for the next page, which has older entries. Null on the last page.
     """
 
     entries: list[AuditEntry]
@@ -207,13 +207,13 @@ class AuditListResult(Reply, frozen=True, kw_only=True):
 
 @method("token.create", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("forbidden", "limit_exceeded"))
 class TokenCreate(Params[TokenCreateResult], kw_only=True):
-    """Create a token. Its rights cannot exceed its creator's, and it expires with the creator's token.
+    """Create a token. It cannot have more rights than its creator, and it expires with the creator's token.
 
     Attributes:
         name: Its purpose.
         role: Its rights.
-        sandboxes: The sandboxes that it is limited to. Null means all that the caller may give access to.
-        own: Whether it is limited to the sandboxes that its user creates. It cannot see other sandboxes.
+        sandboxes: The sandboxes it is limited to. Null means all that the caller may give access to.
+        own: Whether it is limited to sandboxes created by its user. It cannot see other sandboxes.
         user: The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may
             name another user.
         expires_in: Seconds until it expires. Null means that it expires with the caller's token.
@@ -234,12 +234,12 @@ class TokenList(Params[TokenListResult], kw_only=True):
 
 @method("token.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, names="id", ends=True, raises=("not_found",))
 class TokenRevoke(CredentialTarget, Params[Nothing], kw_only=True):
-    """Revoke a token and everything that was created with it. Their connections are closed at once."""
+    """Revoke a token and everything that was created with it. Their connections are closed immediately."""
 
 
 @method("share.create", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("forbidden", "limit_exceeded"))
 class ShareCreate(Params[ShareCreateResult], kw_only=True):
-    """Create a link that opens a sandbox, or one terminal with its recordings, for people without a token.
+    """Create a link that opens a sandbox, or a single terminal with its recordings, for people without a token.
 
     Attributes:
         sandbox: The sandbox.
@@ -247,7 +247,8 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
         role: Rights of the link: `viewer` or `writer`.
         name: The name of the guest.
         expires_in: Seconds until it expires. Null means that it expires with the caller's token.
-        max_uses: Maximum number of browsers; the secret can then only be exchanged for a session. Null means unlimited.
+        max_uses: Maximum number of browsers that can open the link; if set, the secret can only be exchanged for a
+            session. Null means unlimited.
     """
 
     sandbox: SandboxId = "local"
@@ -260,29 +261,29 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
 
 @method("share.list", safe=True, requires=ACCESS, terminal=SELECTED, sandbox=False)
 class ShareList(Params[ShareListResult], kw_only=True):
-    """List the links that the caller may revoke, and the clients that use them now."""
+    """List the links that the caller may revoke, and the clients currently using them."""
 
 
 @method("share.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, names="id", ends=True, raises=("not_found",))
 class ShareRevoke(CredentialTarget, Params[Nothing], kw_only=True):
-    """Revoke a link. Its connections are closed at once."""
+    """Revoke a link. Its connections are closed immediately."""
 
 
 @method("audit.list", safe=True, requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("io_error",))
 class AuditList(Params[AuditListResult], kw_only=True):
     """List entries of this gateway's audit log, newest first.
 
-    A caller gets the entries of the sandboxes that it may give access to.
+    Callers get the entries for the sandboxes they may give access to.
 
     Attributes:
         since: Only entries from this time on, in seconds since 1970.
         until: Only entries before this time, in seconds since 1970.
-        user: Only entries of the caller with this `id`.
-        method: Only entries of this action. With a trailing `.`, all actions with this prefix, such as `token.`.
-        sandbox: Only entries of this sandbox.
+        user: Only entries for the caller with this `id`.
+        method: Only entries for this action, or for all actions with this prefix if it ends with `.`, such as `token.`.
+        sandbox: Only entries for this sandbox.
         outcome: Only entries with this outcome.
-        after: Only entries that are newer than the one at this position.
-        before: Only entries that are older than the one at this position: the next page.
+        after: Only entries newer than the one at this position.
+        before: Only entries older than the one at this position; used to get the next page.
         limit: Maximum number of entries.
     """
 

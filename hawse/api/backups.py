@@ -1,4 +1,4 @@
-"""Backups of directories: the `backup.*` methods of the gateway, and the methods that they call in a sandbox."""
+"""Backups of directories: the gateway's `backup.*` methods, and the methods they call in a sandbox."""
 
 from typing import Annotated, Literal
 
@@ -21,12 +21,13 @@ Digest = Annotated[str, matching(r"^[0-9a-f]{64}$(?!\n)", "a SHA-256 in 64 hexad
 
 
 class BackupProgress(Reply, frozen=True, kw_only=True):
-    """Progress of a backup or a restore, at its start and a few times per second.
+    """Progress of a backup or restore, sent at the start and then a few times per second.
 
     Attributes:
         phase: `packing` and `unpacking` happen in the sandbox; `converting` creates the image for overlays.
-        entries: Number of files, directories and other entries that were packed or unpacked.
-        bytes: Number of bytes of file content, or of the archive while it is stored or read.
+        entries: Number of files, directories and other entries packed or unpacked so far.
+        bytes: Number of bytes processed so far: file content or, while the archive is stored or read, bytes of the
+            archive.
     """
 
     phase: BackupPhase
@@ -42,16 +43,16 @@ class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         sandbox: The sandbox that was backed up.
         path: The directory that was backed up.
         name: Display name.
-        owner: Id of the user that created it.
+        owner: Id of the user who created it.
         format: Its storage format: `tar`, `tar.gz` or `tar.zst`.
         size: Size of the archive, in bytes.
         sha256: SHA-256 of the archive, in hexadecimal.
         entries: Number of files, directories and other entries in it.
-        bytes: Size of the files in it, in bytes, without holes.
-        changed: Number of files that changed while they were read. Their content can be a mixture of versions.
+        bytes: Total size of its files, in bytes, excluding holes.
+        changed: Number of files that changed while they were being read. Their content can be a mix of versions.
         skipped: Number of devices and sockets, which are not archived.
         created: When it was created, in seconds since 1970.
-        expires: When it is deleted, in seconds since 1970; null means never.
+        expires: When it will be deleted, in seconds since 1970; null means never.
     """
 
     id: str
@@ -71,7 +72,7 @@ class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class BackupListResult(Reply, frozen=True, kw_only=True):
-    """Backups of a gateway.
+    """Backups on a gateway.
 
     Attributes:
         backups: The backups that the caller may use, newest first.
@@ -81,13 +82,13 @@ class BackupListResult(Reply, frozen=True, kw_only=True):
 
 
 class BackupUsageResult(Reply, frozen=True, kw_only=True):
-    """A user's share of the backup store.
+    """A user's usage of the backup store.
 
     Attributes:
         backups: Number of backups.
-        bytes: Bytes of their archives, including the space reserved for backups in progress.
+        bytes: Total size of their archives, in bytes, including space reserved for backups in progress.
         max_backups: Maximum number of backups; null means no limit.
-        max_bytes: Maximum number of bytes, if other users' backups leave enough space.
+        max_bytes: Maximum total size, in bytes, as long as other users' backups leave enough space.
     """
 
     backups: int
@@ -101,9 +102,9 @@ class BackupRestoreResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         entries: Number of files, directories and other entries that were restored.
-        bytes: Bytes of written files; 0 for an overlay.
+        bytes: Total size of the files written, in bytes; 0 for an overlay.
         skipped: Number of attributes that this sandbox is not allowed to set, such as file capabilities.
-        mount: For an overlay: id of the mount, which `mount.delete` removes.
+        mount: For an overlay: the id of its mount, which `mount.delete` removes.
     """
 
     entries: Count
@@ -120,8 +121,8 @@ class BackupPackResult(Reply, frozen=True, kw_only=True):
         size: Size of the archive, in bytes.
         sha256: SHA-256 of the archive, in hexadecimal.
         entries: Number of files, directories and other entries in it.
-        bytes: Size of the files in it, in bytes, without holes.
-        changed: Number of files that were changed while they were read.
+        bytes: Total size of its files, in bytes, excluding holes.
+        changed: Number of files that changed while they were being read.
         skipped: Number of devices and sockets, which are not archived.
     """
 
@@ -135,11 +136,12 @@ class BackupPackResult(Reply, frozen=True, kw_only=True):
 
 
 class BackupSource(ParamsValue, kw_only=True):
-    """Fields of the methods that create an archive.
+    """Fields common to the methods that create an archive.
 
     Attributes:
         path: The directory.
-        exclude: Globs of files and directories to exclude: a name at any depth or, with a slash, a path.
+        exclude: Globs for files and directories to exclude. They match names at any depth or, if they contain a slash,
+            paths.
         gitignore: Whether to exclude files that git ignores, if the directory is in a repository.
         compression: How the archive is compressed; null means `zstd` if the sandbox has it, otherwise `gzip`.
     """
@@ -151,7 +153,7 @@ class BackupSource(ParamsValue, kw_only=True):
 
 
 class BackupTarget(ParamsValue, kw_only=True):
-    """Fields of every method about one backup.
+    """Fields common to the methods that act on a single backup.
 
     Attributes:
         backup: Id of the backup.
@@ -182,15 +184,14 @@ class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
     are preserved. If a file cannot be read, the call fails and nothing is stored. Files that change during the backup
     are counted.
 
-    With an idempotency key, the call continues for 60 seconds after its connection was lost, and a repeated call gets
+    With an idempotency key, the call continues for 60 seconds after its connection is lost, and a repeated call gets
     its outcome.
 
     Args:
         sandbox: Id of the sandbox.
         name: Display name.
-        ttl: Seconds from its creation until it is deleted; null means never.
-        overlay: Whether to create the image for overlays right away, so that the first restore with `overlay` is
-            instant.
+        ttl: Seconds until it is deleted, counted from its creation; null means never.
+        overlay: Whether to create the overlay image right away, so that the first restore with `overlay` is instant.
     """
 
     sandbox: Id
@@ -207,14 +208,14 @@ class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
     raises=CREATE_ERRORS,
 )
 class SandboxSnapshot(Params[BackupInfo], kw_only=True):
-    """Back up the workspace of a sandbox. `sandbox.create` can create other sandboxes from it.
+    """Back up a sandbox's workspace. `sandbox.create` can create other sandboxes from it.
 
-    The result is the same as from `backup.create`. It does not include programs or files outside of the workspace.
+    The result is the same as for `backup.create`. Programs and files outside the workspace are not included.
 
     Args:
         id: Id of the sandbox.
         name: Display name.
-        ttl: Seconds from its creation until it is deleted; null means never.
+        ttl: Seconds until it is deleted, counted from its creation; null means never.
     """
 
     id: Id
@@ -235,14 +236,15 @@ class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
     The backup is unpacked beside the directory, and its checksum is verified, before anything is replaced. A restore
     that fails or is cancelled changes nothing.
 
-    The mode `overlay` copies nothing: the backup appears at the directory, which must be empty or missing, and changes
-    by programs are kept in the sandbox. The first use of this mode converts the backup. The overlay is a mount:
-    `mount.list` lists it, it is mounted again whenever the sandbox starts, and `mount.delete` removes it with all
+    The mode `overlay` copies nothing: the backup appears in the directory, which must be empty or missing, and changes
+    made by programs are kept in the sandbox. The backup is converted the first time this mode is used. The overlay is a
+    mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes it with all
     changes. If the sandbox does not support mounts, the error is `unavailable`.
 
     Args:
-        sandbox: Id of the sandbox, which can be another one; null means the backup's sandbox.
-        path: The directory, which is created if it is missing; null means the backup's directory.
+        sandbox: Id of the sandbox to restore in, which can be a different one; null means the sandbox that was backed
+            up.
+        path: The directory, which is created if it is missing; null means the directory that was backed up.
         mode: `copy` copies the files; `overlay` reads them from the backup on demand.
     """
 
@@ -253,7 +255,7 @@ class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
 
 @method("backup.list", safe=True, terminal=SELECTED, sandbox=False)
 class BackupList(Params[BackupListResult], kw_only=True):
-    """List the caller's backups, and the backups of sandboxes where the caller has the right `operate`.
+    """List the caller's backups, and the backups of sandboxes where the caller has the `operate` right.
 
     Args:
         sandbox: Only backups of this sandbox; null means all.
@@ -264,7 +266,7 @@ class BackupList(Params[BackupListResult], kw_only=True):
 
 @method("backup.usage", safe=True, terminal=SELECTED, sandbox=False)
 class BackupUsage(Params[BackupUsageResult], kw_only=True):
-    """Return the caller's usage of the backup store, and its limits."""
+    """Return the caller's backup store usage and limits."""
 
 
 @method("backup.get", safe=True, terminal=SELECTED, sandbox=False, raises=("not_found",))
@@ -279,7 +281,7 @@ class BackupDelete(BackupTarget, Params[Nothing], kw_only=True):
 
 @method("backup.cancel", terminal=SELECTED, sandbox=False)
 class BackupCancel(Params[Nothing], kw_only=True):
-    """Cancel a `backup.create` or `backup.restore` call by its key. An ended or unknown call is not an error.
+    """Cancel a `backup.create` or `backup.restore` call by its key. Unknown and ended calls are not an error.
 
     Args:
         key: The idempotency key of the call.
@@ -305,7 +307,7 @@ class BackupPack(BackupSource, Params[BackupPackResult], kw_only=True):
 
 @method("backup.unpack", audit=False, requires=CONTROL, events={"progress": BackupProgress}, raises=UNPACK_ERRORS)
 class BackupUnpack(Params[BackupRestoreResult], kw_only=True):
-    """Replace a directory with the content of an archive from `backup.pack`. `backup.restore` calls this.
+    """Replace a directory's content with an archive from `backup.pack`. `backup.restore` calls this.
 
     Args:
         archive: The archive, a file in the sandbox.

@@ -11,7 +11,7 @@ from hawse.api.types import Env, Exit, Grace, Id, Offset, Path, Seconds, matchin
 # ---- values
 
 
-# Names of languages and kernels, such as the kernel `python3.12-data`. A name cannot be a path.
+# Names of languages and kernels, such as the `python3.12-data` kernel. A name cannot be a path.
 _NAME = "letters, digits, '.', '_', '+' and '-', starting with a letter or digit"
 Name = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$(?!\n)", _NAME, min_length=1, max_length=64)]
 Source = Annotated[str, Meta(max_length=1 << 20)]  # must fit into a control message
@@ -20,13 +20,13 @@ RunStream = Literal["stdout", "stderr", "bundles", "events"]
 
 
 class CodeSince(ParamsValue, kw_only=True):
-    """The offset of the first byte or event to send in each stream of a run.
+    """For each stream of a run, the offset of the first byte or event to send.
 
     Args:
         stdout: Offset in stdout; null means 0.
         stderr: Offset in stderr; null means 0.
-        bundles: Offset in the bytes of large values; null means 0.
-        events: The `offset` of the last event that was received; null means 0.
+        bundles: Offset in the stream of large values; null means 0.
+        events: The `offset` of the last event received; null means 0.
     """
 
     stdout: Offset | None = None
@@ -36,12 +36,12 @@ class CodeSince(ParamsValue, kw_only=True):
 
 
 class CodePosition(ParamsValue, kw_only=True):
-    """A position in a piece of code: common fields of `code.complete` and `code.inspect`.
+    """A position in a piece of code: fields common to `code.complete` and `code.inspect`.
 
     Args:
         context: Id of the context.
-        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
-            any instance.
+        instance: The expected instance of the context. If the context has been replaced, the error is `stale_handle`.
+            Null accepts any instance.
         source: The code.
         cursor: Position in the code, in characters; null means its end.
     """
@@ -53,12 +53,12 @@ class CodePosition(ParamsValue, kw_only=True):
 
 
 class CodeOffsets(msgspec.Struct, frozen=True, kw_only=True):
-    """An offset in each stream of a run.
+    """An offset for each stream of a run.
 
     Attributes:
         stdout: Offset in stdout, in bytes.
         stderr: Offset in stderr, in bytes.
-        bundles: Offset in the bytes of large values.
+        bundles: Offset in the stream of large values.
         events: The `offset` of an event.
     """
 
@@ -73,16 +73,16 @@ class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the context.
-        instance: Id of this creation of the context; each context created with the same `id` gets a new one.
+        instance: Unique id for this instance of the context; a context created later with the same `id` gets a new one.
         language: Language of the code.
         kernel: Name of the Jupyter kernel that runs it.
-        pid: Process id of the executor, in the namespace of the sandbox's programs.
+        pid: Process id of the executor, in the PID namespace of the sandbox's programs.
         cwd: Directory where the executor was started.
         created: When the context was created, in seconds since 1970.
         state: `running` while it has an executor; `exited` after the executor has ended, until `code.restart`.
-        running: Id of the run that is in progress; null means none.
+        running: Id of the run in progress; null means none.
         waiting: Number of queued runs.
-        restarts: Number of times that `code.restart` has replaced the executor.
+        restarts: Number of times `code.restart` has replaced the executor.
         exit: How the executor ended; null while it runs.
     """
 
@@ -106,7 +106,7 @@ class CodeError(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         name: Its type, such as `ValueError`.
         value: Its message.
-        traceback: Lines of the traceback, without terminal colours.
+        traceback: The lines of the traceback, without terminal colours.
     """
 
     name: str
@@ -115,13 +115,13 @@ class CodeError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeLargeValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A value of a MIME bundle, which is sent in the stream `bundles` before the event.
+    """A value of a MIME bundle. It is sent in the `bundles` stream before the event.
 
     Attributes:
         type: The MIME type.
         offset: Offset of its first byte in the stream.
         size: Its length in bytes.
-        form: `base64` if the value was base64 text, which is sent decoded; `text` for UTF-8 text; `json` for JSON.
+        form: `base64` for base64 text, which is decoded before it is sent; `text` for UTF-8 text; `json` for JSON.
     """
 
     type: str
@@ -135,12 +135,12 @@ class CodeDisplay(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         offset: Offset after this event, for `since`.
-        data: Values by MIME type: text, base64 for binary types, or a JSON value for JSON types.
-        large: Values over 64 KiB, which are not in `data`.
-        omitted: MIME types whose value was dropped because it is over 64 MiB.
-        metadata: The program's metadata of the values, by MIME type.
+        data: Values keyed by MIME type: text, base64 for binary types, or JSON values for JSON types.
+        large: Values larger than 64 KiB, which are not in `data`.
+        omitted: MIME types of values that were dropped because they are larger than 64 MiB.
+        metadata: The program's metadata for the values, keyed by MIME type.
         display_id: Id that `update` events refer to; null if the bundle cannot be updated.
-        execution_count: For the event `value`: number of the run in its context. Null otherwise.
+        execution_count: For `value` events: the number of the run in its context. Null otherwise.
     """
 
     offset: int
@@ -153,11 +153,11 @@ class CodeDisplay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeClear(msgspec.Struct, frozen=True, kw_only=True):
-    """The program clears the output that was shown so far.
+    """The program clears the output shown so far.
 
     Attributes:
         offset: Offset after this event, for `since`.
-        wait: Whether to clear only when the next output arrives.
+        wait: Whether to wait for the next output before clearing.
     """
 
     offset: int
@@ -165,13 +165,13 @@ class CodeClear(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeInputRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The program waits for a line of input, which `code.answer` sends.
+    """The program is waiting for a line of input, to be sent with `code.answer`.
 
     Attributes:
         offset: Offset after this event, for `since`.
-        request: Number of the request, for `code.answer`.
+        request: Number of the request, to pass to `code.answer`.
         prompt: Text to show before the input.
-        password: Whether the input must not be shown.
+        password: Whether to hide the input.
     """
 
     offset: int
@@ -191,10 +191,10 @@ class CodeErrorRaised(CodeError, frozen=True, kw_only=True):
 
 
 class CodeRunWaiting(msgspec.Struct, frozen=True, kw_only=True):
-    """The run is queued, or waits for its executor to start.
+    """The run is queued or waiting for its executor to start.
 
     Attributes:
-        ahead: Number of runs before it, including the run in progress.
+        ahead: Number of runs ahead of it, including the run in progress.
         run: Id of the run.
     """
 
@@ -210,8 +210,8 @@ class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):
         context: Id of its context; null without a context.
         instance: Instance of its context; null without a context.
         source: The first 65,536 characters of the code, for `code.attach`; null for `code.run`.
-        start: Offset in each stream of the first byte or event that will be sent; greater than `since` if older output
-            was dropped.
+        start: For each stream, the offset of the first byte or event that will be sent; greater than `since` if older
+            output was dropped.
     """
 
     run: str
@@ -222,7 +222,7 @@ class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeTruncated(msgspec.Struct, frozen=True, kw_only=True):
-    """Part of a stream was dropped because this call read too slowly.
+    """Part of a stream was dropped because the client read it too slowly.
 
     Attributes:
         stream: The stream.
@@ -234,16 +234,16 @@ class CodeTruncated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeRunResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A run has ended, and all its output was sent.
+    """A run has ended, and all its output has been sent.
 
     Attributes:
         status: How it ended; docs/code.md describes each value.
         run: Id of the run.
         execution_count: Number of the run in its context; null if the executor did not report it.
         error: The error that ended it; null if there was none.
-        killed: Whether the executor was killed because an interrupt after the time limit did not end the run.
+        killed: Whether the executor was killed because the run did not end when interrupted at the time limit.
         exit: How the executor ended; null while it runs.
-        duration: Seconds from its start in the executor to its end.
+        duration: How long it ran in the executor, in seconds.
         end: Length of each stream.
     """
 
@@ -258,7 +258,7 @@ class CodeRunResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeRunInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of a context that is queued, in progress, or has ended and is kept.
+    """A run in a context: queued, in progress, or ended but still kept.
 
     Attributes:
         run: Its id, for `code.attach`.
@@ -280,7 +280,7 @@ class CodeWatched(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         context: The context.
-        runs: The ended runs that are kept, the current run and the queued runs, in the order of their calls.
+        runs: The ended runs still kept, the current run and the queued runs, in the order they were called.
     """
 
     context: CodeContextInfo
@@ -288,10 +288,10 @@ class CodeWatched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeCompleteResult(msgspec.Struct, frozen=True, kw_only=True):
-    """Completions of a piece of code.
+    """Completions for a piece of code.
 
     Attributes:
-        matches: The completions.
+        matches: The possible completions.
         start: Start of the text to replace, in characters.
         end: End of the text to replace.
     """
@@ -302,11 +302,11 @@ class CodeCompleteResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeInspectResult(msgspec.Struct, frozen=True, kw_only=True):
-    """Documentation of the object at a position.
+    """Documentation for the object at a position.
 
     Attributes:
-        found: Whether the position has an object.
-        data: Its documentation by MIME type.
+        found: Whether there is an object at the position.
+        data: Its documentation, keyed by MIME type.
     """
 
     found: bool
@@ -317,7 +317,7 @@ class CodeListResult(msgspec.Struct, frozen=True, kw_only=True):
     """Code contexts.
 
     Attributes:
-        contexts: All contexts, in the order of their creation.
+        contexts: All contexts, in order of creation.
     """
 
     contexts: list[CodeContextInfo]
@@ -327,10 +327,10 @@ class CodeLanguage(msgspec.Struct, frozen=True, kw_only=True):
     """A language, and the Jupyter kernel that runs it.
 
     Attributes:
-        language: Name for `code.create`.
+        language: Name to pass to `code.create`.
         kernel: Name of the kernel; null means none is installed.
         title: The kernel's display name; empty if none is installed.
-        install: How to install a kernel; empty for a kernel that is installed.
+        install: How to install a kernel; empty if one is installed.
     """
 
     language: str
@@ -344,7 +344,7 @@ class CodeLanguagesResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         languages: Languages that are installed or can be installed.
-        ready: Number of idle executors in the pool, by kernel.
+        ready: Number of idle executors in the pool, keyed by kernel.
     """
 
     languages: list[CodeLanguage]
@@ -370,12 +370,12 @@ START_ERRORS = ("language_unavailable", "spawn_failed", "limit_exceeded")
 
 @method("code.create", raises=("conflict", *START_ERRORS))
 class CodeCreate(Params[CodeContextInfo], kw_only=True):
-    """Create a context with its own executor, and return when it is ready.
+    """Create a context with its own executor, and return once it is ready.
 
-    The executor runs until `code.delete`, and only runs of this context share its state. The number of contexts is
-    unlimited unless the runtime is configured otherwise. If a context with this id exists, the error is `conflict`. If
-    no kernel for the language is installed, the error is `language_unavailable`, and its message explains how to
-    install one.
+    The executor runs until `code.delete` is called, and only this context's runs share its state. The number of
+    contexts is unlimited unless the runtime is configured otherwise. If a context with this id exists, the error is
+    `conflict`. If no kernel for the language is installed, the error is `language_unavailable`, and its message
+    explains how to install one.
 
     Args:
         id: Id of the context; null lets the server choose one.
@@ -401,31 +401,31 @@ class CodeCreate(Params[CodeContextInfo], kw_only=True):
     raises=("not_found", "stale_handle", "exited", *START_ERRORS),
 )
 class CodeRun(Params[CodeRunResult], kw_only=True):
-    """Run code and stream its output, in a context or in a new executor. The runs of a context are queued.
+    """Run code, in a context or in a new executor, and stream its output. Runs in the same context are queued.
 
     Without a `context`, the code runs in an unused executor, which ends afterwards.
 
-    The call returns a result with a `status` however the code ends; it fails only if the run could not start. If the
-    executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs are queued in a
-    context (`limit_exceeded`).
+    The call returns a result with a `status` however the code ends; it fails only if the run couldn't be started. If
+    the executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs can be queued in
+    a context (`limit_exceeded`).
 
     `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency
-    key, a repeated call joins the run, and `since` continues its streams. A run without a `context` and without a key
-    ends with its call.
+    key, a repeated call joins the run, and `since` continues its streams. A run with neither a `context` nor a key ends
+    with its call.
 
-    When the time limit has passed, the code is interrupted. If it has not ended 2 s later, its executor is killed.
+    When the time limit is reached, the code is interrupted. If it hasn't ended 2 seconds later, its executor is killed.
 
     Args:
         context: Id of the context; null means a new executor, for this run only.
-        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
-            any instance.
+        instance: The expected instance of the context. If the context has been replaced, the error is `stale_handle`.
+            Null accepts any instance.
         language: Language of the code if there is no `context`; null means python.
         source: The code.
         timeout: Time limit in seconds, from the start of the run; null means the context's default.
         store_history: Whether the run is counted and kept in the executor's history; null means true.
-        stdin: Whether the code can ask for input through the event `input`; otherwise, asking raises an error in the
+        stdin: Whether the code can ask for input through the `input` event; otherwise, asking raises an error in the
             code.
-        since: For a repeated call: where to continue each stream. Null starts at the beginning.
+        since: For a repeated call: where to continue each stream. Null means from the beginning.
     """
 
     context: Id | None = None
@@ -442,15 +442,14 @@ class CodeRun(Params[CodeRunResult], kw_only=True):
 class CodeAttach(Params[CodeRunResult], kw_only=True):
     """Follow the output of a run to its end.
 
-    The latest 64 runs that have ended are kept, with up to 64 MiB of each stream. `cancel` detaches, and the run
-    continues.
+    The last 64 runs that have ended are kept, with up to 64 MiB of each stream. `cancel` detaches; the run continues.
 
     Args:
         context: Id of the context.
-        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
-            any instance.
+        instance: The expected instance of the context. If the context has been replaced, the error is `stale_handle`.
+            Null accepts any instance.
         run: Id of the run; null means the run in progress or, if there is none, the last run.
-        since: Where to start in each stream; null starts at the beginning.
+        since: Where to start in each stream; null means at the beginning.
     """
 
     context: Id
@@ -463,12 +462,12 @@ class CodeAttach(Params[CodeRunResult], kw_only=True):
 class CodeWatch(Params[Nothing], kw_only=True):
     """Report a context and the runs of all clients, now and after every change, until the context is deleted.
 
-    Changes that a slow client has not read are merged. `code.attach` follows the output of a run.
+    Changes that a slow client hasn't read yet are merged. `code.attach` follows the output of a run.
 
     Args:
         context: Id of the context.
-        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
-            any instance.
+        instance: The expected instance of the context. If the context has been replaced, the error is `stale_handle`.
+            Null accepts any instance.
     """
 
     context: Id
@@ -477,13 +476,13 @@ class CodeWatch(Params[Nothing], kw_only=True):
 
 @method("code.answer", raises=("not_found", "stale_handle", "conflict"))
 class CodeAnswer(Params[Nothing], kw_only=True):
-    """Answer a request for input of the run in progress.
+    """Answer an input request from the run in progress.
 
     If the request was already answered or is no longer pending, the error is `conflict`.
 
     Args:
         run: Id of the run.
-        request: Number of the request, from the event `input`.
+        request: Number of the request, from the `input` event.
         value: The line, without a line break.
     """
 
@@ -494,16 +493,17 @@ class CodeAnswer(Params[Nothing], kw_only=True):
 
 @method("code.interrupt", raises=("not_found", "stale_handle", "exited"))
 class CodeInterrupt(Params[Nothing], kw_only=True):
-    """Interrupt the run in progress, as Ctrl-C does. Waiting runs are not affected.
+    """Interrupt the run in progress, as Ctrl-C does. Queued runs are not affected.
 
-    It does nothing if no run or a run other than `run` is in progress. At least one of `context` and `run` is required.
+    If no run is in progress, or a run other than `run`, nothing happens. At least one of `context` and `run` is
+    required.
 
     Args:
         context: Id of the context; null means the run's context.
-        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
-            any instance.
-        run: Only this run; null means any.
-        grace: Seconds until the executor is killed if the run has not ended; null means never.
+        instance: The expected instance of the context. If the context has been replaced, the error is `stale_handle`.
+            Null accepts any instance.
+        run: Only interrupt this run; null means any run.
+        grace: Seconds to wait for the run to end before its executor is killed; null means never.
     """
 
     context: Id | None = None
@@ -516,13 +516,13 @@ class CodeInterrupt(Params[Nothing], kw_only=True):
 class CodeRestart(Params[CodeContextInfo], kw_only=True):
     """Replace the executor of a context with a new one; all state of the code is lost.
 
-    The run in progress ends as `stopped`, and waiting runs fail with `exited`. All processes that the code started are
-    ended. If no new executor starts, the context has none, and `code.restart` can be called again.
+    The run in progress ends as `stopped`, and queued runs fail with `exited`. All processes started by the code are
+    killed. If no new executor starts, the context has none, and `code.restart` can be called again.
 
     Args:
         context: Id of the context.
-        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
-            any instance.
+        instance: The expected instance of the context. If the context has been replaced, the error is `stale_handle`.
+            Null accepts any instance.
     """
 
     context: Id
@@ -531,12 +531,12 @@ class CodeRestart(Params[CodeContextInfo], kw_only=True):
 
 @method("code.complete", safe=True, raises=("not_found", "stale_handle", "exited"))
 class CodeComplete(CodePosition, Params[CodeCompleteResult], kw_only=True):
-    """Complete a piece of code. The executor answers after the run in progress, if any."""
+    """Complete a piece of code. The executor first finishes the run in progress, if any."""
 
 
 @method("code.inspect", safe=True, raises=("not_found", "stale_handle", "exited"))
 class CodeInspect(CodePosition, Params[CodeInspectResult], kw_only=True):
-    """Describe the object at a position in the code. The executor answers after the run in progress, if any.
+    """Describe the object at a position in the code. The executor first finishes the run in progress, if any.
 
     Args:
         detail: 0 for signature and documentation, 1 to include the source; null means 0.
@@ -563,14 +563,14 @@ class CodeList(Params[CodeListResult], kw_only=True):
 
 @method("code.delete", raises=("not_found", "stale_handle", "permission_denied"))
 class CodeDelete(Params[Nothing], kw_only=True):
-    """Delete a context: end its executor and all processes that its code started. Returns when all have ended.
+    """Delete a context and end its executor and all processes started by its code. Returns once all have exited.
 
-    It does not wait for a run in progress, which ends as `stopped`. Waiting runs fail with `exited`.
+    A run in progress is not waited for; it ends as `stopped`. Queued runs fail with `exited`.
 
     Args:
         context: Id of the context.
-        instance: The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts
-            any instance.
+        instance: The expected instance of the context. If the context has been replaced, the error is `stale_handle`.
+            Null accepts any instance.
     """
 
     context: Id

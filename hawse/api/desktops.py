@@ -22,14 +22,14 @@ from hawse.api.types import SPAWN_ERRORS, Id
 # ---- values
 
 
-DESKTOP = "main"  # the default id of a desktop
+DESKTOP = "main"  # the default id for desktops
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 MouseButton = Literal["left", "middle", "right"]
 DesktopSide = Annotated[int, Meta(ge=64, le=4096)]  # pixels
 Dpi = Annotated[int, Meta(ge=48, le=480)]
 Position = Annotated[int, Meta(ge=0, le=4095)]  # pixels
-Steps = Annotated[int, Meta(ge=-100, le=100)]  # of a mouse wheel
+Steps = Annotated[int, Meta(ge=-100, le=100)]  # mouse wheel steps
 Clicks = Annotated[int, Meta(ge=1, le=3)]
 Quality = Annotated[int, Meta(ge=1, le=100)]
 TypedText = Annotated[str, Meta(max_length=10_000)]
@@ -38,7 +38,7 @@ KeyNames = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class Point(ParamsValue):
-    """A pixel of a desktop.
+    """A pixel on a desktop.
 
     Args:
         x: Pixels from the left edge.
@@ -50,7 +50,7 @@ class Point(ParamsValue):
 
 
 class Region(Point):
-    """A rectangle of a desktop.
+    """A rectangle on a desktop.
 
     Args:
         width: Pixels.
@@ -66,16 +66,16 @@ class DesktopInfo(Reply, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the desktop.
-        instance: Id of this start of the desktop; each desktop started with the same `id` gets a new one.
+        instance: Unique id for this instance of the desktop; a desktop started later with the same `id` gets a new one.
         width: Pixels.
         height: Pixels.
-        dpi: Resolution in pixels per inch that programs see.
-        display: Value of `DISPLAY` for programs that show windows on it.
-        xauthority: Value of `XAUTHORITY` for these programs: a file with the secret for the display.
+        dpi: Resolution that programs see, in pixels per inch.
+        display: Value of `DISPLAY` for programs that open windows on it.
+        xauthority: Value of `XAUTHORITY` for these programs: the file that contains the display's secret.
         started: When it was started, in seconds since 1970.
-        viewers: Number of attached channels.
-        window_manager: Whether its window manager is ready. If it ends, it is restarted, at most 5 times per minute.
-            Without it, windows have no frames and cannot be moved.
+        viewers: Number of channels attached to it.
+        window_manager: Whether its window manager is ready. If the window manager exits, it is restarted, at most 5
+            times per minute. Without one, windows have no frames and cannot be moved.
     """
 
     id: str
@@ -91,10 +91,10 @@ class DesktopInfo(Reply, frozen=True, kw_only=True):
 
 
 class DesktopStartResult(DesktopInfo, frozen=True, kw_only=True):
-    """The desktop with the requested id.
+    """The desktop with the id requested.
 
     Attributes:
-        created: Whether this call has started it.
+        created: Whether it was started by this call.
     """
 
     created: bool
@@ -130,7 +130,7 @@ class DesktopOpened(Reply, frozen=True, kw_only=True):
     Attributes:
         desktop: The desktop.
         viewer: Public id of this viewer.
-        read_only: Whether input of this viewer is always dropped.
+        read_only: Whether all input from this viewer is dropped.
         presence: All viewers.
         lease: The viewers that may send input.
     """
@@ -146,8 +146,8 @@ class DesktopAttachResult(Reply, frozen=True, kw_only=True):
     """The desktop has ended.
 
     Attributes:
-        sent: Number of bytes that were received from the viewer.
-        received: Number of bytes that were sent to the viewer.
+        sent: Number of bytes received from the viewer.
+        received: Number of bytes sent to the viewer.
     """
 
     sent: int
@@ -155,13 +155,13 @@ class DesktopAttachResult(Reply, frozen=True, kw_only=True):
 
 
 class DesktopScreenshotResult(Reply, frozen=True, kw_only=True):
-    """The whole image was sent.
+    """The whole image has been sent.
 
     Attributes:
         format: Format of the image.
-        width: Pixels of the image.
-        height: Pixels of the image.
-        size: Bytes of the image.
+        width: Width of the image, in pixels.
+        height: Height of the image, in pixels.
+        size: Size of the image, in bytes.
     """
 
     format: ImageFormat
@@ -178,12 +178,12 @@ class DesktopWindow(Reply, frozen=True, kw_only=True):
         title: Its title, up to 256 characters.
         name: Name of the program, from `WM_CLASS`; can be empty.
         pid: Process id, as the program sees it; null if unknown.
-        x: Pixels from the left edge of the desktop to the window's content.
-        y: Pixels from the top edge.
-        width: Width of the content in pixels.
-        height: Height of the content in pixels.
+        x: Distance from the desktop's left edge to the window's content, in pixels.
+        y: Distance from the desktop's top edge to the window's content, in pixels.
+        width: Width of the content, in pixels.
+        height: Height of the content, in pixels.
         active: Whether it has the keyboard focus.
-        minimized: Whether it is not shown.
+        minimized: Whether it is minimized.
     """
 
     id: int
@@ -199,7 +199,7 @@ class DesktopWindow(Reply, frozen=True, kw_only=True):
 
 
 class DesktopWindowsResult(Reply, frozen=True, kw_only=True):
-    """Windows of programs.
+    """Program windows on a desktop.
 
     Attributes:
         windows: At most 200 windows, in stacking order from bottom to top.
@@ -209,7 +209,7 @@ class DesktopWindowsResult(Reply, frozen=True, kw_only=True):
 
 
 class DesktopClipboardResult(Reply, frozen=True, kw_only=True):
-    """The clipboard of a desktop.
+    """A desktop's clipboard.
 
     Attributes:
         text: Its text, possibly empty.
@@ -219,11 +219,11 @@ class DesktopClipboardResult(Reply, frozen=True, kw_only=True):
 
 
 class Input(ParamsValue, kw_only=True):
-    """Common fields of methods that send input to a desktop.
+    """Fields common to the methods that send input to a desktop.
 
     Args:
         id: Id of the desktop.
-        viewer: Key of the viewer that sends the input; required while a viewer holds the writer lease.
+        viewer: Key of the viewer sending the input; required while any viewer holds the writer lease.
     """
 
     id: Id = DESKTOP
@@ -238,11 +238,12 @@ DRIVE_ERRORS = ("not_found", "lease_held", "io_error")
 
 @method("desktop.start", raises=("unavailable", "conflict", "io_error", *SPAWN_ERRORS))
 class DesktopStart(Params[DesktopStartResult], kw_only=True):
-    """Start a desktop: a virtual screen with a window manager. If a desktop with this id runs, return it unchanged.
+    """Start a desktop: a virtual screen with a window manager. If one with this id is running, return it unchanged.
 
-    The sandbox needs the programs `Xvnc` (from TigerVNC) and `openbox`. If they are missing, the error is
+    The sandbox must have the programs `Xvnc` (from TigerVNC) and `openbox`. If they are missing, the error is
     `unavailable`, and its message explains how to install them. No network port is opened. If the desktop is already
-    starting, the error is `conflict`. At most 4 desktops run (`limit_exceeded`), each with at most 8,294,400 pixels.
+    starting, the error is `conflict`. At most 4 desktops can run at a time (`limit_exceeded`), each with at most
+    8,294,400 pixels.
 
     Args:
         id: Id of the desktop.
@@ -259,7 +260,7 @@ class DesktopStart(Params[DesktopStartResult], kw_only=True):
 
 @method("desktop.stop", raises=("not_found", "permission_denied"))
 class DesktopStop(Params[Nothing], kw_only=True):
-    """End a desktop with all programs that were started on it.
+    """End a desktop and all programs started on it.
 
     Args:
         id: Id of the desktop.
@@ -270,7 +271,7 @@ class DesktopStop(Params[Nothing], kw_only=True):
 
 @method("desktop.list", safe=True, requires=VIEW)
 class DesktopList(Params[DesktopListResult], kw_only=True):
-    """List the running desktops, and report whether the sandbox has the programs to start one."""
+    """List the running desktops, and report whether the sandbox has the programs needed to start one."""
 
 
 @method(
@@ -289,16 +290,17 @@ class DesktopList(Params[DesktopListResult], kw_only=True):
     raises=("not_found", "stale_handle", "limit_exceeded", "protocol_error", "input_gap", "io_error"),
 )
 class DesktopAttach(Params[DesktopAttachResult], kw_only=True):
-    """Watch and use a desktop: the channel carries an RFB connection (RFC 6143) in both directions.
+    """Watch and use a desktop. The channel carries an RFB connection (RFC 6143) in both directions.
 
     All viewers share the desktop. The connection starts with the server's protocol version, and its security type is
-    None. Pointer, key, clipboard and size messages are dropped unless the viewer has the right `write` and the writer
+    None. Pointer, key, clipboard and size messages are dropped unless the viewer has the `write` right and the writer
     lease allows its input. A message that violates RFB ends the call with `protocol_error`. A lost connection cannot be
-    resumed; attach again instead. At most 64 viewers are attached (`limit_exceeded`).
+    resumed; attach again instead. At most 64 viewers can be attached (`limit_exceeded`).
 
     Args:
         id: Id of the desktop.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
+        instance: The expected instance. If the desktop has been replaced, the error is `stale_handle`. Null accepts any
+            instance.
         viewer: The viewer's identity; null means a new viewer.
         read_only: Whether to drop input even if the caller may send it.
     """
@@ -311,14 +313,14 @@ class DesktopAttach(Params[DesktopAttachResult], kw_only=True):
 
 @method("desktop.lease", requires=WRITE, raises=("not_found", "conflict", "forbidden"))
 class DesktopLease(Params[WriterLease], kw_only=True):
-    """Change the viewers that may send input to a desktop, like `terminal.lease` for a terminal.
+    """Change which viewers may send input to a desktop, as `terminal.lease` does for a terminal.
 
     Args:
         id: Id of the desktop.
-        action: The action.
-        viewer: Key of the viewer that acts; null only for `release` and `free`.
-        to: Public id of another viewer. `give` requires it as the next holder; `keep` refuses this viewer's request, or
-            all requests if it is null.
+        action: The action to take.
+        viewer: Key of the viewer taking the action; can be null only for `release` and `free`.
+        to: Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request is
+            refused, or null for all requests.
         epoch: The epoch that the lease must have; null means any.
     """
 
@@ -346,7 +348,7 @@ class DesktopScreenshot(Params[DesktopScreenshotResult], kw_only=True):
         id: Id of the desktop.
         format: Format of the image.
         quality: Quality of a JPEG or WebP image.
-        region: The part of the desktop to capture, clipped at its edges. Null captures the whole desktop.
+        region: The part of the desktop to capture, clipped to its edges. Null captures the whole desktop.
     """
 
     id: Id = DESKTOP
@@ -361,7 +363,7 @@ class DesktopResize(Input, Params[DesktopSize], kw_only=True):
 
     Args:
         width: Pixels.
-        height: Pixels. A desktop has at most 8,294,400 pixels.
+        height: Pixels. A desktop can have at most 8,294,400 pixels in total.
     """
 
     width: DesktopSide
@@ -389,8 +391,8 @@ class DesktopClick(Input, Params[Nothing], kw_only=True):
         x: Pixels from the left edge.
         y: Pixels from the top edge.
         button: The button.
-        count: Number of clicks: 2 is a double click.
-        hold: Keys to hold down during the click, in the notation of `desktop.key`; can be empty.
+        count: Number of clicks; 2 is a double click.
+        hold: Keys to hold down during the click, in the same notation as in `desktop.key`; can be empty.
     """
 
     x: Position
@@ -402,7 +404,7 @@ class DesktopClick(Input, Params[Nothing], kw_only=True):
 
 @method("desktop.drag", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
 class DesktopDrag(Input, Params[Nothing], kw_only=True):
-    """Drag: press a mouse button at the first point, move through the others, and release it at the last.
+    """Drag with the mouse: press a button at the first point, move through the others, and release it at the last.
 
     Args:
         path: The points.
@@ -432,7 +434,7 @@ class DesktopScroll(Input, Params[Nothing], kw_only=True):
 
 @method("desktop.type", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
 class DesktopType(Input, Params[Nothing], kw_only=True):
-    """Type text into the active window. A line feed presses the key Return, and a tab the key Tab.
+    """Type text into the active window. A line feed presses the Return key, and a tab the Tab key.
 
     Args:
         text: The text. Control characters other than tab and line feed are refused with `invalid_params`.
@@ -449,8 +451,8 @@ class DesktopKey(Input, Params[Nothing], kw_only=True):
     `ctrl`, `cmd`), in upper or lower case. An unknown name is `invalid_params`.
 
     Args:
-        keys: The names, joined by `+`; the key `+` itself is named `plus`.
-        count: Number of times.
+        keys: Key names joined with `+`; the `+` key itself is named `plus`.
+        count: Number of times to press them.
     """
 
     keys: KeyNames
@@ -459,7 +461,7 @@ class DesktopKey(Input, Params[Nothing], kw_only=True):
 
 @method("desktop.windows", safe=True, requires=VIEW, raises=("not_found", "io_error"))
 class DesktopWindows(Params[DesktopWindowsResult], kw_only=True):
-    """List the windows of programs on a desktop.
+    """List the program windows on a desktop.
 
     Args:
         id: Id of the desktop.
@@ -470,7 +472,7 @@ class DesktopWindows(Params[DesktopWindowsResult], kw_only=True):
 
 @method("desktop.launch", raises=("not_found", *SPAWN_ERRORS))
 class DesktopLaunch(Program, Params[ProcessInfo], kw_only=True):
-    """Start a program on a desktop, as `process.start` does. It ends with the desktop.
+    """Start a program on a desktop, as `process.start` does. The program ends when the desktop does.
 
     Args:
         desktop: Id of the desktop.
@@ -481,10 +483,10 @@ class DesktopLaunch(Program, Params[ProcessInfo], kw_only=True):
 
 @method("desktop.clipboard", requires=WRITE, raises=DRIVE_ERRORS)
 class DesktopClipboard(Input, Params[DesktopClipboardResult], kw_only=True):
-    """Read the clipboard of a desktop, or set it.
+    """Read or set a desktop's clipboard.
 
     Args:
-        text: The new text, up to 200,000 characters; null means the clipboard is only read.
+        text: The new text, up to 200,000 characters; null means the clipboard is read but not changed.
     """
 
     text: ClipboardText | None = None

@@ -1,4 +1,4 @@
-"""Parses the docstrings of structs into the purpose of the struct and the meaning of each field.
+"""Parses struct docstrings into the purpose of the struct and the meaning of each field.
 
 A docstring has paragraphs, followed by a section `Args:` (parameters) or `Attributes:` (values) with one entry for each
 field, as in Google's style guide:
@@ -25,8 +25,8 @@ class Documentation(NamedTuple):
     """The parts of a docstring."""
 
     summary: str  # its first line
-    text: str  # its paragraphs, each in one line, with an empty line between them
-    fields: dict[str, str]  # the meaning of each field, including fields of the base classes
+    text: str  # its paragraphs, each on a single line, separated by empty lines
+    fields: dict[str, str]  # the meaning of each field, including base class fields
 
 
 @cache
@@ -41,7 +41,7 @@ def documentation(struct: type) -> Documentation:
 
 
 def struct_types(shapes: Iterable[Any]) -> dict[str, inspect.StructType]:
-    """Return every struct that the types `shapes` contain, by name.
+    """Return all structs used in `shapes`, keyed by name.
 
     Raises:
         ValueError: Two structs have the same name.

@@ -1,5 +1,5 @@
-"""Egress: the hosts that programs in a sandbox with the network `filtered` can reach, through a proxy outside of the
-sandbox.
+"""Egress: the hosts that programs can reach, through a proxy outside the sandbox, if the sandbox uses the `filtered`
+network.
 """
 
 from typing import Annotated, Final, Literal
@@ -26,8 +26,8 @@ class EgressPolicy(ParamsValue, kw_only=True, omit_defaults=True):
 
     Attributes:
         allow: Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port, a rule applies to
-            the ports 80 and 443.
-        deny: Rules of the same form, which take precedence over `allow`. Without a port, a rule applies to every port.
+            ports 80 and 443.
+        deny: Rules in the same format, which take precedence over `allow`. Without a port, a rule applies to all ports.
         secrets: Names of the gateway's secrets that the proxy adds to requests.
     """
 
@@ -37,10 +37,10 @@ class EgressPolicy(ParamsValue, kw_only=True, omit_defaults=True):
 
 
 class EgressRefusal(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """A request of a program that the proxy has refused.
+    """A program's request that the proxy refused.
 
     Attributes:
-        time: When, in seconds since 1970.
+        time: When it was sent, in seconds since 1970.
         reason: Why it was refused; docs/guides/egress.md explains each value.
         host: The host, if known; at most 253 characters.
         port: The port; 0 if unknown.
@@ -58,7 +58,7 @@ class EgressRequest(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A program's request and the proxy's decision.
 
     Attributes:
-        time: When, in seconds since 1970.
+        time: When it was sent, in seconds since 1970.
         allowed: Whether it was forwarded.
         reason: Why it was refused; null if it was not.
         host: The host, if known; at most 253 characters.
@@ -78,30 +78,30 @@ class EgressLost(Reply, frozen=True, kw_only=True):
     """Refusals that were not reported because the client was too slow.
 
     Attributes:
-        count: Number of missed refusals since the previous event.
+        count: Number of refusals missed since the previous event.
     """
 
     count: int
 
 
 class EgressInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """The egress rules of a sandbox, and statistics of its proxy since its start.
+    """A sandbox's egress rules, and its proxy's statistics since startup.
 
     Attributes:
         id: Id of the sandbox.
-        filtered: Whether its network is `filtered`. Otherwise, there is no proxy.
+        filtered: Whether its network is `filtered`. If not, there is no proxy.
         allow: Rules for allowed connections.
         deny: Rules for refused connections, which take precedence over `allow`.
-        secrets: Names of secrets that requests get.
-        withheld: Names of secrets in its policy that requests no longer get, because its user may not use them.
-        running: Whether its proxy runs. Otherwise, the following fields are empty.
-        connections: Number of current connections of programs to the proxy.
-        requests: Number of forwarded requests.
-        refused: Number of refused requests.
-        sent: Bytes of request content.
-        received: Bytes of response content.
-        cpu: Seconds of processor time of the proxy.
-        memory: Bytes of its resident memory.
+        secrets: Names of the secrets added to requests.
+        withheld: Names of secrets in its policy that are no longer added to requests because its user may not use them.
+        running: Whether its proxy is running. If not, the following fields are empty.
+        connections: Number of open connections from programs to the proxy.
+        requests: Number of requests forwarded.
+        refused: Number of requests refused.
+        sent: Size of the request content sent, in bytes.
+        received: Size of the response content received, in bytes.
+        cpu: Processor time used by the proxy, in seconds.
+        memory: The proxy's resident memory, in bytes.
         recent: The latest refusals, newest last. Older ones are in the audit log.
     """
 
@@ -124,7 +124,7 @@ class EgressInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 @method("egress.get", safe=True, sandbox=False, target="id", raises=("not_found",))
 class EgressGet(Params[EgressInfo], kw_only=True):
-    """Return the egress rules of a sandbox and the latest refusals. Does not start the sandbox.
+    """Return a sandbox's egress rules and latest refusals, without starting the sandbox.
 
     Args:
         id: Id of the sandbox.
@@ -135,16 +135,17 @@ class EgressGet(Params[EgressInfo], kw_only=True):
 
 @method("egress.set", sandbox=False, target="id", names="id", raises=("not_found", "forbidden"))
 class EgressSet(Params[EgressInfo], kw_only=True):
-    """Replace the rules of a sandbox with the network `filtered`, even while it runs.
+    """Replace the rules of a sandbox that uses the `filtered` network, even while the sandbox is running.
 
     When the call returns, the new rules apply to new connections, and open connections that they do not allow are
-    closed. If the sandbox runs but its proxy cannot be reached, the rules are stored and the error is `unavailable`.
+    closed. If the sandbox is running but its proxy cannot be reached, the rules are stored and the error is
+    `unavailable`.
 
     Args:
         id: Id of the sandbox.
         allow: Rules `[METHODS ]HOST[:PORT]` for allowed connections.
-        deny: Rules of the same form, which take precedence over `allow`.
-        secrets: Names of secrets of the gateway that requests get; null means no change.
+        deny: Rules in the same format, which take precedence over `allow`.
+        secrets: Names of the gateway's secrets to add to requests; null means no change.
     """
 
     id: Id
@@ -165,8 +166,8 @@ class EgressWatch(Params[Nothing], kw_only=True):
     """Report the requests of a sandbox's programs as its proxy allows or refuses them.
 
     The latest refusals are sent first, then `live`, then each new refusal. `lost` reports how many refusals a slow
-    client has missed. The call continues across stops and starts of the sandbox, until the caller cancels it or the
-    sandbox is deleted.
+    client has missed. The call continues even if the sandbox is stopped and restarted, until the caller cancels it or
+    the sandbox is deleted.
 
     Args:
         id: Id of the sandbox.

@@ -1,4 +1,4 @@
-"""Files: the `file.*` methods. Paths are encoded as `hawse.api.paths` describes."""
+"""Files: the `file.*` methods. Paths are encoded as described in `hawse.api.paths`."""
 
 from typing import Annotated, Literal
 
@@ -22,16 +22,16 @@ ArchiveFormat = Literal["tar", "tar.gz", "zip"]
 
 
 class FileTarget(ParamsValue, kw_only=True):
-    """The path of a file method.
+    """The path for a file method.
 
     With `root`, the error is `permission_denied` if the path leaves this directory, for example through `..` or a
     symlink.
 
     Args:
-        path: The file or directory. A relative path starts in `root` if given, otherwise in the workspace.
+        path: The file or directory. A relative path is resolved against `root` if given, or else against the workspace.
         root: Directory that the path cannot leave; null means the root that the runtime was started with, if any.
-        session: Id of a session. Relative paths start in its current directory instead of the workspace. If the session
-            has ended, the error is `exited`.
+        session: Id of a session. Relative paths are resolved against its current directory, not the workspace. If the
+            session has ended, the error is `exited`.
     """
 
     path: Path
@@ -44,9 +44,9 @@ class FileOpened(Reply, frozen=True, kw_only=True):
 
     Attributes:
         size: Size of the file, in bytes; 0 for files without a size, as in /proc.
-        version: Identifies the content of the file by device, inode, size and time.
+        version: Identifies the file's content by device, inode, size and time.
         mode: Permission bits.
-        mtime: Time of the last modification, in seconds since 1970.
+        mtime: Time of last modification, in seconds since 1970.
     """
 
     size: int
@@ -56,7 +56,7 @@ class FileOpened(Reply, frozen=True, kw_only=True):
 
 
 class FileWriteOpened(Reply, frozen=True, kw_only=True):
-    """The upload has started, or continues.
+    """The upload has started or been resumed.
 
     Attributes:
         input_offset: Number of input bytes that have already been received.
@@ -69,8 +69,8 @@ class FileTransferResult(Reply, frozen=True, kw_only=True):
     """The transfer is complete.
 
     Attributes:
-        bytes: Number of bytes that were read or written.
-        version: Identifies the content of the file.
+        bytes: Number of bytes read or written.
+        version: Identifies the file's content.
     """
 
     bytes: int
@@ -85,13 +85,13 @@ class FileEntry(Reply, frozen=True, kw_only=True):
         type: Type of the entry.
         size: Size, in bytes.
         mode: Permission bits.
-        mtime: Time of the last modification, in seconds since 1970.
+        mtime: Time of last modification, in seconds since 1970.
         uid: Id of the owner.
         gid: Id of the owning group.
         target: Target of a symlink that was not followed; null otherwise.
-        mtime_ns: Time of the last modification, exactly, in nanoseconds since 1970.
-        allocated: Allocated bytes on disk; fewer than `size` for a file with holes. Null if the server does not report
-            it.
+        mtime_ns: Exact time of last modification, in nanoseconds since 1970.
+        allocated: Disk space allocated, in bytes; less than `size` for a file with holes. Null if the server does not
+            report it.
     """
 
     path: str
@@ -110,7 +110,7 @@ class FileStatResult(FileEntry, frozen=True, kw_only=True):
     """A file or directory.
 
     Attributes:
-        version: Identifies the content of the file.
+        version: Identifies the file's content.
         mime: With `detect`: MIME type, such as `image/png`, detected from the name or, failing that, from the content.
             Null unless it is a file.
         binary: With `detect`: whether the content is not valid UTF-8 text. Null unless it is a file.
@@ -125,7 +125,7 @@ class FileExistsResult(Reply, frozen=True, kw_only=True):
     """Whether a path exists.
 
     Attributes:
-        exists: Whether there is a file or directory.
+        exists: Whether there is a file or directory at the path.
         type: Its type; null if it does not exist.
     """
 
@@ -161,8 +161,8 @@ class FileListResult(Reply, frozen=True, kw_only=True):
     """The listing is complete.
 
     Attributes:
-        entries: Number of entries that were sent.
-        failed: Number of paths that could not be read.
+        entries: Number of entries sent.
+        failed: Number of paths that couldn't be read.
     """
 
     entries: int
@@ -173,7 +173,7 @@ class FileMkdirResult(Reply, frozen=True, kw_only=True):
     """The directory exists.
 
     Attributes:
-        created: Whether this call has created it.
+        created: Whether it was created by this call.
     """
 
     created: bool
@@ -183,7 +183,7 @@ class FileDeleteResult(Reply, frozen=True, kw_only=True):
     """The path was deleted.
 
     Attributes:
-        deleted: Number of files and directories that were deleted.
+        deleted: Number of files and directories deleted.
     """
 
     deleted: int
@@ -193,9 +193,9 @@ class FileCopyResult(Reply, frozen=True, kw_only=True):
     """The copy is complete.
 
     Attributes:
-        files: Number of files that were copied.
-        bytes: Size of the copied files, in bytes, including holes.
-        skipped: Number of sockets and devices, which are skipped.
+        files: Number of files copied.
+        bytes: Total size of the files copied, in bytes, including holes.
+        skipped: Number of sockets and devices skipped.
     """
 
     files: int
@@ -204,14 +204,14 @@ class FileCopyResult(Reply, frozen=True, kw_only=True):
 
 
 class SearchMatch(Reply, frozen=True, kw_only=True):
-    """A file whose name matches, or a matching line.
+    """A file with a matching name, or a matching line.
 
     Attributes:
-        path: Path of the file, relative to the searched directory.
-        line: Number of the line, from 1; null for a match of the name.
-        text: The line, truncated to 2,000 bytes; null for a match of the name.
+        path: Path of the file, relative to the directory searched.
+        line: Line number, starting at 1; null if the name matched.
+        text: The line, truncated to 2,000 bytes; null if the name matched.
         spans: Start and end of each match in `text`, in characters; at most 100 matches.
-        truncated: Whether `text` was cut.
+        truncated: Whether `text` was truncated.
     """
 
     path: str
@@ -235,9 +235,9 @@ class FileSearchResult(Reply, frozen=True, kw_only=True):
     """The search is complete.
 
     Attributes:
-        matches: Number of matches that were sent.
-        truncated: Whether there are more matches than the limit.
-        failed: Number of paths that could not be read.
+        matches: Number of matches sent.
+        truncated: Whether there were more matches than the limit.
+        failed: Number of paths that couldn't be read.
     """
 
     matches: int
@@ -262,7 +262,7 @@ class FileArchiveResult(Reply, frozen=True, kw_only=True):
         bytes: Size of the archive, in bytes.
         files: Number of entries in the archive.
         failed: Number of paths that are missing or incomplete in the archive because they could not be read.
-        skipped: Number of sockets and devices, which are skipped.
+        skipped: Number of sockets and devices skipped.
     """
 
     bytes: int
@@ -271,11 +271,11 @@ class FileArchiveResult(Reply, frozen=True, kw_only=True):
     skipped: int
 
 
-EDITS_MAX = 1000  # replacements of one call
+EDITS_MAX = 1000  # maximum number of replacements per call
 
 
 class TextEdit(ParamsValue, kw_only=True):
-    """A replacement of one text by another.
+    """A replacement of one text with another.
 
     Args:
         old: The text to replace, exactly as it is in the file.
@@ -294,7 +294,7 @@ class FileEditResult(Reply, frozen=True, kw_only=True):
     Attributes:
         bytes: Size of the file, in bytes.
         version: Its version.
-        replaced: Number of changes: replaced texts, or hunks of the patch.
+        replaced: Number of changes made: texts replaced or hunks applied.
     """
 
     bytes: int
@@ -304,15 +304,15 @@ class FileEditResult(Reply, frozen=True, kw_only=True):
 
 MaxEntries = Annotated[int, Meta(ge=1, le=1_000_000)]
 MaxBytes = Annotated[int, Meta(ge=1, le=1 << 40)]
-Strip = Annotated[int, Meta(ge=0, le=100)]  # components of a path
+Strip = Annotated[int, Meta(ge=0, le=100)]  # number of path components
 
 
 class FileExtractProgress(Reply, frozen=True, kw_only=True):
-    """Progress of the extraction, a few times per second.
+    """Progress of the extraction, sent a few times per second.
 
     Attributes:
-        entries: Entries that were extracted.
-        bytes: Bytes of files that were written.
+        entries: Number of entries extracted.
+        bytes: Number of bytes written to files.
     """
 
     entries: int
@@ -323,9 +323,9 @@ class FileExtractResult(Reply, frozen=True, kw_only=True):
     """The archive was extracted.
 
     Attributes:
-        entries: Entries that were extracted.
-        bytes: Bytes of files that were written.
-        skipped: Number of devices and FIFOs, which are skipped.
+        entries: Number of entries extracted.
+        bytes: Number of bytes written to files.
+        skipped: Number of devices and FIFOs skipped.
     """
 
     entries: int
@@ -345,10 +345,10 @@ class FileExtractResult(Reply, frozen=True, kw_only=True):
     raises=(*FILE_ERRORS, "is_directory", "conflict"),
 )
 class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
-    """Stream the bytes of a file, or of a part of it.
+    """Stream the bytes of a file, or part of it.
 
-    Offsets of the byte stream are offsets in the file. Bytes that are appended during the call are not read. If the
-    file does not have the requested version, or is truncated during the call, the error is `conflict`.
+    Offsets in the byte stream are offsets in the file. Bytes appended during the call are not read. If the file does
+    not have the requested version, or is truncated during the call, the error is `conflict`.
 
     Args:
         offset: First byte to read; null means 0.
@@ -385,19 +385,19 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     The old file remains until all input has been received. The new file gets the old file's permission bits, unless
     `mode` is given, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
 
-    With an idempotency key, an upload that has lost its connection waits 30 seconds for a call that continues it. The
-    earlier call then ends with `interrupted`; an upload that is not continued ends with `cancelled`.
+    With an idempotency key, an upload whose connection is lost waits 30 seconds for a call that resumes it. The earlier
+    call then ends with `interrupted`; an upload that is not resumed ends with `cancelled`.
 
     Args:
-        input: Id of the input stream, which each call that continues the upload must reuse.
+        input: Id of the input stream, which every call that resumes the upload must reuse.
         mode: Permission bits; null keeps the bits of the replaced file.
-        parents: Whether missing parent directories are created; null means true.
+        parents: Whether to create missing parent directories; null means true.
         if_version: The expected version of the file; empty if it must not exist, null for any. If it differs, the error
             is `conflict`, with the actual `version` in `details`.
-        offset: Write in place from this offset on; 0 creates the file. If the file is shorter, the error is `conflict`.
-            Null replaces the file.
+        offset: Write in place, starting at this offset; 0 creates the file. If the file is shorter, the error is
+            `conflict`. Null replaces the file.
         mtime_ns: Modification time to set, in nanoseconds since 1970; null means the current time.
-        sparse: Whether blocks of zeros become holes.
+        sparse: Whether to turn blocks of zeros into holes.
     """
 
     input: InputId
@@ -411,7 +411,7 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
 
 @method("file.cancel", requires=WRITE)
 class FileCancel(Params[Nothing], kw_only=True):
-    """Abort an upload. It is not an error if the upload has received all its input, has ended or never existed.
+    """Abort an upload. It is not an error if the upload has already received all its input, has ended or never existed.
 
     Args:
         key: The idempotency key of the `file.write` call.
@@ -425,7 +425,7 @@ class FileStat(FileTarget, Params[FileStatResult], kw_only=True):
     """Describe a file or directory.
 
     Args:
-        follow: Whether to follow a symlink rather than describe it.
+        follow: Whether to follow a symlink instead of describing the symlink itself.
         detect: Whether to read the start of a file, for `mime` and `binary`.
     """
 
@@ -440,7 +440,7 @@ class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
     Unless `follow` is false, a dangling symlink counts as missing.
 
     Args:
-        follow: Whether to follow a symlink rather than check for it.
+        follow: Whether to follow a symlink instead of checking for the symlink itself.
     """
 
     follow: bool = True
@@ -452,15 +452,15 @@ class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
 class FileList(FileTarget, Params[FileListResult], kw_only=True):
     """List a directory in batches, in no particular order.
 
-    Symlinks are listed but not followed. At most 128 nested directories are entered; deeper directories are reported as
+    Symlinks are listed but not followed. Directories nested more than 128 levels deep are not entered but reported as
     `failed` with `too_large`.
 
     Args:
         recursive: Whether to list subdirectories as well.
         depth: Maximum number of levels to list with `recursive`; null means all.
         hidden: Whether to include names that start with a dot.
-        include: Globs of files to include. A glob without a slash matches names at any depth. Null includes all files.
-        exclude: Globs of files and directories to exclude. Null excludes nothing.
+        include: Globs for files to include. A glob without a slash matches names at any depth. Null includes all files.
+        exclude: Globs for files and directories to exclude. Null excludes nothing.
     """
 
     recursive: bool = False
@@ -498,11 +498,11 @@ class FileChmod(FileTarget, Params[Nothing], kw_only=True):
 
 @method("file.utime", requires=WRITE, raises=FILE_ERRORS)
 class FileUtime(FileTarget, Params[Nothing], kw_only=True):
-    """Set the time of the last modification of a file, a directory or a symlink.
+    """Set the modification time of a file, directory or symlink.
 
     Args:
         mtime_ns: The time, in nanoseconds since 1970.
-        follow: Whether to follow a symlink rather than change the symlink's own time.
+        follow: Whether to follow a symlink instead of changing the symlink's own time.
     """
 
     mtime_ns: Nanoseconds
@@ -514,7 +514,7 @@ class FileSymlink(FileTarget, Params[Nothing], kw_only=True):
     """Create a symlink.
 
     Args:
-        target: The path that the symlink points to. It is stored unchanged and need not exist.
+        target: The path that the symlink points to. It is stored unchanged and doesn't have to exist.
         overwrite: Whether to replace an existing file or symlink, atomically; otherwise, the error is `conflict`.
     """
 
@@ -524,12 +524,13 @@ class FileSymlink(FileTarget, Params[Nothing], kw_only=True):
 
 @method("file.delete", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "too_large"))
 class FileDelete(FileTarget, Params[FileDeleteResult], kw_only=True):
-    """Delete a file, a symlink or a directory; symlinks are not followed.
+    """Delete a file, symlink or directory; symlinks are not followed.
 
-    If a path below a directory cannot be deleted, the call stops there, and `details.path` names the path.
+    If a path below a directory cannot be deleted, the call stops there, and `details.path` names that path.
 
     Args:
-        recursive: Whether to delete a directory and everything in it; otherwise a directory is `is_directory`.
+        recursive: Whether to delete a directory and everything in it; otherwise, the error for a directory is
+            `is_directory`.
     """
 
     recursive: bool = False
@@ -543,8 +544,8 @@ class FileRename(FileTarget, Params[Nothing], kw_only=True):
     `invalid_params`.
 
     Args:
-        to: The new path, resolved as `path` is.
-        overwrite: Whether an existing file is replaced.
+        to: The new path, resolved in the same way as `path`.
+        overwrite: Whether to replace an existing file.
     """
 
     to: Path
@@ -558,8 +559,8 @@ class FileMove(FileTarget, Params[Nothing], kw_only=True):
     Sockets and devices cannot be moved to another file system (`invalid_params`).
 
     Args:
-        to: The new path, resolved as `path` is.
-        overwrite: Whether an existing file is replaced.
+        to: The new path, resolved in the same way as `path`.
+        overwrite: Whether to replace an existing file.
     """
 
     to: Path
@@ -568,15 +569,16 @@ class FileMove(FileTarget, Params[Nothing], kw_only=True):
 
 @method("file.copy", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
 class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
-    """Copy a file, a symlink or a directory.
+    """Copy a file, symlink or directory.
 
-    Modes, times, symlinks and, where allowed, owners are preserved. The copy appears at `to` when it is complete. A
+    Modes, times, symlinks and, where allowed, owners are preserved. The copy appears at `to` once it is complete. A
     directory never replaces an existing path.
 
     Args:
-        to: The path of the copy, resolved as `path` is.
-        recursive: Whether to copy a directory and everything in it; otherwise a directory is `is_directory`.
-        overwrite: Whether a file replaces an existing file; otherwise, the error is `conflict`.
+        to: The path of the copy, resolved in the same way as `path`.
+        recursive: Whether to copy a directory and everything in it; otherwise, the error for a directory is
+            `is_directory`.
+        overwrite: Whether to replace an existing file with a file; otherwise, the error is `conflict`.
     """
 
     to: Path
@@ -592,19 +594,19 @@ class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
     raises=(*FILE_ERRORS, "too_large"),
 )
 class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
-    """Find files by name, or lines in files that match a pattern.
+    """Find files by name, or find lines that match a pattern.
 
-    A match does not span lines. Binary files are skipped. Ignore files such as .gitignore have no effect. If the
+    Matches do not span lines. Binary files are skipped. Ignore files such as .gitignore have no effect. If the
     pattern's automaton is too large, the error is `too_large`.
 
     Args:
-        pattern: Pattern to search for in files, in RE2's syntax; null finds the files themselves.
+        pattern: Pattern to search for in files, in RE2 syntax; null finds the files themselves.
         literal: Whether `pattern` is plain text rather than a regular expression.
         ignore_case: Whether to ignore case.
         hidden: Whether to include names that start with a dot.
         words: Texts that a file's path must all contain, in any order and ignoring case. Null accepts any path.
-        include: Globs of files to include. A glob without a slash matches names at any depth. Null includes all files.
-        exclude: Globs of files and directories to exclude. Null excludes nothing.
+        include: Globs for files to include. A glob without a slash matches names at any depth. Null includes all files.
+        exclude: Globs for files and directories to exclude. Null excludes nothing.
         limit: Maximum number of matches.
     """
 
@@ -626,15 +628,15 @@ class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
     raises=(*FILE_ERRORS, "too_large"),
 )
 class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
-    """Stream a directory, or a file, as an archive.
+    """Stream a directory or file as an archive.
 
     The archive is created on the fly, so the download cannot be resumed. Symlinks remain symlinks. Unreadable files are
-    skipped, and a file that shrinks is padded with zeros. A zip has at most 100,000 entries (`too_large`).
+    skipped, and a file that shrinks is padded with zeros. A zip archive can have at most 100,000 entries (`too_large`).
 
     Args:
         format: Format of the archive.
-        include: Globs of files to include. A glob without a slash matches names at any depth. Null includes all files.
-        exclude: Globs of files and directories to exclude. Null excludes nothing.
+        include: Globs for files to include. A glob without a slash matches names at any depth. Null includes all files.
+        exclude: Globs for files and directories to exclude. Null excludes nothing.
     """
 
     format: ArchiveFormat = "tar.gz"
@@ -646,10 +648,10 @@ class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
 class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
     """Replace texts in a file or apply a patch to it. Either all changes are applied or none.
 
-    Exactly one of `edits` and `patch` is required. The error is `conflict` if a text does not occur, or occurs several
-    times without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); if the lines of a
-    hunk are neither at the stated line nor at exactly one other line (`details`: `hunk`, its index, and `found`);
-    if the file has another version; or if it was changed during the call. The maximum size of a file is 16 MiB.
+    Exactly one of `edits` and `patch` is required. The error is `conflict` if a text does not occur, or occurs more
+    than once without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); if the lines of a
+    hunk are neither at the stated line nor at exactly one other line (`details`: `hunk`, its index, and `found`); if
+    the file has another version; or if it was changed during the call. The maximum file size is 16 MiB.
 
     Args:
         edits: Replacements, applied in order.
@@ -669,21 +671,21 @@ class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
     raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"),
 )
 class FileExtract(FileTarget, Params[FileExtractResult], kw_only=True):
-    """Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
+    """Extract an archive file in the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
 
     Nothing is written outside `to`. If an entry is absolute, leaves `to` through `..` or a symlink, or is a symlink to
     a target outside `to`, the error is `permission_denied` (`details.entry`). Owners and special permission bits such
     as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged,
-    truncated or encrypted archive is `invalid_params`. An archive that expands to more than 1 GiB and to more than 200
+    truncated or encrypted archive is `invalid_params`. An archive that expands to more than 1 GiB and more than 200
     times its size is `too_large`. If the archive needs zstd and the runtime lacks it, the error is `unavailable`. If
     several entries have the same name, the last one wins.
 
     Args:
         to: The directory to extract to, which is created if it is missing; resolved like `path`.
-        overwrite: Whether to replace existing files; otherwise, an existing file is the error `conflict`.
+        overwrite: Whether to replace existing files; otherwise, the error for an existing file is `conflict`.
         strip: Number of leading components to remove from each name. Entries with fewer components are skipped.
         max_entries: Maximum number of entries. If the archive has more, the error is `too_large`.
-        max_bytes: Maximum size of the extracted files, in bytes. If it is exceeded, the error is `too_large`.
+        max_bytes: Maximum total size of the extracted files, in bytes. If it is exceeded, the error is `too_large`.
     """
 
     to: Path = "."

@@ -1,4 +1,4 @@
-"""Git: the `git.*` methods, which run `git` in the sandbox. Paths are encoded as `hawse.api.paths` describes."""
+"""Git: the `git.*` methods, which run `git` in the sandbox. Paths are encoded as described in `hawse.api.paths`."""
 
 from typing import Annotated, Literal
 
@@ -12,17 +12,17 @@ from hawse.api.types import Path, matching
 
 
 Url = Annotated[str, Meta(min_length=1, max_length=4096)]
-RefName = Annotated[str, Meta(min_length=1, max_length=250)]  # name of a branch or a remote
+RefName = Annotated[str, Meta(min_length=1, max_length=250)]  # branch or remote name
 Revision = Annotated[str, Meta(min_length=1, max_length=1000)]  # as `git rev-parse` accepts it
 Paths = Annotated[list[Path], Meta(min_length=1, max_length=1000)]  # taken literally, not as patterns
 Secret = Annotated[str, Meta(max_length=16_384)]
 Timeout = Annotated[float, Meta(gt=0, le=86_400)]  # seconds
 AuthorField = Annotated[str, Meta(min_length=1, max_length=250)]
 
-NETWORK_TIMEOUT = 600.0  # seconds: the default time limit of a clone, pull or push
-DIFF_LIMIT = 256 << 10  # bytes: the default limit of a patch
+NETWORK_TIMEOUT = 600.0  # default time limit for a clone, pull or push, in seconds
+DIFF_LIMIT = 256 << 10  # default maximum size of a patch, in bytes
 
-# Failures of every git command are mapped to these codes; `details.reason` is more specific.
+# All git command failures are mapped to these codes; `details.reason` is more specific.
 GIT_ERRORS = (
     "not_found",
     "permission_denied",
@@ -40,7 +40,7 @@ class GitCredentials(ParamsValue, kw_only=True):
     They never appear in an argument, an environment variable, a file or a message.
 
     Args:
-        username: User name. The host defines the user name to use with a token.
+        username: User name. Which user name to use with a token depends on the host.
         password: Password or token.
     """
 
@@ -52,7 +52,7 @@ class GitCredentials(ParamsValue, kw_only=True):
 
 
 class GitAuthor(ParamsValue):
-    """Author and committer of a commit.
+    """Author and committer for a commit.
 
     Args:
         name: Name.
@@ -64,10 +64,10 @@ class GitAuthor(ParamsValue):
 
 
 class GitRepository(ParamsValue, kw_only=True):
-    """The repository of a method.
+    """The repository that a method acts on.
 
     Args:
-        path: A directory of the repository. Relative to the workspace unless it is absolute.
+        path: A directory in the repository, relative to the workspace unless it is absolute.
     """
 
     path: Path = "."
@@ -78,10 +78,10 @@ class GitProgress(msgspec.Struct, kw_only=True):
 
     Attributes:
         phase: Name of the phase, as git prints it, such as `Receiving objects`.
-        percent: Completed part of the phase, in percent.
-        done: Number of objects or files that are done.
+        percent: Percentage of the phase that is complete.
+        done: Number of objects or files completed.
         total: Number of objects or files in the phase.
-        received: Number of bytes that were received; null if git does not print it.
+        received: Number of bytes received; null if git does not print it.
     """
 
     phase: str
@@ -97,7 +97,7 @@ class GitHead(msgspec.Struct, kw_only=True):
     Attributes:
         path: The directory, absolute.
         commit: Hash of the commit; null before the first commit.
-        branch: Name of the branch; null with a detached HEAD.
+        branch: Name of the branch; null if HEAD is detached.
     """
 
     path: str
@@ -106,7 +106,7 @@ class GitHead(msgspec.Struct, kw_only=True):
 
 
 class GitStatusEntry(msgspec.Struct, kw_only=True):
-    """A path that was changed.
+    """A changed path.
 
     The letters are the same as in `git status --porcelain=v2`: `.` (unchanged), `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?`
     and `!`.
@@ -128,11 +128,11 @@ class GitStatusResult(msgspec.Struct, kw_only=True):
     """The state of a repository.
 
     Attributes:
-        branch: Name of the branch; null with a detached HEAD.
+        branch: Name of the branch; null if HEAD is detached.
         commit: Hash of the commit; null before the first commit.
         upstream: Name of the upstream branch; null if the branch has no upstream.
-        ahead: Number of local commits that the upstream does not have; null if unknown.
-        behind: Number of commits that only the upstream has; null if unknown.
+        ahead: Number of local commits missing from the upstream; null if unknown.
+        behind: Number of upstream commits missing locally; null if unknown.
         entries: The changed paths, at most 10,000.
         truncated: Whether there are more entries.
     """
@@ -150,8 +150,8 @@ class GitDiffResult(msgspec.Struct, kw_only=True):
     """A patch.
 
     Attributes:
-        text: The patch. Bytes that are not valid UTF-8 are replaced by U+FFFD.
-        truncated: Whether the patch was cut at the limit.
+        text: The patch. Bytes that are not valid UTF-8 are replaced with U+FFFD.
+        truncated: Whether the patch was truncated at the limit.
     """
 
     text: str
@@ -180,7 +180,7 @@ class GitBranchResult(msgspec.Struct, kw_only=True):
     """The branches of a repository.
 
     Attributes:
-        current: Name of the current branch; null with a detached HEAD.
+        current: Name of the current branch; null if HEAD is detached.
         branches: The branches, local and remote-tracking.
         truncated: Whether there are more branches.
     """
@@ -202,7 +202,7 @@ class GitCommitInfo(msgspec.Struct, kw_only=True):
         committer: Name of the committer.
         committer_email: E-mail address of the committer.
         committed: When it was committed, in seconds since 1970.
-        message: The whole message, cut after 64 KiB.
+        message: The full message, truncated to 64 KiB.
     """
 
     commit: str
@@ -233,7 +233,7 @@ class GitPushedRef(msgspec.Struct, kw_only=True):
 
     Attributes:
         status: ` ` pushed, `+` forced, `*` new, `-` deleted, `=` unchanged, `!` refused.
-        ref: The ref of the remote, such as `refs/heads/main`.
+        ref: The remote ref, such as `refs/heads/main`.
         summary: Git's description of the result.
     """
 
@@ -246,7 +246,7 @@ class GitPushResult(msgspec.Struct, kw_only=True):
     """The result of a push.
 
     Attributes:
-        refs: The refs that were pushed.
+        refs: The refs pushed.
     """
 
     refs: list[GitPushedRef]
@@ -263,19 +263,19 @@ Filter = Annotated[str, matching(_FILTER, "blob:none, blob:limit=N or tree:N")]
 class GitClone(Params[GitHead], kw_only=True):
     """Clone a repository into a directory that does not exist or is empty.
 
-    The directory appears when the clone is complete; after a failure, nothing remains. If the directory is not empty,
-    the error is `conflict`.
+    The directory appears once the clone is complete; if it fails, nothing is left behind. If the directory is not
+    empty, the error is `conflict`.
 
-    With an idempotency key, the clone continues for 60 s after its connection was lost, a repeated call joins it, and
-    `git.cancel` ends it (`cancelled`).
+    With an idempotency key, the clone continues for 60 seconds after its connection is lost, a repeated call joins it,
+    and `git.cancel` ends it (`cancelled`).
 
     Args:
         url: An http, https, ssh, git or file URL, `user@host:path`, or an absolute path.
-        path: Directory of the clone, relative to the workspace; null means the last part of the URL.
+        path: Directory to clone into, relative to the workspace; null means the last part of the URL.
         depth: Number of commits to fetch; null means all.
         branch: Branch or tag to check out; null means the remote's default.
         filter: Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null clones everything.
-        credentials: Credentials for the host of the URL; null means none.
+        credentials: Credentials for the URL's host; null means none.
         timeout: Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`.
     """
 
@@ -304,7 +304,7 @@ class GitStatus(GitRepository, Params[GitStatusResult], kw_only=True):
     """Return the branch, its upstream and the changed paths.
 
     Args:
-        ignored: Whether ignored files are listed.
+        ignored: Whether to list ignored files.
     """
 
     ignored: bool = False
@@ -314,8 +314,8 @@ class GitStatus(GitRepository, Params[GitStatusResult], kw_only=True):
 class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
     """Return differences as a patch.
 
-    By default, the patch compares the index with the working tree; with `staged`, the last commit with the index; with
-    `base`, that commit with the working tree or `target`.
+    By default, the patch compares the index with the working tree. With `staged`, it compares the last commit with the
+    index; with `base`, that commit with the working tree or with `target`.
 
     Args:
         staged: Whether to compare the index with the last commit.
@@ -352,10 +352,10 @@ class GitCommit(GitRepository, Params[GitHead], kw_only=True):
     If there is nothing to commit, the error is `conflict`.
 
     Args:
-        message: Message of the commit.
-        author: Author and committer; null uses the configuration of git.
-        all: Whether to stage changes of tracked files first.
-        allow_empty: Whether a commit without changes is allowed.
+        message: The commit message.
+        author: Author and committer; null means those configured in git.
+        all: Whether to stage changes to tracked files first.
+        allow_empty: Whether to allow a commit without changes.
     """
 
     message: Annotated[str, Meta(min_length=1, max_length=65_536)]
@@ -368,12 +368,12 @@ class GitCommit(GitRepository, Params[GitHead], kw_only=True):
 class GitBranch(GitRepository, Params[GitBranchResult], kw_only=True):
     """Create or delete a branch if requested, then list the branches.
 
-    The error is `conflict` if the branch to create exists, or the branch to delete is in use or not merged.
+    The error is `conflict` if the branch to create already exists, or if the branch to delete is in use or not merged.
 
     Args:
         create: Name of a branch to create.
         delete: Name of a branch to delete.
-        start: Commit of the created branch; null means the current one.
+        start: Commit to create the branch at; null means the current one.
         force: Whether to move an existing branch, or delete an unmerged one.
     """
 
@@ -393,7 +393,7 @@ class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
     Args:
         ref: Branch or commit, or the name of the branch to create; required without `paths`.
         create: Whether to create the branch `ref`.
-        start: Commit of the created branch; null means the current one.
+        start: Commit to create the branch at; null means the current one.
         paths: Paths to restore, taken literally; null switches to `ref` instead.
     """
 
@@ -428,10 +428,10 @@ class GitPull(GitRepository, Params[GitHead], kw_only=True):
 
     Args:
         remote: Name of the remote; null means the upstream's, or `origin`.
-        branch: Branch of the remote; null means the upstream.
+        branch: Remote branch; null means the upstream branch.
         rebase: Whether to rebase rather than merge.
-        ff_only: Whether only a fast-forward is allowed.
-        credentials: Credentials for the host of the remote; null means none.
+        ff_only: Whether to allow only a fast-forward.
+        credentials: Credentials for the remote's host; null means none.
         timeout: Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`.
     """
 
@@ -447,14 +447,14 @@ class GitPull(GitRepository, Params[GitHead], kw_only=True):
 class GitPush(GitRepository, Params[GitPushResult], kw_only=True):
     """Push a branch to a remote.
 
-    If the remote branch has commits that the local one lacks, the error is `conflict`.
+    If the remote branch has commits that the local one doesn't, the error is `conflict`.
 
     Args:
         remote: Name of the remote.
         branch: Name of the branch; null means the current one.
-        force: Whether to overwrite the remote's branch, if it has not changed since it was last fetched.
-        set_upstream: Whether to set the remote's branch as the upstream.
-        credentials: Credentials for the host of the remote; null means none.
+        force: Whether to overwrite the remote branch, provided it hasn't changed since it was last fetched.
+        set_upstream: Whether to set the remote branch as the upstream.
+        credentials: Credentials for the remote's host; null means none.
         timeout: Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`.
     """
 

@@ -1,4 +1,4 @@
-"""Container images of sandboxes: the `image.*` methods."""
+"""Container images for sandboxes: the `image.*` methods."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from hawse.api.types import Name, matching
 # ---- values
 
 
-# The registry, repository, tag and digest. It becomes part of URLs, so no component is empty or starts with a dot.
+# The registry, repository, tag and digest. It becomes part of URLs, so no component may be empty or start with a dot.
 _IMAGE_NAME = r"^[A-Za-z0-9](?:[A-Za-z0-9_:@-]|[./](?![./]))*$(?!\n)"
 ImageName = Annotated[
     str, matching(_IMAGE_NAME, "the name of an image, such as registry/name:tag", min_length=1, max_length=1024)
@@ -22,8 +22,8 @@ class ImageInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         id: Id of the image.
-        names: Its names with their tags.
-        size: Bytes of its files.
+        names: Its names, including tags.
+        size: Total size of its files, in bytes.
         created: When it was built, in seconds since 1970; null if unknown.
     """
 
@@ -34,10 +34,10 @@ class ImageInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ImageListResult(Reply, frozen=True, kw_only=True):
-    """The images of a provider.
+    """A provider's images.
 
     Attributes:
-        images: All local images, including images that other programs have pulled.
+        images: All local images, including those pulled by other programs.
     """
 
     images: list[ImageInfo]
@@ -48,7 +48,7 @@ class ImageProgress(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         message: Human-readable details.
-        progress: The completed part, 0 to 1; null if unknown.
+        progress: The fraction completed, from 0 to 1; null if unknown.
     """
 
     message: str | None = None
@@ -56,7 +56,7 @@ class ImageProgress(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ImageProvider(ParamsValue, kw_only=True):
-    """Fields of every method about images.
+    """Fields common to all image methods.
 
     Attributes:
         provider: Name of the provider; null means the default provider. If it has no images, the error is
@@ -67,7 +67,7 @@ class ImageProvider(ParamsValue, kw_only=True):
 
 
 class ImageTarget(ImageProvider, kw_only=True):
-    """Fields of every method about one image.
+    """Fields common to the methods that act on a single image.
 
     Attributes:
         image: Name of the image, with a tag or digest; the default tag is `latest`.
@@ -81,18 +81,22 @@ class ImageTarget(ImageProvider, kw_only=True):
 
 @method("image.list", safe=True, sandbox=False)
 class ImageList(ImageProvider, Params[ImageListResult], kw_only=True):
-    """List the local images of a provider."""
+    """List a provider's local images."""
 
 
 @method("image.pull", events={"progress": ImageProgress}, sandbox=False, raises=("capacity_exceeded",))
 class ImagePull(ImageTarget, Params[ImageInfo], kw_only=True):
     """Pull an image, or a newer version of a local image.
 
-    If the image does not exist, the error is `invalid_params`. Concurrent calls for one image share the pull, which is
-    cancelled with the last call; the provider keeps the downloaded parts. At most 4 images are pulled at once.
+    If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull,
+    which is cancelled when the last of them is; the provider keeps the parts already downloaded. At most 4 images are
+    pulled at a time.
     """
 
 
 @method("image.remove", sandbox=False, names="image", ends=True, raises=("not_found", "conflict"))
 class ImageRemove(ImageTarget, Params[Nothing], kw_only=True):
-    """Remove a name of an image, and its files with the last name. The error is `conflict` if a sandbox uses it."""
+    """Remove one of an image's names. Removing the last one deletes the image's files.
+
+    If a sandbox uses the image, the error is `conflict`.
+    """

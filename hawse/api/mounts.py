@@ -1,4 +1,4 @@
-"""Mounts: buckets, directories of the gateway's machine, and overlays of backups, mounted at paths in sandboxes."""
+"""Mounts: buckets, directories on the gateway's machine, and overlays on backups, mounted at paths in sandboxes."""
 
 from typing import Annotated, Literal
 
@@ -18,12 +18,12 @@ MOUNT_ERRORS = ("not_found", "conflict", "not_directory", "permission_denied", "
 
 
 class MountCredentials(ParamsValue, kw_only=True):
-    """Credentials for a bucket outside of the gateway's settings. The gateway never sends them to the sandbox.
+    """Credentials for a bucket that is not in the gateway's settings. The gateway never sends them to the sandbox.
 
     Attributes:
         access_key_id: The access key id.
         secret_access_key: The secret access key.
-        session_token: The token of temporary credentials.
+        session_token: The session token, for temporary credentials.
         endpoint: The URL of the store; null means Amazon S3.
         region: The region of the bucket.
     """
@@ -43,15 +43,15 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         sandbox: The sandbox.
         path: The mount point, relative to the workspace.
         bucket: Name of the bucket or directory; null for an overlay.
-        backup: Id of the backup below the overlay (`backup.restore`); null for other mounts.
-        prefix: The mounted part, relative to the part of the bucket or directory that the gateway exposes.
-        read_only: Whether nothing can be written.
+        backup: Id of the backup under the overlay (`backup.restore`); null for other mounts.
+        prefix: The part that is mounted, relative to the part of the bucket or directory exposed by the gateway.
+        read_only: Whether the mount is read-only.
         owner: Id of the user that created it.
         created: When it was created, in seconds since 1970.
-        state: `mounted`; `waiting` until the sandbox runs; `failed` until a retry succeeds; `deleting` while changes
-            are uploaded.
+        state: `mounted`; `waiting` until the sandbox runs; `failed` until a retry succeeds; `deleting` while the
+            remaining changes are uploaded.
         reason: Why it failed; null if it did not.
-        pending: Number of written files that are not uploaded yet.
+        pending: Number of files written but not uploaded yet.
     """
 
     id: str
@@ -87,18 +87,18 @@ class MountListResult(Reply, frozen=True, kw_only=True):
 
 @method("mount.create", sandbox=False, target="sandbox", raises=MOUNT_ERRORS)
 class MountCreate(Params[MountInfo], kw_only=True):
-    """Mount a bucket or a directory of the gateway's machine in a sandbox, and return when the mount can be used.
+    """Mount a bucket or a directory on the gateway's machine in a sandbox, and return once the mount can be used.
 
-    Until it is deleted, the mount is restored whenever the sandbox starts. A file is uploaded about a second after a
-    program has written and closed it. While the store does not respond, programs get the error EIO.
+    Until it is deleted, the mount is restored whenever the sandbox starts. Files are uploaded about a second after a
+    program has written and closed them. While the store does not respond, programs get the error EIO.
 
     Args:
-        sandbox: Id of the sandbox. It is started if it does not run.
-        bucket: Name of a bucket or directory in the settings of the gateway; with `credentials`, the name of a bucket.
+        sandbox: Id of the sandbox. It is started if it isn't running.
+        bucket: Name of a bucket or directory in the gateway's settings, or of any bucket if `credentials` are given.
         path: An empty or new directory below the workspace.
-        prefix: The root of the mount: only files below it are visible.
-        read_only: Whether nothing can be written.
-        credentials: Access to a bucket of another store. Restricted to users with every right.
+        prefix: The root of the mount; only files below it are visible.
+        read_only: Whether the mount is read-only.
+        credentials: Credentials for a bucket in another store. Only users with every right may pass them.
     """
 
     sandbox: Id
@@ -129,10 +129,10 @@ class MountList(Params[MountListResult], kw_only=True):
     raises=("not_found", "conflict", "io_error"),
 )
 class MountDelete(Params[Nothing], kw_only=True):
-    """Remove a mount from a sandbox, and return when all changes are uploaded. The content of the bucket remains.
+    """Remove a mount from a sandbox, and return once all changes have been uploaded. The bucket's content is kept.
 
-    For an overlay, the changes are deleted and the backup remains. A sleeping sandbox is started for this; for a
-    stopped or paused sandbox, the error is `stopped`.
+    For an overlay, the changes are deleted and the backup is kept. A sleeping sandbox is started for this; if the
+    sandbox is stopped or paused, the error is `stopped`.
 
     If the uploads take longer than `timeout`, the error is `unavailable`, with the number of remaining files in
     `details.pending`. The uploads continue, and then the mount is deleted.
@@ -140,9 +140,10 @@ class MountDelete(Params[Nothing], kw_only=True):
     Args:
         sandbox: Id of the sandbox.
         mount: Id of the mount.
-        force: Whether to remove the mount even if programs use its files; otherwise, the error is `conflict`.
-        discard: Whether to discard changes that are not uploaded yet.
-        timeout: Seconds to wait for uploads.
+        force: Whether to remove the mount even if programs are using its files; otherwise, the error is `conflict` in
+            that case.
+        discard: Whether to discard changes that haven't been uploaded yet.
+        timeout: Maximum number of seconds to wait for the uploads.
     """
 
     sandbox: Id

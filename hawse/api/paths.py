@@ -1,6 +1,6 @@
 r"""Encodes paths as text: a byte that is not valid UTF-8 becomes NUL and two hexadecimal digits (decision 0033).
 
-A file name on Linux can contain any byte except `/` and NUL, while a JSON string is Unicode. The encoding is
+On Linux, a file name can contain any byte except `/` and NUL, while a JSON string is Unicode. The encoding is
 unambiguous because a path cannot contain a NUL: valid UTF-8 stays as it is, and `caf\xe9` (Latin-1) becomes
 `"caf\u0000e9"`. In Python, such a byte is a surrogate character, as returned by `os.fsdecode`.
 """
@@ -12,12 +12,12 @@ _ESCAPE = re.compile("\0(?:([89a-f][0-9a-f])|)")
 
 
 def to_text(path: str) -> str:
-    """Encode `path`, a path as `os.fsdecode` returns it."""
+    """Encode `path`, which is a path as returned by `os.fsdecode`."""
     return path if path.isascii() else _SURROGATE.sub(lambda m: f"\0{ord(m[0]) - 0xDC00:02x}", path)
 
 
 def from_text(text: str) -> str:
-    """Decode `text` to a path for the functions of `os`.
+    """Decode `text` to a path for `os` functions.
 
     Raises:
         ValueError: A NUL is not followed by the two hexadecimal digits of a non-ASCII byte.

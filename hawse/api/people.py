@@ -1,4 +1,6 @@
-"""The participants of a terminal: `terminal.presence`, `terminal.lease`, and the events about viewers and the lease."""
+"""The participants of a terminal: `terminal.presence`, `terminal.lease`, and the events about viewers and the writer
+lease.
+"""
 
 from typing import Annotated, Literal
 
@@ -15,7 +17,8 @@ ViewerKey = Annotated[str, Meta(min_length=1, max_length=64)]
 ParticipantName = Annotated[str, Meta(max_length=256)]
 Coordinate = Annotated[int, Meta(ge=0, le=999)]
 ScrolledRows = Annotated[int, Meta(ge=0, le=10_000_000)]
-# JSON needs no escapes for these characters, so all viewers of a full terminal fit into one event.
+# JSON does not have to escape these characters, so even with the maximum number of viewers, all of them fit into one
+# event.
 _LOOKED_AT = "printable ASCII without quotation marks and backslashes"
 LookedAt = Annotated[str, matching(r"^[ !#-\[\]-~]*$(?!\n)", _LOOKED_AT, max_length=200)]
 
@@ -27,11 +30,11 @@ class ViewerProfile(ParamsValue):
     """How a viewer introduces itself in `terminal.attach`.
 
     Args:
-        key: Random secret that identifies the viewer when it reconnects; null means a new viewer each time.
-        name: Displayed name, cut after 40 characters; null means `guest-N` or `agent-N`. The name of a token, account
-            or link replaces it.
-        color: Preferred color (`#rrggbb`) from the palette of ten. A color that is in use or not in the palette is
-            ignored.
+        key: Random secret that identifies the viewer when it reconnects; null means a new viewer on each connection.
+        name: Display name, truncated to 40 characters; null means `guest-N` or `agent-N`. If the token, account or link
+            has a name, that name is used instead.
+        color: Preferred color (`#rrggbb`), one of the ten in the palette. It is ignored if it is in use or not in the
+            palette.
         kind: Whether it is a person or an agent; null means unchanged, initially `person`.
         focus: Whether its user is looking at the terminal; null means unchanged, initially false.
     """
@@ -59,21 +62,21 @@ class Participant(Reply, frozen=True, kw_only=True):
     """A viewer as the other viewers see it.
 
     Attributes:
-        id: Public id of the viewer, such as `v3`.
-        name: Name to show, 1 to 40 characters without control and format characters.
-        color: Color of the viewer, `#rrggbb`. Dark text is readable on it.
+        id: The viewer's public id, such as `v3`.
+        name: Display name, 1 to 40 characters, with no control or format characters.
+        color: The viewer's color, `#rrggbb`. Dark text is readable on it.
         kind: Whether it is a person or an agent.
         read_only: Whether it is not allowed to type.
-        typing: Whether it is typing; reset 2 s after the last key.
+        typing: Whether it is typing; reset 2 seconds after the last keystroke.
         focus: Whether its user is looking at the terminal.
-        at: Cell where its pointer is; null if the pointer is hidden.
-        guest: Whether it uses a share link. Guests choose their names, unless the link has one.
-        asks: Whether it is asking the holder for the writer lease; reset after 60 s without an answer.
-        unanswered: Whether its last request for the lease expired without an answer; reset by the next request or a
-            change of the lease.
-        scroll: Rows that its user has scrolled back; 0 at the end of the output.
-        view: The object that its user is looking at, in the notation of its client; empty if unknown, or if the
-            receiver may not see the whole sandbox.
+        at: The cell its pointer is on; null if the pointer is hidden.
+        guest: Whether it uses a share link. Guests choose their own names unless the link has one.
+        asks: Whether it is asking the holder for the writer lease; reset after 60 seconds without an answer.
+        unanswered: Whether its last request for the lease expired without an answer; reset when it asks again or the
+            lease changes.
+        scroll: Number of rows its user has scrolled back; 0 at the end of the output.
+        view: The object its user is looking at, in the client's own notation; empty if unknown, or if the receiver may
+            not see the whole sandbox.
     """
 
     id: str
@@ -129,7 +132,7 @@ class WriterLeaseEvent(WriterLease, frozen=True, kw_only=True):
     """The writer lease has changed.
 
     Attributes:
-        applied: Bytes of this channel's own input stream that were applied before the change.
+        applied: Number of bytes in this channel's own input stream that were applied before the change.
     """
 
     applied: int
@@ -142,17 +145,17 @@ class WriterLeaseEvent(WriterLease, frozen=True, kw_only=True):
 class TerminalPresence(Params[ParticipantEvent], kw_only=True):
     """Change how a viewer appears to the other viewers of a terminal.
 
-    An omitted field remains unchanged.
+    Omitted fields stay the same.
 
     Args:
         id: Id of the terminal.
         viewer: Key of the viewer.
-        name: Name to show; null means unchanged.
+        name: Display name; null means unchanged.
         color: Preferred color (`#rrggbb`). If it is null, in use or not in the palette, the color remains unchanged.
         focus: Whether its user is looking at the terminal; null means unchanged.
-        at: Cell of its pointer; null hides the pointer, omitted means unchanged.
-        scroll: Rows that its user has scrolled back from the end; null means unchanged.
-        view: The object that its user is looking at, in the notation of its client; null means unchanged.
+        at: The cell its pointer is on. Null hides the pointer; if omitted, it is unchanged.
+        scroll: Number of rows its user has scrolled back from the end; null means unchanged.
+        view: The object its user is looking at, in the client's own notation; null means unchanged.
     """
 
     id: str
@@ -167,13 +170,13 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
 
 @method("terminal.lease", requires=WRITE, terminal="id", raises=("not_found", "conflict", "forbidden"))
 class TerminalLease(Params[WriterLease], kw_only=True):
-    """Change the viewers that may type into a terminal.
+    """Change which viewers may type into a terminal.
 
     `take` makes `viewer` the holder. `exclusive` does the same, but only if no other viewer is the holder. `release`
     lets all viewers type again, but only if no other viewer is the holder. `free` always lets all viewers type again.
 
     `ask` asks the holder to hand the lease over. The `asks` field of `viewer` is then true until the lease changes,
-    `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. `ask` has no effect while all
+    `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 seconds pass. `ask` has no effect while all
     viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
 
     The error is `conflict`, with the lease in `details`, if `exclusive` or `release` is refused, if `give` or `keep`
@@ -182,10 +185,10 @@ class TerminalLease(Params[WriterLease], kw_only=True):
 
     Args:
         id: Id of the terminal.
-        action: The action.
-        viewer: Key of the viewer that acts; null only for `release` and `free`.
-        to: Public id of another viewer. `give` requires it as the next holder; `keep` refuses this viewer's request, or
-            all requests if it is null.
+        action: The action to take.
+        viewer: Key of the viewer taking the action; can be null only for `release` and `free`.
+        to: Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request is
+            refused, or null for all requests.
         epoch: The epoch that the lease must have; null means any.
     """
 

@@ -1,4 +1,4 @@
-"""Ports: the `port.*` methods, and `preview.host`, the domain of their previews."""
+"""Ports: the `port.*` methods, and `preview.host`, which returns the domain of their previews."""
 
 import hashlib
 from typing import Annotated
@@ -23,11 +23,11 @@ ChosenToken = Annotated[
 
 
 class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
-    """A TCP port that a program of the sandbox listens on.
+    """A TCP port that a program in the sandbox is listening on.
 
     Attributes:
         port: Number of the port.
-        addresses: Addresses that it listens on.
+        addresses: Addresses it is listening on.
         pid: Process id of the program.
         process: Name of the program.
         exposed: Whether the port has a preview.
@@ -55,7 +55,7 @@ class ExposedPort(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         port: Number of the port.
-        token: Secret that gives access to this port. It is valid until the preview is revoked or the runtime ends.
+        token: Secret that gives access to this port. It stays valid until the preview is revoked or the runtime exits.
         name: Display name of the preview, if any.
     """
 
@@ -65,7 +65,7 @@ class ExposedPort(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PortExposedResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The previews of a sandbox.
+    """A sandbox's previews.
 
     Attributes:
         exposed: All previews.
@@ -79,7 +79,7 @@ class PortConnectOpened(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         port: Number of the port.
-        address: Address that it is connected to.
+        address: Address the call is connected to.
     """
 
     port: int
@@ -90,18 +90,18 @@ class PortConnectEnd(msgspec.Struct, frozen=True, kw_only=True):
     """The program has closed its half of the connection; it can still read.
 
     Attributes:
-        offset: Number of bytes that it sent.
+        offset: Number of bytes it sent.
     """
 
     offset: int
 
 
 class PortConnectResult(msgspec.Struct, frozen=True, kw_only=True):
-    """Both halves of the connection are closed, and all input was written.
+    """Both halves of the connection are closed, and all input has been written.
 
     Attributes:
-        received: Number of bytes that were received from the port.
-        sent: Number of bytes that were written to the port.
+        received: Number of bytes received from the port.
+        sent: Number of bytes written to the port.
     """
 
     received: int
@@ -109,11 +109,11 @@ class PortConnectResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PortListening(msgspec.Struct, frozen=True, kw_only=True):
-    """The runtime listens.
+    """The runtime is listening.
 
     Attributes:
         port: Number of the port.
-        address: Its address for programs of the sandbox.
+        address: The address that programs in the sandbox can connect to.
     """
 
     port: int
@@ -133,10 +133,10 @@ class PortIncoming(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PreviewHostResult(Reply, frozen=True, kw_only=True):
-    """The domain of the host names of previews.
+    """The domain used for preview host names.
 
     Attributes:
-        host: The parent domain of the previews' host names; null if previews are reached by path only.
+        host: The parent domain of all preview host names; null if previews can only be reached by path.
     """
 
     host: str | None = None
@@ -147,14 +147,14 @@ class PreviewHostResult(Reply, frozen=True, kw_only=True):
 
 @method("port.list", safe=True)
 class PortList(Params[PortListResult], kw_only=True):
-    """List the TCP ports that programs of the sandbox listen on."""
+    """List the TCP ports that programs in the sandbox are listening on."""
 
 
 @method("port.watch", events={"ports": PortListResult}, passive=True)
 class PortWatch(Params[Nothing], kw_only=True):
     """Report the open ports, now and after every change, until the call is cancelled.
 
-    The runtime polls every 0.2 to 2 s, so it can miss a port that was open for a shorter time.
+    The runtime polls every 0.2 to 2 seconds, so it can miss ports that were open only briefly.
     """
 
 
@@ -162,14 +162,14 @@ class PortWatch(Params[Nothing], kw_only=True):
 class PortExpose(Params[ExposedPort], kw_only=True):
     """Create a preview of a port, or return the existing one.
 
-    The port need not be open yet. If the port belongs to a program outside of the sandbox, the error is `forbidden`. At
-    most 256 ports have previews (`limit_exceeded`). Previews survive a restart of the sandbox. The error is `conflict`
-    if the port has a preview with another token, or another port has a preview with this token.
+    The port doesn't have to be open yet. If the port belongs to a program outside the sandbox, the error is
+    `forbidden`. At most 256 ports can have previews (`limit_exceeded`). Previews survive a restart of the sandbox. The
+    error is `conflict` if the port has a preview with another token, or another port has a preview with this token.
 
     Args:
         port: Number of the port.
-        name: Display name of a new preview.
-        token: Token of a new preview, 8 to 40 lower-case letters and digits; null means a random token. Any client that
+        name: Display name for a new preview.
+        token: Token for a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that
             knows it can connect to the port.
     """
 
@@ -206,18 +206,18 @@ class PortExposed(Params[PortExposedResult], kw_only=True):
     raises=("unavailable", "forbidden", "not_found", "limit_exceeded", "input_gap", "io_error"),
 )
 class PortConnect(Params[PortConnectResult], kw_only=True):
-    """Connect to a TCP port of the sandbox; bytes pass in both directions.
+    """Connect to a TCP port in the sandbox; bytes are passed in both directions.
 
-    Exactly one of `port` and `token` is required. Each half of the connection is closed separately. The connection
-    cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections are open
-    (`limit_exceeded`).
+    Exactly one of `port` and `token` is required. The two halves of the connection are closed separately. The
+    connection cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections can
+    be open (`limit_exceeded`).
 
     The error is `unavailable` if no program listens on the port; `forbidden` if the port belongs to a program outside
-    of the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the
+    the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the
     connection broke.
 
     Args:
-        port: Number of the port; requires the right `operate`.
+        port: Number of the port; requires the `operate` right.
         token: Token of a preview.
     """
 
@@ -231,13 +231,14 @@ class PortConnect(Params[PortConnectResult], kw_only=True):
     raises=("conflict", "limit_exceeded", "unavailable"),
 )
 class PortListen(Params[Nothing], kw_only=True):
-    """Listen on a TCP port in the sandbox, and let the caller connect each connection to a target of its choice.
+    """Listen on a TCP port in the sandbox, and let the caller forward each connection to a target of its choice.
 
-    Each connection of a program sends the event `connection` and waits 30 s for `port.accept`. At most 64 connections
-    wait at a time; the kernel queues further ones. The port is open until the call ends; accepted connections continue.
-    A later call by the same user for the same port replaces this call, which ends with `conflict`.
+    When a program connects, the event `connection` is sent, and the connection waits 30 seconds for `port.accept`. At
+    most 64 connections can wait at a time; any more are queued by the kernel. The port is open until the call ends;
+    accepted connections continue. A later call by the same user for the same port replaces this call, which ends with
+    `conflict`.
 
-    The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are open.
+    The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are already open.
 
     Args:
         port: Number of the port, 1,024 or above; 0 means a free port.
@@ -255,7 +256,7 @@ class PortListen(Params[Nothing], kw_only=True):
     raises=("not_found", "limit_exceeded", "input_gap", "io_error"),
 )
 class PortAccept(Params[PortConnectResult], kw_only=True):
-    """Accept a connection that `port.listen` has reported. Bytes pass in both directions, as with `port.connect`.
+    """Accept a connection reported by `port.listen`. Bytes are passed in both directions, as with `port.connect`.
 
     The error is `not_found` if the connection was already accepted, has waited too long, or the call to `port.listen`
     has ended; `io_error` if the connection broke.
@@ -268,10 +269,10 @@ class PortAccept(Params[PortConnectResult], kw_only=True):
 
 
 def preview_digest(token: str) -> str:
-    """Return an identifier of a preview's token that does not reveal it: half of its SHA-256, in hexadecimal."""
+    """Return an identifier for a preview's token that doesn't reveal the token: half of its SHA-256, in hex."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 @method("preview.host", safe=True, requires=VIEW, terminal=SELECTED, sandbox=False)
 class PreviewHost(Params[PreviewHostResult], kw_only=True):
-    """Return the parent domain of the previews' host names."""
+    """Return the parent domain of all preview host names."""

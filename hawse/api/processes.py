@@ -42,8 +42,9 @@ class Program(ParamsValue, kw_only=True):
         command: A command line for a shell: bash, or /bin/sh if bash is missing.
         cwd: Directory to start in, relative to the workspace; null means the workspace.
         env: Variables to add to the environment; a null value removes the variable.
-        stdin: Whether stdin takes input; otherwise it is /dev/null.
-        timeout: Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit.
+        stdin: Whether stdin accepts input; otherwise, it is /dev/null.
+        timeout: Time limit in seconds. If it is exceeded, all of the program's processes are killed. Null means no
+            limit.
     """
 
     argv: Argv | None = None
@@ -55,7 +56,7 @@ class Program(ParamsValue, kw_only=True):
 
 
 class Since(ParamsValue, kw_only=True):
-    """The offset of the first byte to send in each stream.
+    """For each stream, the offset of the first byte to send.
 
     Args:
         stdout: Offset in stdout; null means 0.
@@ -71,9 +72,9 @@ class LogCondition(ParamsValue, kw_only=True):
 
     Args:
         text: Plain text to search for.
-        pattern: Regular expression in RE2's syntax.
+        pattern: Regular expression in RE2 syntax.
         stream: Stream to search; null means both.
-        since: Offsets where the searched output starts; null means all kept output.
+        since: Offsets where the search starts; null means all output still kept.
     """
 
     text: Pattern | None = None
@@ -83,12 +84,12 @@ class LogCondition(ParamsValue, kw_only=True):
 
 
 class PortCondition(ParamsValue, kw_only=True):
-    """A TCP port of 127.0.0.1 or ::1 to wait for, of any program.
+    """A TCP port on 127.0.0.1 or ::1 to wait for. It can belong to any program.
 
     Args:
         port: Number of the port.
-        path: Path to request with HTTP GET until it answers; null waits only until the port is open.
-        status: Lowest and highest accepted HTTP status of the response.
+        path: Path to request with HTTP GET until it responds; if null, it is enough that the port is open.
+        status: Lowest and highest HTTP status accepted in the response.
     """
 
     port: Annotated[int, Meta(ge=1, le=65_535)]
@@ -97,10 +98,10 @@ class PortCondition(ParamsValue, kw_only=True):
 
 
 class KeptRange(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a stream that can be read.
+    """The part of a stream that can still be read.
 
     Attributes:
-        start: Offset of the first kept byte.
+        start: Offset of the first byte that is kept.
         offset: Offset of the end, in bytes.
     """
 
@@ -109,7 +110,7 @@ class KeptRange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StreamOffsets(msgspec.Struct, frozen=True, kw_only=True):
-    """An offset in each stream, in bytes.
+    """An offset for each stream, in bytes.
 
     Attributes:
         stdout: Offset in stdout.
@@ -125,17 +126,17 @@ class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the process.
-        instance: Id of this start of the process; each process started with the same `id` gets a new one.
+        instance: Unique id for this instance of the process; a process started later with the same `id` gets a new one.
         pid: Process id.
         argv: The program and its arguments; truncated to 256 characters in `process.list`.
         cwd: Directory where it was started.
         started: When it was started, in seconds since 1970.
-        ended: When it ended, in seconds since 1970; null while it runs, or from an older runtime.
+        ended: When it ended, in seconds since 1970; null while it runs, or if the runtime is an older version.
         session: Id of the session that started it with `session.process`; null otherwise.
-        state: Whether it runs.
+        state: Whether it is running.
         exit: How it ended; null while it runs.
-        stdout: The part of stdout that can be read.
-        stderr: The part of stderr that can be read.
+        stdout: The part of stdout that can still be read.
+        stderr: The part of stderr that can still be read.
     """
 
     id: str
@@ -156,9 +157,9 @@ class ProcessOpened(ProcessInfo, frozen=True, kw_only=True):
     """The channel is attached to a process.
 
     Attributes:
-        start: Offset in each stream of the first byte that will be sent; greater than `since` if older bytes were
+        start: For each stream, the offset of the first byte that will be sent; greater than `since` if older bytes were
             dropped.
-        input_offset: Number of bytes of this input stream that have already been applied.
+        input_offset: Number of bytes in this input stream that have already been applied.
     """
 
     start: StreamOffsets = msgspec.field(name="from", default=StreamOffsets())
@@ -166,7 +167,7 @@ class ProcessOpened(ProcessInfo, frozen=True, kw_only=True):
 
 
 class StreamTruncated(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes of a stream were dropped because this call read too slowly.
+    """Part of a stream was dropped because the client read it too slowly.
 
     Attributes:
         stream: The stream.
@@ -178,7 +179,7 @@ class StreamTruncated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessAttachResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A process has ended, and all output was sent.
+    """A process has ended, and all its output has been sent.
 
     Attributes:
         exit: How it ended.
@@ -197,8 +198,8 @@ class ExecResult(Exit, frozen=True, kw_only=True):
     Attributes:
         stdout: Length of stdout, in bytes.
         stderr: Length of stderr, in bytes.
-        truncated: Whether a stream is longer than `max_output` and its end was therefore not sent.
-        duration: Seconds from its start to its end; null from an older runtime.
+        truncated: Whether a stream was longer than `max_output`, so that its end was not sent.
+        duration: How long it ran, in seconds; null if the runtime is an older version.
     """
 
     stdout: int
@@ -231,18 +232,18 @@ class ProcessRemoveResult(msgspec.Struct, frozen=True, kw_only=True):
     """Ended processes were removed.
 
     Attributes:
-        removed: Number of processes that were removed.
+        removed: Number of processes removed.
     """
 
     removed: int
 
 
 class ProcessListResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One page of the list of processes.
+    """A page of the process list.
 
     Attributes:
-        processes: The processes in the order of their start, then the running commands of `exec`.
-        more: Whether there are more processes. A call with the last id as `after` returns them.
+        processes: The processes in the order they were started, followed by running `exec` commands.
+        more: Whether there are more processes. To get them, pass the last id as `after`.
     """
 
     processes: list[ProcessInfo]
@@ -250,7 +251,7 @@ class ProcessListResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogMatch(OutputMatch, frozen=True, kw_only=True):
-    """A match of a text or a pattern in the output of a process.
+    """A match for a text or pattern in a process's output.
 
     Attributes:
         stream: The stream that the offsets refer to.
@@ -263,7 +264,7 @@ class ProcessWaitOpened(msgspec.Struct, frozen=True, kw_only=True):
     """The wait has started.
 
     Attributes:
-        start: Offset in each stream where the search starts; greater than `since` if older bytes were dropped.
+        start: For each stream, the offset where the search starts; greater than `since` if older bytes were dropped.
     """
 
     start: StreamOffsets = msgspec.field(name="from")
@@ -274,9 +275,9 @@ class ProcessWaitResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         event: The condition that was met first, or `timeout`.
-        exit: For the event `exit`: how the process ended.
-        match: For the event `log`: the match.
-        status: For the event `port` with a `path`: HTTP status of the response.
+        exit: For `exit` events: how the process ended.
+        match: For `log` events: the match.
+        status: For `port` events with a `path`: the HTTP status of the response.
     """
 
     event: Literal["exit", "log", "port", "timeout"]
@@ -292,10 +293,10 @@ class ProcessWaitResult(msgspec.Struct, frozen=True, kw_only=True):
 class ProcessStart(Program, Params[ProcessInfo], kw_only=True):
     """Start a process that runs independently of the client's connection.
 
-    If a process with this id runs, the error is `conflict`. If the program or directory does not exist, or the program
-    is not executable, the error is `spawn_failed`. At most 4,096 programs run (`limit_exceeded`).
+    If a process with this id is running, the error is `conflict`. If the program or directory does not exist, or the
+    program is not executable, the error is `spawn_failed`. At most 4,096 programs can run at a time (`limit_exceeded`).
 
-    The latest 64 MiB of each stream are kept. The latest 256 processes that have ended are kept for 24 hours.
+    The last 64 MiB of each stream are kept. The last 256 processes that have ended are kept for 24 hours.
 
     Args:
         id: Id of the process; null lets the server choose one.
@@ -314,15 +315,16 @@ class ProcessStart(Program, Params[ProcessInfo], kw_only=True):
 class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
     """Follow the output of a process to its end, and send it input.
 
-    `cancel` detaches, and the process continues.
+    `cancel` detaches; the process continues.
 
     Args:
-        id: Id of the process, or of a running command of `exec`.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
-        since: Offset in each stream of the first byte to send; null means 0.
+        id: Id of the process, or of a running `exec` command.
+        instance: The expected instance. If the process has been replaced, the error is `stale_handle`. Null accepts any
+            instance.
+        since: For each stream, the offset of the first byte to send; null means 0.
         input: Id of the input stream, which a reconnecting client must reuse; null for a channel without input.
-        lossless: Whether the process pauses for up to 30 s after a lost connection, until a call with the same `input`
-            attaches; null means false.
+        lossless: Whether the process pauses for up to 30 seconds if the connection is lost, until a call with the same
+            `input` attaches; null means false.
     """
 
     id: Id
@@ -342,16 +344,16 @@ class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
 class Exec(Program, Params[ExecResult], kw_only=True):
     """Run a command to its end and stream its output.
 
-    It returns when the command itself has ended; background processes continue, and their output is dropped. `cancel`
+    It returns once the command itself has exited; background processes continue, and their output is dropped. `cancel`
     does not end the command. If the time limit is exceeded, the exit code is 124.
 
     With an idempotency key, a repeated call joins the command: `since` and `input` continue its streams. Without one,
     stdin ends with the connection.
 
     Args:
-        max_output: Maximum number of bytes to send of each stream, from its start. Null sends all bytes.
-        since: For a repeated call: offset in each stream of the first byte to send. Null means 0.
-        input: Id of the input stream, which a repeated call must reuse; null without input.
+        max_output: Maximum number of bytes to send from the start of each stream. Null means all bytes.
+        since: For a repeated call: the offset of the first byte to send, for each stream. Null means 0.
+        input: Id of the input stream, which a repeated call must reuse; null if there is no input.
     """
 
     max_output: Length | None = None
@@ -361,12 +363,13 @@ class Exec(Program, Params[ExecResult], kw_only=True):
 
 @method("process.signal", raises=("not_found", "stale_handle", "exited", "permission_denied"))
 class ProcessSignal(Params[Nothing], kw_only=True):
-    """Send a signal to the process group of a process.
+    """Send a signal to a process's process group.
 
     Args:
-        id: Id of the process, or of a running command of `exec`.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
-        signal: Name of the signal with or without `SIG`, or its number.
+        id: Id of the process, or of a running `exec` command.
+        instance: The expected instance. If the process has been replaced, the error is `stale_handle`. Null accepts any
+            instance.
+        signal: Name of the signal, with or without `SIG`, or its number.
     """
 
     id: Id
@@ -376,16 +379,17 @@ class ProcessSignal(Params[Nothing], kw_only=True):
 
 @method("process.kill", raises=("not_found", "stale_handle", "permission_denied"))
 class ProcessKill(Params[ProcessKillResult], kw_only=True):
-    """End a process and all its descendants: a signal first, then KILL.
+    """End a process and all its descendants, first with a signal, then with KILL.
 
-    It returns when all of them have ended. For a process that has ended, it ends the descendants that are still
-    running.
+    It returns once all of them have exited. If the process itself has already ended, any descendants still running are
+    ended.
 
     Args:
-        id: Id of the process, or of a running command of `exec`.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
+        id: Id of the process, or of a running `exec` command.
+        instance: The expected instance. If the process has been replaced, the error is `stale_handle`. Null accepts any
+            instance.
         signal: The first signal; null means TERM.
-        grace: Seconds from the first signal to KILL; null means 5.
+        grace: Seconds to wait after the first signal before sending KILL; null means 5.
     """
 
     id: Id
@@ -396,14 +400,14 @@ class ProcessKill(Params[ProcessKillResult], kw_only=True):
 
 @method("process.killall", raises=("permission_denied",))
 class ProcessKillall(Params[ProcessKillallResult], kw_only=True):
-    """End all running processes, including commands of `exec`, each with all its descendants.
+    """End all running processes, including `exec` commands, along with all their descendants.
 
-    It returns when all of them have ended. Sessions, terminals and code contexts continue.
+    It returns once all of them have exited. Sessions, terminals and code contexts continue.
 
     Args:
-        session: Only processes that this session started; null means all.
+        session: Only processes started by this session; null means all.
         signal: The first signal; null means TERM.
-        grace: Seconds from the first signal to KILL; null means 5.
+        grace: Seconds to wait after the first signal before sending KILL; null means 5.
     """
 
     session: Id | None = None
@@ -413,14 +417,15 @@ class ProcessKillall(Params[ProcessKillallResult], kw_only=True):
 
 @method("process.remove", raises=("not_found", "stale_handle", "conflict"))
 class ProcessRemove(Params[ProcessRemoveResult], kw_only=True):
-    """Remove a process that has ended and its output, or all processes that have ended.
+    """Remove an ended process along with its output, or all ended processes.
 
     If `id` names a running process, the error is `conflict`.
 
     Args:
-        id: Id of the process; null means all processes that have ended.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
-        session: Without `id`: remove only processes that this session started. Null means all.
+        id: Id of the process; null means all ended processes.
+        instance: The expected instance. If the process has been replaced, the error is `stale_handle`. Null accepts any
+            instance.
+        session: Without `id`: only remove processes started by this session. Null means all.
     """
 
     id: Id | None = None
@@ -433,7 +438,7 @@ class ProcessGet(Params[ProcessInfo], kw_only=True):
     """Describe one process.
 
     Args:
-        id: Id of the process, or of a running command of `exec`.
+        id: Id of the process, or of a running `exec` command.
     """
 
     id: Id
@@ -441,14 +446,14 @@ class ProcessGet(Params[ProcessInfo], kw_only=True):
 
 @method("process.list", safe=True)
 class ProcessList(Params[ProcessListResult], kw_only=True):
-    """List running and ended processes, in the order of their start.
+    """List running and ended processes in the order they were started.
 
-    The running commands of `exec` come after them.
+    Running `exec` commands come after them.
 
     Args:
         after: Id of the last process on the previous page; null means the first page.
         limit: Maximum number of processes; null means 1,000.
-        session: Only processes that this session started; null means all.
+        session: Only processes started by this session; null means all.
     """
 
     after: Id | None = None
@@ -463,17 +468,18 @@ class ProcessList(Params[ProcessListResult], kw_only=True):
     raises=("not_found", "stale_handle", "exited", "too_large"),
 )
 class ProcessWait(Params[ProcessWaitResult], kw_only=True):
-    """Wait for the end of a process, for a match in its output or for an open port.
+    """Wait for a process to end, for a match in its output or for a port to open.
 
-    The first of these events ends the wait. At least one of `exit`, `log` and `port` is required. If the process ends
-    and `exit` is not requested, the error is `exited`. If the pattern is too expensive to match, the error is
+    The wait ends at the first of these events. At least one of `exit`, `log` and `port` is required. If the process
+    ends and `exit` is not requested, the error is `exited`. If the pattern is too expensive to match, the error is
     `too_large`.
 
     Args:
-        id: Id of the process, or of a running command of `exec`.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
-        exit: Whether to wait for the end of the process; null means false.
-        log: Text or pattern to search for in the output; null disables the search.
+        id: Id of the process, or of a running `exec` command.
+        instance: The expected instance. If the process has been replaced, the error is `stale_handle`. Null accepts any
+            instance.
+        exit: Whether to wait for the process to end; null means false.
+        log: Text or pattern to search for in the output; null means none.
         port: The port to wait for; null means none.
         timeout: Time limit in seconds. If it is exceeded, the result is `timeout`. Null means 30.
     """

@@ -23,13 +23,13 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the recording.
-        terminal: Id of the recorded terminal; empty for a desktop.
-        desktop: Id of the recorded desktop; null for a terminal.
-        instance: Instance of the recorded terminal or desktop.
+        terminal: Id of the terminal recorded; empty for a desktop.
+        desktop: Id of the desktop recorded; null for a terminal.
+        instance: Instance of the terminal or desktop recorded.
         title: Title, if any.
         input: Whether it contains input, which can include passwords.
-        cols: Columns at its start, or a desktop's width in pixels.
-        rows: Rows at its start, or a desktop's height in pixels.
+        cols: Number of columns when it was started, or a desktop's width in pixels.
+        rows: Number of rows when it was started, or a desktop's height in pixels.
         started: When it was started, in seconds since 1970.
         state: Whether it is in progress.
         reason: Why it ended: `exited` if the program ended, `killed` if the runtime ended. Null while in progress.
@@ -39,8 +39,8 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
         screens: Size of the snapshots, in bytes.
         index: Size of the index, in bytes.
         markers: Number of markers, at most 1,000.
-        lost: Bytes of output that are missing because the disk did not respond for 30 s.
-        truncated: Whether a part is missing.
+        lost: Number of bytes of output lost because the disk did not respond for 30 seconds.
+        truncated: Whether part of it is missing.
     """
 
     id: str
@@ -82,10 +82,10 @@ class RecordingListResult(Reply, frozen=True, kw_only=True):
     raises=("not_found", "exited", "conflict", "limit_exceeded", "no_space", "permission_denied", "io_error"),
 )
 class RecordingStart(Params[RecordingInfo], kw_only=True):
-    """Start to record a terminal or a desktop. The recording starts with the current screen.
+    """Start recording a terminal or a desktop. The recording starts with the current screen.
 
     If the id is in use, the error is `conflict`; if the disk is full, `no_space`; if there are too many recordings,
-    `limit_exceeded`. The recording ends with the terminal or desktop. A recording of a desktop ends after 4 hours at
+    `limit_exceeded`. The recording ends when the terminal or desktop does. A desktop recording ends after 4 hours at
     the latest.
 
     Args:
@@ -105,7 +105,7 @@ class RecordingStart(Params[RecordingInfo], kw_only=True):
 
 @method("recording.stop", raises=("not_found",))
 class RecordingStop(Params[RecordingInfo], kw_only=True):
-    """End a recording, and return when all of it is on disk.
+    """End a recording, and return once all of it is on disk.
 
     A recording that has already ended is returned unchanged.
 
@@ -142,7 +142,7 @@ class RecordingList(Params[RecordingListResult], kw_only=True):
 
 @method("recording.get", safe=True, requires=VIEW, terminal=SELECTED, raises=("not_found",))
 class RecordingGet(Params[RecordingInfo], kw_only=True):
-    """Describe one recording. One in progress is described up to now.
+    """Describe one recording. If it is in progress, it is described as of now.
 
     Args:
         id: Id of the recording.
@@ -172,9 +172,9 @@ class RecordingDelete(Params[Nothing], kw_only=True):
     raises=("not_found", "forbidden", "conflict", "permission_denied", "io_error"),
 )
 class RecordingRead(Params[FileTransferResult], kw_only=True):
-    """Stream the bytes of a recording that are complete so far.
+    """Stream the part of a recording that is complete so far.
 
-    A recording with input requires the right `operate` (`forbidden`). If the recording is deleted or changed during the
+    Recordings with input require the `operate` right (`forbidden`). If the recording is deleted or changed during the
     call, the error is `conflict`.
 
     Args:
@@ -201,7 +201,7 @@ class RecordingRead(Params[FileTransferResult], kw_only=True):
 class RecordingWatch(Params[Nothing], kw_only=True):
     """Report the recordings in progress, now and after every change, until the call is cancelled.
 
-    Changes that a slow client has not read are merged into one event.
+    Changes that a slow client hasn't read yet are merged into one event.
 
     Args:
         terminal: Only recordings of the terminal with this id; null means all.

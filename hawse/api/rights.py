@@ -1,9 +1,9 @@
-"""The rights that a principal can have, roles as sets of rights, and the check of a right.
+"""The rights a principal can have, roles as sets of rights, and how rights are checked.
 
-A right is a name. A gateway lists the rights of the caller in the `principal` of each call that it forwards to a
-runtime, so a finer right is a new constant here and a new value in that list, not a change of the wire format. A right
-can be limited to one terminal (`view@main`). At the gateway, it can also be limited to one sandbox (`view/SANDBOX`,
-`view/SANDBOX@main`) or to the sandboxes that the caller owns (`operate/~`). A runtime gets only the rights in its own
+A right is a name. For each call it forwards to a runtime, a gateway lists the caller's rights in `principal`, so a
+finer right is just a new constant here and a new value in that list; the wire format stays the same. A right can be
+limited to one terminal (`view@main`). At the gateway, it can also be limited to one sandbox (`view/SANDBOX`,
+`view/SANDBOX@main`) or to the sandboxes owned by the caller (`operate/~`). A runtime gets only the rights in its own
 sandbox.
 """
 
@@ -16,12 +16,12 @@ ALL: Final = "*"  # every right except `CONTROL`, including future ones
 VIEW: Final = "view"  # read terminals and recordings, attach as a viewer
 WRITE: Final = "write"  # type into terminals; read and write files
 OPERATE: Final = "operate"  # everything in a sandbox: commands, processes, sessions, terminals, ports, git
-CONTROL: Final = "control"  # methods of a runtime that only gateways call; `ALL` does not include it
-PREVIEW: Final = "preview"  # connect to a port with the token of its preview
-JOIN: Final = "join"  # connect a machine as the sandbox, whose provider must be `joined`
+CONTROL: Final = "control"  # runtime methods that only gateways call; not included in `ALL`
+PREVIEW: Final = "preview"  # connect to a port with its preview token
+JOIN: Final = "join"  # connect a machine as the sandbox; the sandbox's provider must be `joined`
 ACCESS: Final = "access"  # create and revoke tokens and share links, read the audit log
 
-OWN: Final = "~"  # stands for the sandboxes that the caller owns; never the id of a sandbox
+OWN: Final = "~"  # stands for the sandboxes owned by the caller; never a sandbox id
 
 Role = Literal["owner", "operator", "writer", "viewer", "joiner"]
 
@@ -33,7 +33,7 @@ ROLES: Final[Mapping[Role, tuple[str, ...]]] = {
     "joiner": (JOIN,),
 }
 
-# The right that identifies each role. A caller has the first role whose right it has anywhere.
+# The right that identifies each role. A caller's role is the first one whose right it has anywhere.
 _NEAREST: Final[tuple[tuple[Role, str], ...]] = (
     ("owner", ACCESS),
     ("operator", OPERATE),
@@ -42,7 +42,7 @@ _NEAREST: Final[tuple[tuple[Role, str], ...]] = (
     ("joiner", JOIN),
 )
 
-# For each right, the rights that it includes.
+# The rights that each right includes.
 _INCLUDES: Final[Mapping[str, frozenset[str]]] = {
     OPERATE: frozenset((WRITE, VIEW, PREVIEW, JOIN)),
     WRITE: frozenset((VIEW,)),
@@ -55,8 +55,8 @@ class Right(NamedTuple):
 
     Attributes:
         name: One of the constants above, or one from a later version.
-        sandbox: The only sandbox that it applies to. `OWN` means the caller's sandboxes; None means all sandboxes.
-        terminal: The only terminal that it applies to. None means the whole sandbox.
+        sandbox: The only sandbox it applies to. `OWN` means the caller's sandboxes; None means all sandboxes.
+        terminal: The only terminal it applies to. None means the whole sandbox.
     """
 
     name: str
@@ -83,18 +83,18 @@ class Right(NamedTuple):
 
 
 def limited(right: str, terminal: str) -> str:
-    """Return the text of `right`, limited to one terminal."""
+    """Return `right` limited to one terminal, in text form."""
     return str(Right(right, terminal=terminal))
 
 
 def covers(rights: Iterable[str], wanted: str) -> bool:
-    """Return whether a caller with `rights` may give the right `wanted` to another caller."""
+    """Return whether a caller with `rights` may grant the right `wanted` to another caller."""
     right = Right.parse(wanted)
     return any(Right.parse(text).includes(right) for text in rights)
 
 
 def in_sandbox(rights: Iterable[str], sandbox: str, *, own: bool) -> tuple[str, ...]:
-    """Return the rights that a caller has in one sandbox, in the form that runtimes understand.
+    """Return a caller's rights in one sandbox, in the form that runtimes understand.
 
     Args:
         rights: The rights at the gateway.
@@ -111,8 +111,8 @@ def allows(rights: Collection[str], required: str, terminal: str | None = None) 
 
     Args:
         rights: The rights of a principal.
-        required: The right.
-        terminal: The terminal. None requires the right in the whole sandbox.
+        required: The right to look for.
+        terminal: The terminal in question. None requires the right in the whole sandbox.
     """
     return (ALL in rights and required != CONTROL) or covers(rights, str(Right(required, terminal=terminal)))
 
@@ -124,19 +124,19 @@ def allows_somewhere(rights: Collection[str], required: str) -> bool:
 
 
 def check(principal: Principal, required: str, terminal: str | None = None) -> None:
-    """Raise `HawseError` (`forbidden`) unless `principal` has the required right, as `allows` describes."""
+    """Raise `HawseError` (`forbidden`) unless `principal` has the required right, according to `allows`."""
     if not allows(principal.rights, required, terminal):
         raise missing_right(principal, required)
 
 
 def check_somewhere(principal: Principal, required: str) -> None:
-    """Raise `HawseError` (`forbidden`) unless `principal` has `required` anywhere, as `allows_somewhere` describes."""
+    """Raise `HawseError` (`forbidden`) unless `principal` has `required` anywhere, according to `allows_somewhere`."""
     if not allows_somewhere(principal.rights, required):
         raise missing_right(principal, required)
 
 
 def role_of(rights: Collection[str]) -> Role:
-    """Return the role to display for `rights`: the first role that they include anywhere."""
+    """Return the role to display for `rights`: the first one they include anywhere."""
     for role, right in _NEAREST:
         if allows_somewhere(rights, right):
             return role
@@ -144,7 +144,7 @@ def role_of(rights: Collection[str]) -> Role:
 
 
 def missing_right(principal: Principal, required: str) -> HawseError:
-    """Return the error for a missing right. It mentions the credentials, because a user can have several tokens."""
+    """Return the error for a missing right. It names the credentials used, because a user can have several tokens."""
     text = f"this requires the right {required!r}, which these credentials of {principal.id!r} do not have"
     return HawseError("forbidden", text)
 

@@ -1,4 +1,4 @@
-"""The runtime itself: reports about its state, and methods that only a gateway may call."""
+"""The runtime itself: reports on its state, and methods that only a gateway may call."""
 
 from typing import Annotated
 
@@ -17,14 +17,14 @@ class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
     """A description of the runtime.
 
     Attributes:
-        runtime: Id of the running runtime, which changes with each start.
+        runtime: Id of the running runtime, which changes each time it starts.
         pid: Process id of the runtime.
-        version: Version of hawse that the runtime belongs to.
+        version: The runtime's hawse version.
         started: When the runtime was started, in seconds since 1970.
         terminals: Number of terminals, including exited ones that are still listed.
         processes: Number of processes and running commands, including exited processes that are still listed.
-        sessions: Number of sessions whose shell runs.
-        open_fds: Number of file descriptors that the runtime has open.
+        sessions: Number of sessions with a running shell.
+        open_fds: Number of file descriptors the runtime has open.
         tasks: Number of asyncio tasks in the runtime.
         memory: Resident memory of the runtime, in bytes.
     """
@@ -47,8 +47,8 @@ class RuntimeActivityResult(Reply, frozen=True, kw_only=True):
     Attributes:
         idle: Seconds since the last activity; 0 while active.
         busy: Current activities, such as `process server`; at most 16 entries.
-        asleep: Whether the runtime now refuses calls because it was idle for `sleep_after`.
-        previews: Digests of the tokens of its previews (`hawse.api.ports.preview_digest`).
+        asleep: Whether the runtime now refuses calls because it has been idle for `sleep_after`.
+        previews: Digests of its preview tokens (`hawse.api.ports.preview_digest`).
     """
 
     idle: float
@@ -57,7 +57,7 @@ class RuntimeActivityResult(Reply, frozen=True, kw_only=True):
     previews: list[str] | None = None
 
 
-# Upper bounds of the classes of a histogram, in seconds, each inclusive.
+# Upper bounds of the histogram buckets, in seconds, inclusive.
 ECHO_BOUNDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 
@@ -66,14 +66,14 @@ Counts = Annotated[tuple[Count, ...], Meta(min_length=len(ECHO_BOUNDS) + 1, max_
 
 
 class EchoHistogram(Reply, frozen=True, kw_only=True):
-    """Histogram of the times from input to the next output of terminals.
+    """Histogram of the time between input to a terminal and its next output.
 
-    The upper bounds of the classes are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last
-    class has no upper bound.
+    The upper bounds of the buckets are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last
+    bucket has no upper bound.
 
     Attributes:
-        counts: Number of times in each class, not cumulative.
-        seconds: Sum of all times, in seconds.
+        counts: Number of times measured in each bucket, not cumulative.
+        seconds: Sum of all times measured, in seconds.
     """
 
     counts: Counts
@@ -81,7 +81,7 @@ class EchoHistogram(Reply, frozen=True, kw_only=True):
 
 
 class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
-    """The current state of the runtime, and its counters since its start.
+    """The current state of the runtime, and its counters since startup.
 
     `cpu`, `output`, `reseeds` and `echo` are counters; the other numbers are current values. See docs/metrics.md.
 
@@ -89,20 +89,19 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
         started: When the runtime was started, in seconds since 1970.
         cpu: CPU time that the runtime itself has used, in seconds.
         memory: Resident memory of the runtime, in bytes.
-        open_fds: Number of file descriptors that the runtime has open.
+        open_fds: Number of file descriptors the runtime has open.
         terminals: Number of running terminals.
-        processes: Number of running processes, including commands of `exec`.
+        processes: Number of running processes, including `exec` commands.
         sessions: Number of running sessions.
-        viewers: Number of attached viewers, of all terminals.
-        lag: Bytes of output that are still to be sent, in total for all viewers.
-        lag_max: Bytes of output that are still to be sent to the viewer that is furthest behind.
-        journals: Bytes of memory that the output journals use.
-        snapshots: Bytes of memory that snapshots for viewers use.
+        viewers: Number of viewers attached to all terminals.
+        lag: Number of bytes of output still to be sent to all viewers in total.
+        lag_max: Number of bytes of output still to be sent to the viewer that is furthest behind.
+        journals: Memory used by output journals, in bytes.
+        snapshots: Memory used by snapshots for viewers, in bytes.
         recordings: Number of recordings in progress.
-        output: Bytes that programs have written to terminals.
-        reseeds: Number of snapshots that were sent to viewers in place of output.
-        echo: Histogram of the times from input to the next output.
-    """
+        output: Number of bytes programs have written to terminals.
+        reseeds: Number of snapshots sent to viewers in place of output.
+        echo: Histogram of the time between input and the next output."""
 
     started: float
     cpu: float
@@ -137,16 +136,17 @@ class RuntimeMetrics(Params[RuntimeMetricsResult], kw_only=True):
 
 @method("runtime.configure", requires=CONTROL, passive=True, safe=True)
 class RuntimeConfigure(Params[Nothing], kw_only=True):
-    """Replace the configuration of the sandbox. Only a gateway can call it.
+    """Replace the sandbox's configuration. Only a gateway can call it.
 
-    The environment applies to programs that are started from now on. A configuration with a lower revision than the
-    current one is ignored.
+    The environment applies to programs started from now on. A configuration with a lower revision than the current one
+    is ignored.
 
     Args:
-        revision: Number that grows with each change of the configuration.
-        env: Environment of all programs; a call's own `env` is added to it.
-        ports: Ports that have a preview unless it was revoked.
-        files: Content of text files, by path in the workspace. Only the first configuration with files writes them.
+        revision: Number that grows with each change to the configuration.
+        env: Environment for all programs; a call's own `env` is added to it.
+        ports: Ports that have a preview, unless the preview has been revoked.
+        files: Content of text files, keyed by path in the workspace. They are only written for the first configuration
+            that has files.
     """
 
     revision: int
@@ -159,11 +159,12 @@ class RuntimeConfigure(Params[Nothing], kw_only=True):
 class RuntimeActivity(Params[RuntimeActivityResult], kw_only=True):
     """Return how long the sandbox has been idle. Only a gateway can call it.
 
-    A sandbox is active while a call is open, other than calls that only watch, while a process or command runs, or
-    while a terminal has a viewer.
+    A sandbox is active while a process or command runs, while a terminal has a viewer, or while any call is open,
+    except calls that only watch.
 
     Args:
-        sleep_after: Seconds of idleness until the runtime refuses calls because it will be stopped; null means never.
+        sleep_after: Seconds of idleness before the runtime refuses calls because it is about to be stopped; null means
+            never.
     """
 
     sleep_after: float | None = None

@@ -19,8 +19,8 @@ SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped",
 Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
 Network = Literal["none", "private", "filtered", "host"]
 Labels = dict[Name, Annotated[str, Meta(max_length=255)]]
-Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds; 10**9 are 31 years
-ENV_MAX: Final = 128 << 10  # total bytes of a sandbox's variables; Linux limits each program's to 2 MiB
+Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds; 10**9 is 31 years
+ENV_MAX: Final = 128 << 10  # maximum total size of a sandbox's variables, in bytes; Linux limits each program to 2 MiB
 LABELS_MAX: Final = 64
 PORTS_MAX: Final = 64
 
@@ -29,10 +29,10 @@ class SandboxLimits(ParamsValue, kw_only=True):
     """Resource limits of a sandbox. Null means the provider's default.
 
     Attributes:
-        memory: Bytes of memory of all programs in total.
-        cpus: Processors; 0.5 is half of one.
-        processes: Number of processes and threads.
-        disk: Bytes of the workspace.
+        memory: Total memory for all programs, in bytes.
+        cpus: Number of processors; 0.5 is half of one.
+        processes: Maximum number of processes and threads.
+        disk: Maximum size of the workspace, in bytes.
     """
 
     memory: Annotated[int, Meta(ge=1 << 20)] | None = None
@@ -42,14 +42,14 @@ class SandboxLimits(ParamsValue, kw_only=True):
 
 
 class Enforcement(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """Restrictions that are enforced on the programs of a sandbox.
+    """Restrictions enforced on a sandbox's programs.
 
     Attributes:
         network: The network that they can reach.
-        user: Whether they run as a user of the machine that no other program uses.
+        user: Whether they run as a user that no other program on the machine uses.
         separated: Whether they can neither see nor signal the sandbox's runtime, nor read its files.
         system_calls: Whether their system calls are filtered (seccomp).
-        memory_files: Whether file systems in memory, such as /tmp, are limited in size.
+        memory_files: Whether in-memory file systems, such as /tmp, are limited in size.
         limits: Their total resource limits; null means unlimited.
     """
 
@@ -62,12 +62,12 @@ class Enforcement(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SandboxPort(ParamsValue, kw_only=True):
-    """A port whose preview exists from the start.
+    """A port that has a preview from the start.
 
     Attributes:
         port: TCP port.
         name: Display name.
-        token: Token of the preview's address, 8 to 40 lower-case letters and digits; null means a random token.
+        token: Token for the preview's address, 8 to 40 lower-case letters and digits; null means a random token.
     """
 
     port: PortNumber
@@ -85,17 +85,17 @@ class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         enforcement: Restrictions for its programs, even if it is not running; null if unknown.
         reason: Why it is in this state; null if there is no particular reason.
         phase: The current step while it is `starting`, such as `pulling`; null if unknown.
-        progress: Completed part of the phase, 0 to 1; null if unknown.
-        runtime: Id of its runtime, which changes with each start; null while it is not running.
+        progress: Fraction of the phase completed, from 0 to 1; null if unknown.
+        runtime: Id of its runtime, which changes each time it starts; null while it is not running.
         provider: Name of its provider.
-        owner: Id of the user that created it.
-        template: Template that it was created from.
-        image: Image whose files it sees; null means the provider's default.
-        network: The network that it can reach; null means the provider's default.
-        egress: The rules of its filtered network; null for other networks.
+        owner: Id of the user who created it.
+        template: Template it was created from.
+        image: Image that provides its file system; null means the provider's default.
+        network: The network it can reach; null means the provider's default.
+        egress: The rules for its filtered network; null for other networks.
         labels: Labels.
         created: When it was created, in seconds since 1970.
-        expires: When it is deleted, in seconds since 1970; null means never.
+        expires: When it will be deleted, in seconds since 1970; null means never.
         idle_timeout: Seconds of inactivity until it sleeps; null means never.
     """
 
@@ -120,11 +120,11 @@ class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SandboxListResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """A page of the sandboxes of a gateway.
+    """A page of a gateway's sandboxes.
 
     Attributes:
-        sandboxes: Running and stopped sandboxes that have the labels: `local` first, then the others, sorted by id.
-        after: The value of `after` for the next page. Null on the last page.
+        sandboxes: Running and stopped sandboxes with these labels: `local` first, then the others, sorted by id.
+        after: The `after` value for the next page. Null on the last page.
     """
 
     sandboxes: list[SandboxInfo]
@@ -142,12 +142,12 @@ class SandboxDeleted(Reply, frozen=True, kw_only=True):
 
 
 class SandboxStarting(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """The sandbox of a call is being started.
+    """The sandbox that was called is being started.
 
     Attributes:
         phase: The current step: `starting`, `creating`, `pulling` or `connecting`.
         message: Human-readable details.
-        progress: Completed part of the phase, 0 to 1; null if unknown.
+        progress: Fraction of the phase completed, from 0 to 1; null if unknown.
     """
 
     phase: str
@@ -155,22 +155,22 @@ class SandboxStarting(Reply, frozen=True, kw_only=True, omit_defaults=True):
     progress: float | None = None
 
 
-STARTING: Final = "starting"  # event of any call to a sandbox; its value is a `SandboxStarting`
+STARTING: Final = "starting"  # event that any call to a sandbox can send; its value is a `SandboxStarting`
 
 
 class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """A template. Its variables are not sent: they can be secrets.
+    """A template. Its variables are not sent, because they can be secrets.
 
     Attributes:
-        name: Name, which `sandbox.create` takes as `template`.
+        name: Name to pass to `sandbox.create` as `template`.
         description: Human-readable description.
         provider: Provider of its sandboxes; null means the default provider.
         image: Image that provides their file system; null means the provider's default.
-        network: The network that they can reach; null means the provider's default.
-        egress: The rules of their filtered network; null for other networks.
+        network: The network they can reach; null means the provider's default.
+        egress: The rules for their filtered network; null for other networks.
         limits: Resource limits of each sandbox.
-        labels: Labels that they get.
-        pool: Number of sandboxes that are started in advance.
+        labels: Labels for its sandboxes.
+        pool: Number of sandboxes to start in advance.
     """
 
     name: str
@@ -185,7 +185,7 @@ class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TemplateListResult(Reply, frozen=True, kw_only=True):
-    """The templates of a gateway.
+    """A gateway's templates.
 
     Attributes:
         templates: All templates, sorted by name.
@@ -195,7 +195,7 @@ class TemplateListResult(Reply, frozen=True, kw_only=True):
 
 
 class SandboxTarget(ParamsValue, kw_only=True):
-    """Fields of every method about one sandbox.
+    """Fields common to the methods that act on a single sandbox.
 
     Attributes:
         id: Id of the sandbox.
@@ -204,8 +204,8 @@ class SandboxTarget(ParamsValue, kw_only=True):
     id: Id
 
 
-CHANGES: Final = ("not_found", "cleanup_pending")  # errors of methods that change the state of a sandbox
-STARTS: Final = ("capacity_exceeded", "stopped")  # errors of methods that start a sandbox
+CHANGES: Final = ("not_found", "cleanup_pending")  # errors from methods that change a sandbox's state
+STARTS: Final = ("capacity_exceeded", "stopped")  # errors from methods that start a sandbox
 
 
 # ---- methods
@@ -221,31 +221,31 @@ STARTS: Final = ("capacity_exceeded", "stopped")  # errors of methods that start
 class SandboxCreate(Params[SandboxInfo], kw_only=True):
     """Create a sandbox and start it.
 
-    With an `id`, repeated and concurrent calls with the same parameters create one sandbox and return it. If a sandbox
-    with this id exists with different parameters, the error is `conflict`. If a deleted sandbox with this id has not
-    ended yet, the error is `cleanup_pending`. If the sandbox cannot be started, it is removed.
+    With an `id`, repeated and concurrent calls with the same parameters create only one sandbox and return it. If a
+    sandbox with this id exists but has different parameters, the error is `conflict`. If a deleted sandbox with this id
+    hasn't shut down yet, the error is `cleanup_pending`. If the sandbox cannot be started, it is removed.
 
-    The sandbox belongs to the caller. A caller whose rights are limited to its own sandboxes can only choose ids that
-    start with its name and a dot; `details.prefix` of the error `invalid_params` is this prefix.
+    The sandbox belongs to the caller. Callers whose rights are limited to their own sandboxes can only choose ids that
+    start with their name and a dot; if they choose another id, the error is `invalid_params`, with this prefix in
+    `details.prefix`.
 
     Args:
         id: Id of the sandbox; null means a random id.
         provider: Name of the provider; null means the default provider.
-        template: Name of a template of the gateway. The call's own values override the template's.
-        image: Image whose files it sees; null means the provider's default.
+        template: Name of one of the gateway's templates. The call's own values override the template's.
+        image: Image that provides its file system; null means the provider's default.
         image_command: Whether to start the image's command (ENTRYPOINT and CMD) as the process `image`.
-        env: Environment of all programs in the sandbox.
-        snapshot: A snapshot or another backup, which is restored into the workspace before this call returns.
+        env: Environment for all programs in the sandbox.
+        snapshot: A snapshot or other backup, which is restored into the workspace before this call returns.
         labels: Labels, which `sandbox.list` can filter by.
-        limits: Its resource limits.
+        limits: Resource limits for the sandbox.
         network: `none`, `private` (no outside network, but previews work), `filtered` (hosts that `egress` allows), or
             `host`.
-        egress: The rules of its filtered network; null means that nothing is allowed.
-        ports: Ports whose previews exist from the start.
-        timeout: Seconds from now until it is deleted, even if it is active; null means never.
+        egress: The rules for its filtered network; null means that nothing is allowed.
+        ports: Ports that have a preview from the start.
+        timeout: Seconds until it is deleted, even if it is active; null means never.
         idle_timeout: Seconds of inactivity until it sleeps; null means the gateway's default.
-        keep_alive: Whether it never sleeps.
-    """
+        keep_alive: Whether it never sleeps."""
 
     id: Id | None = None
     provider: Name | None = None
@@ -271,15 +271,15 @@ class SandboxGet(SandboxTarget, Params[SandboxInfo], kw_only=True):
 
 @method("sandbox.list", safe=True, requires=VIEW, terminal=SELECTED, sandbox=False)
 class SandboxList(Params[SandboxListResult], kw_only=True):
-    """List the sandboxes of this gateway where the caller has a right, without starting them.
+    """List the sandboxes on this gateway where the caller has a right, without starting them.
 
-    A page can have fewer sandboxes than `limit`, as it must fit into a control message. Call again with `after` until
-    it is null.
+    A page can have fewer sandboxes than `limit`, because it must fit into a control message. Keep calling with `after`
+    until it is null.
 
     Args:
         labels: Labels that a sandbox must have.
-        after: Return only sandboxes after this id, which can be of a deleted sandbox.
-        limit: Maximum number of sandboxes; null returns as many as fit into a message.
+        after: Return only sandboxes that come after this id. The sandbox with this id may have been deleted.
+        limit: Maximum number of sandboxes; null means as many as fit into a message.
     """
 
     labels: Labels = msgspec.field(default_factory=dict)
@@ -289,12 +289,12 @@ class SandboxList(Params[SandboxListResult], kw_only=True):
 
 @method("sandbox.update", sandbox=False, target="id", names="id", raises=("not_found",))
 class SandboxUpdate(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """Change a sandbox. Omitted fields remain unchanged.
+    """Change a sandbox. Omitted fields stay the same.
 
     Args:
-        env: Variables to set; a null value removes the variable. They apply to programs that are started from now on.
+        env: Variables to set; a null value removes the variable. They apply to programs started from now on.
         labels: Labels to set; a null value removes the label.
-        timeout: Seconds from now until it is deleted. This can only extend its lifetime.
+        timeout: Seconds until it is deleted, counted from now. This can only extend its lifetime.
         idle_timeout: Seconds of inactivity until it sleeps.
         keep_alive: Whether it never sleeps; false restores its previous `idle_timeout`.
     """
@@ -313,16 +313,16 @@ class SandboxStart(SandboxTarget, Params[SandboxInfo], kw_only=True):
 
 @method("sandbox.stop", sandbox=False, target="id", names="id", raises=CHANGES)
 class SandboxStop(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """Stop a sandbox: end all its programs. Its files remain, and calls to it are refused until `sandbox.start`.
+    """Stop a sandbox and end all its programs. Its files are kept, and calls to it are refused until `sandbox.start`.
 
-    It returns when all programs are verified to have ended. Otherwise, the error is `cleanup_pending`, and the gateway
-    keeps trying.
+    It returns once all programs are confirmed to have exited. If that can't be confirmed, the error is
+    `cleanup_pending`, and the gateway keeps trying.
     """
 
 
 @method("sandbox.pause", sandbox=False, target="id", names="id", raises=(*CHANGES, "stopped"))
 class SandboxPause(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """Pause a sandbox, if its provider supports that: suspend all its programs. Calls to it are refused."""
+    """Pause a sandbox and suspend all its programs, if its provider supports it. Calls to it are refused."""
 
 
 @method("sandbox.resume", sandbox=False, target="id", names="id", raises=(*CHANGES, *STARTS))
@@ -334,8 +334,8 @@ class SandboxResume(SandboxTarget, Params[SandboxInfo], kw_only=True):
 class SandboxDelete(SandboxTarget, Params[Nothing], kw_only=True):
     """Delete a sandbox: end all its programs and remove its files.
 
-    It returns when all programs are verified to have ended. Otherwise, the error is `cleanup_pending`; the gateway
-    keeps trying, and the id cannot be reused until it succeeds.
+    It returns once all programs are confirmed to have exited. If that can't be confirmed, the error is
+    `cleanup_pending`; the gateway keeps trying, and the id cannot be reused until it succeeds.
     """
 
 
@@ -348,10 +348,10 @@ class SandboxDelete(SandboxTarget, Params[Nothing], kw_only=True):
     sandbox=False,
 )
 class SandboxWatch(Params[Nothing], kw_only=True):
-    """Report the sandboxes where the caller has a right, and their changes.
+    """Report the sandboxes where the caller has a right, and any changes to them.
 
     The call sends a `changed` event for each existing sandbox, then `live`, and then a `changed` or `deleted` event
-    after each change. Changes that a slow client has not read are merged.
+    after each change. Changes that a slow client hasn't read yet are merged.
 
     Args:
         labels: Labels that a sandbox must have.

@@ -18,14 +18,14 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the session.
-        instance: Id of this start of the session; each session created with the same `id` gets a new one.
+        instance: Unique id for this instance of the session; a session created later with the same `id` gets a new one.
         pid: Process id of the shell.
         shell: Path of the shell.
         started: When it was started, in seconds since 1970.
-        state: Whether the shell runs.
-        running: Whether a command runs.
+        state: Whether the shell is running.
+        running: Whether a command is running.
         waiting: Number of queued commands.
-        command_timeout: Default `timeout` of commands, in seconds; null means none.
+        command_timeout: Default `timeout` for commands, in seconds; null means none.
         exit: How the shell ended; null while it runs.
     """
 
@@ -45,21 +45,21 @@ class SessionExecWaiting(msgspec.Struct, frozen=True, kw_only=True):
     """The command is queued.
 
     Attributes:
-        ahead: Number of commands before it, including the running command.
+        ahead: Number of commands ahead of it, including the one running.
     """
 
     ahead: int
 
 
 class SessionExecOpened(msgspec.Struct, frozen=True, kw_only=True):
-    """The command starts.
+    """The command has started.
 
     Attributes:
         id: Id of the session.
         session: Instance of the session.
-        instance: Id of this run of the command.
-        start: Offset of the first byte to be sent, for each stream.
-        input_offset: Number of bytes of this input stream that have already been applied.
+        instance: Unique id for this run of the command.
+        start: For each stream, the offset of the first byte to be sent.
+        input_offset: Number of bytes in this input stream that have already been applied.
     """
 
     id: str
@@ -70,7 +70,7 @@ class SessionExecOpened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionExecResult(processes.ExecResult, frozen=True, kw_only=True):
-    """A command of a session has ended.
+    """A command in a session has ended.
 
     Attributes:
         ended: Whether the shell ended with the command.
@@ -93,7 +93,7 @@ class SessionListResult(msgspec.Struct, frozen=True, kw_only=True):
     """Sessions.
 
     Attributes:
-        sessions: The running sessions and the latest 64 ended sessions.
+        sessions: The running sessions and the last 64 ended ones.
     """
 
     sessions: list[SessionInfo]
@@ -104,17 +104,17 @@ class SessionListResult(msgspec.Struct, frozen=True, kw_only=True):
 
 @method("session.create", raises=("conflict", "spawn_failed", "limit_exceeded", "no_space"))
 class SessionCreate(Params[SessionInfo], kw_only=True):
-    """Start a session, and return when its shell is ready.
+    """Start a session, and return once its shell is ready.
 
-    If a session with this id runs, the error is `conflict`; a session that has ended is replaced. If the shell cannot
-    be used, the error is `spawn_failed`. At most 256 sessions run (`limit_exceeded`).
+    If a session with this id is running, the error is `conflict`; a session that has ended is replaced. If the shell
+    cannot be used, the error is `spawn_failed`. At most 256 sessions can run at a time (`limit_exceeded`).
 
     Args:
         id: Id of the session; null lets the server choose one.
         cwd: Directory to start in, relative to the workspace; null means the workspace.
         env: Variables to add to the environment; a null value removes the variable.
-        shell: Path of bash or of a POSIX shell; null means bash, or /bin/sh if bash is missing.
-        command_timeout: The default `timeout` of commands, in seconds; null means none.
+        shell: Path of bash or a POSIX shell; null means bash, or /bin/sh if bash is missing.
+        command_timeout: Default `timeout` for commands, in seconds; null means none.
     """
 
     id: Id | None = None
@@ -132,27 +132,28 @@ class SessionCreate(Params[SessionInfo], kw_only=True):
     raises=("not_found", "stale_handle", "no_space", "spawn_failed", "limit_exceeded", *INPUT_ERRORS),
 )
 class SessionExec(Params[SessionExecResult], kw_only=True):
-    """Run a command in the shell of a session. The commands of a session are queued.
+    """Run a command in a session's shell. Commands in the same session are queued.
 
-    It returns when the command has ended; later output of its background processes is dropped. If the call is cancelled
-    or loses its connection while the command is queued, the command does not run. A running command continues, and a
-    repeated call with the same idempotency key joins it.
+    It returns once the command has ended; any later output from its background processes is dropped. If the call is
+    cancelled or loses its connection while the command is queued, the command does not run. A running command
+    continues, and a repeated call with the same idempotency key joins it.
 
-    At most 64 commands are queued (`limit_exceeded`). If the shell ends, queued and later commands fail with `exited`.
-    If `cwd` does not exist, the error is `spawn_failed`.
+    At most 64 commands can be queued (`limit_exceeded`). If the shell ends, queued and later commands fail with
+    `exited`. If `cwd` does not exist, the error is `spawn_failed`.
 
     Args:
         id: Id of the session.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
+        instance: The expected instance. If the session has been replaced, the error is `stale_handle`. Null accepts any
+            instance.
         command: Command line for the shell.
-        cwd: Directory of this command, relative to the session's; null means the session's.
+        cwd: Directory for this command, relative to the session's; null means the session's.
         env: Variables to add for this command; a null value removes the variable.
-        stdin: Whether stdin takes input; otherwise it is /dev/null.
+        stdin: Whether stdin accepts input; otherwise, it is /dev/null.
         timeout: Time limit in seconds, from the start of the command; null means the session's `command_timeout`. The
-            session survives it.
-        max_output: Maximum number of bytes to send of each stream, from its start. Null sends all bytes.
-        since: For a repeated call: offset in each stream of the first byte to send. Null means 0.
-        input: Id of the input stream, which a repeated call must reuse; null without input.
+            session continues if it is exceeded.
+        max_output: Maximum number of bytes to send from the start of each stream. Null means all bytes.
+        since: For a repeated call: the offset of the first byte to send, for each stream. Null means 0.
+        input: Id of the input stream, which a repeated call must reuse; null if there is no input.
     """
 
     id: Id
@@ -169,17 +170,18 @@ class SessionExec(Params[SessionExecResult], kw_only=True):
 
 @method("session.cancel", raises=("not_found", "stale_handle", "permission_denied"))
 class SessionCancel(Params[Nothing], kw_only=True):
-    """End a command of a session, but not the session.
+    """End a command in a session, but not the session itself.
 
     A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes
-    that it has started are killed, and the shell skips the rest of the command, whose `signal` is then `SIGTERM`. The
-    call returns when the command has ended. It is not an error if the command has ended or never existed.
+    it has started are killed, and the shell skips the rest of the command, whose `signal` is then `SIGTERM`. The call
+    returns once the command has ended. It is not an error if the command has already ended or never existed.
 
     Args:
         id: Id of the session.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
+        instance: The expected instance. If the session has been replaced, the error is `stale_handle`. Null accepts any
+            instance.
         key: Idempotency key of the `session.exec` call; null means the running command.
-        grace: Seconds from TERM to KILL; null means 5.
+        grace: Seconds to wait after TERM before sending KILL; null means 5.
     """
 
     id: Id
@@ -190,21 +192,23 @@ class SessionCancel(Params[Nothing], kw_only=True):
 
 @method("session.process", raises=("not_found", "stale_handle", "exited", "conflict", *SPAWN_ERRORS, "no_space"))
 class SessionProcess(Params[ProcessInfo], kw_only=True):
-    """Start a process with a copy of a session's state, after the commands that are already queued.
+    """Start a process with a copy of a session's state, after any commands already queued.
 
     The state consists of the directory, the exported environment and, for a `command`, functions, aliases and options.
     The process is independent of the session. Exactly one of `argv` and `command` is required.
 
     Args:
         session: Id of the session.
-        instance: Instance of the session, otherwise `stale_handle`; null means the current one.
+        instance: The expected instance of the session. If the session has been replaced, the error is `stale_handle`.
+            Null accepts any instance.
         id: Id of the process; null lets the server choose one.
         argv: The program and its arguments.
         command: Command line for the session's shell.
         cwd: Directory to start in, relative to the session's; null means the session's.
         env: Variables to add to the session's environment; a null value removes the variable.
-        stdin: Whether stdin takes input; otherwise it is /dev/null.
-        timeout: Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit.
+        stdin: Whether stdin accepts input; otherwise, it is /dev/null.
+        timeout: Time limit in seconds. If it is exceeded, all of the program's processes are killed. Null means no
+            limit.
     """
 
     session: Id
@@ -236,11 +240,12 @@ class SessionList(Params[SessionListResult], kw_only=True):
 
 @method("session.watch", events={"opened": SessionInfo}, raises=("not_found", "stale_handle"), passive=True)
 class SessionWatch(Params[SessionWatchResult], kw_only=True):
-    """Wait for the end of a session.
+    """Wait for a session to end.
 
     Args:
         id: Id of the session.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
+        instance: The expected instance. If the session has been replaced, the error is `stale_handle`. Null accepts any
+            instance.
     """
 
     id: Id
@@ -249,15 +254,16 @@ class SessionWatch(Params[SessionWatchResult], kw_only=True):
 
 @method("session.delete", raises=("not_found", "stale_handle", "permission_denied"))
 class SessionDelete(Params[Nothing], kw_only=True):
-    """End the shell of a session and all its descendants, and remove the session.
+    """End a session's shell and all the shell's descendants, and remove the session.
 
-    The shell gets SIGHUP and the other processes SIGTERM, then all get SIGKILL. The call returns when all of them have
-    ended.
+    The shell gets SIGHUP and the other processes SIGTERM, then all get SIGKILL. The call returns once all of them have
+    exited.
 
     Args:
         id: Id of the session.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
-        grace: Seconds until KILL; null means 5.
+        instance: The expected instance. If the session has been replaced, the error is `stale_handle`. Null accepts any
+            instance.
+        grace: Seconds to wait before sending KILL; null means 5.
     """
 
     id: Id

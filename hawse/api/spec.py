@@ -1,6 +1,6 @@
-"""Declaration of methods: one parameter struct carries the method's name, types, required right and errors.
+"""Method declarations: a parameter struct carries the method's name, types, required right and errors.
 
-Everything else about a method derives from its `Spec`: the dispatcher of the servers, the client, the HTTP API, the
+Everything else about a method is derived from its `Spec`: the server dispatchers, the client, the HTTP API, the
 generated TypeScript types and the generated reference.
 """
 
@@ -21,15 +21,15 @@ class Nothing(msgspec.Struct):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """A value that a server sends. Unknown fields are ignored; fields that later versions add have defaults."""
+    """A value that a server sends. Unknown fields are ignored; fields added by later versions have defaults."""
 
 
 class ParamsValue(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A value inside of parameters, or fields that several parameter structs share."""
+    """A value inside parameters, or fields shared by several parameter structs."""
 
 
 class Params(ParamsValue, Generic[R], kw_only=True):
-    """The parameters of a method with a result of type `R`. Undeclared fields are refused."""
+    """The parameters for a method with a result of type `R`. Undeclared fields are refused."""
 
 
 class Spec(NamedTuple):
@@ -41,17 +41,17 @@ class Spec(NamedTuple):
     name: str
     params: Any  # a subclass of `Params`; its docstring describes the method
     result: Any  # the type of the `result`
-    events: Mapping[str, Any] = {}  # the type of each event's value, by the event's name
-    output: tuple[str, ...] = ()  # the names of the byte streams it sends, by frame kind from 1 on
-    input: bool = False  # whether it takes bytes
+    events: Mapping[str, Any] = {}  # the type of each event's value, keyed by event name
+    output: tuple[str, ...] = ()  # the names of the byte streams it sends, in order of frame kind, starting at 1
+    input: bool = False  # whether it accepts bytes
     requires: str = OPERATE  # the right that a caller needs
-    terminal: str | None = None  # where the right may be limited to a terminal: the parameter with its id, or SELECTED
-    raises: tuple[str, ...] = ()  # codes of its errors, in addition to EVERY_CALL
-    passive: bool = False  # it only watches; a sandbox can sleep during a call
-    safe: bool = False  # it changes nothing, so that a client can repeat it without a key (RFC 9110, section 9.2.1)
-    audit: bool = True  # whether the audit log gets its calls, if they change something
-    target: str | None = None  # for a method of the gateway, the parameter that names its sandbox
-    names: str | None = None  # the parameter that names the object to create, change or end, see `method`
+    terminal: str | None = None  # if the right can be limited to a terminal: the parameter with its id, or SELECTED
+    raises: tuple[str, ...] = ()  # error codes it can return, in addition to EVERY_CALL
+    passive: bool = False  # whether it only watches; if so, a sandbox can sleep during a call
+    safe: bool = False  # whether it changes nothing; if so, a client can repeat it keyless (RFC 9110, section 9.2.1)
+    audit: bool = True  # whether its calls are audited, if they change something
+    target: str | None = None  # for a gateway method, the parameter that names its sandbox
+    names: str | None = None  # the parameter that names the object to create, change or end; see `method`
     ends: bool = False  # whether it ends the object that `names` refers to
 
     @property
@@ -60,13 +60,13 @@ class Spec(NamedTuple):
 
     @property
     def audited(self) -> bool:
-        """Whether the audit log has an entry for each call. Refused calls always have one."""
+        """Whether each call gets an entry in the audit log. Refused calls always do."""
         return self.audit and not self.safe and not self.passive
 
     @property
     def summary(self) -> str:
         """The first line of the method's documentation."""
-        from hawse.api.documentation import documentation  # a client needs no docstring to call it
+        from hawse.api.documentation import documentation  # a client can call it without reading the docstring
 
         return documentation(self.params).summary
 
@@ -74,8 +74,8 @@ class Spec(NamedTuple):
 # The handler selects the objects that the caller may see, because no parameter names the terminal.
 SELECTED: Final = "*"
 
-# Error codes that any call can end with; a method declares all others with `raises`. It also declares one of these
-# codes if it raises the code for its own reasons.
+# Error codes that any call can end with; methods declare all others with `raises`. A method also declares one of these
+# codes if it has its own reasons to raise it.
 EVERY_CALL: Final = (
     "unauthenticated",
     "forbidden",
@@ -92,9 +92,9 @@ EVERY_CALL: Final = (
     "outcome_unknown",
 )
 
-METHODS: Final[dict[str, Spec]] = {}  # the methods of a sandbox, by name
-GATEWAY: Final[dict[str, Spec]] = {}  # the methods of the gateway itself, which name no sandbox
-_SPECS: Final[dict[type, Spec]] = {}  # all of them, by parameter struct
+METHODS: Final[dict[str, Spec]] = {}  # the sandbox methods, keyed by name
+GATEWAY: Final[dict[str, Spec]] = {}  # the gateway's own methods, which are called without a sandbox
+_SPECS: Final[dict[type, Spec]] = {}  # all methods, keyed by parameter struct
 
 
 def method(
@@ -114,31 +114,30 @@ def method(
     names: str | None = None,
     ends: bool = False,
 ) -> Callable[[type[P]], type[P]]:
-    """Declare the decorated `Params[R]` as the parameters of a method with the result `R`.
+    """Declare the decorated `Params[R]` as the parameters for a method with the result `R`.
 
     Args:
         name: The method's name on the wire, such as `file.chmod`; the struct is named after it, `FileChmod`.
-        events: The type of each event's value, by event name.
-        output: The names of the byte streams that the method sends, in the order of their frame kinds (1, 2, 3).
-        input: Whether the method takes bytes.
+        events: The type of each event's value, keyed by event name.
+        output: The names of the byte streams the method sends, in order of frame kind (1, 2, 3).
+        input: Whether the method accepts bytes.
         requires: The right that a caller needs.
-        terminal: The parameter that names a terminal; the right at this terminal is then sufficient. `SELECTED` if the
+        terminal: The parameter that names a terminal, if the right at that terminal is sufficient. `SELECTED` if the
             handler itself checks or selects by terminal. None requires the right in the whole sandbox.
-        raises: The codes of the method's errors, in addition to `EVERY_CALL`.
+        raises: The error codes the method can return, in addition to `EVERY_CALL`.
         safe: Whether the method changes nothing.
         passive: Whether the method only watches. A sandbox can sleep during such a call.
-        sandbox: False for a method of the gateway itself.
-        audit: False for frequent methods without lasting effects: input, and streams that only read. `safe` and
+        sandbox: False for one of the gateway's own methods.
+        audit: False for frequent methods without lasting effects: sending input, and streams that only read. `safe` and
             `passive` methods are never audited.
-        target: For a method of the gateway: the parameter that names a sandbox. The right in this sandbox is then
-            sufficient.
+        target: For a gateway method: the parameter that names a sandbox, if the right in that sandbox is sufficient.
         names: The parameter that names the object to create, change or end, if repeating the call with this name is
-            harmless. A repeated call with a key that the server does not know then runs, even if another server may
-            have run it.
-        ends: Whether the method ends this object. A repeated call then succeeds if the object no longer exists.
+            harmless. In that case, a repeated call with a key the server doesn't know is run, even if another server
+            may have already run it.
+        ends: Whether the method ends this object. If so, a repeated call succeeds if the object no longer exists.
 
     Raises:
-        ValueError: The name is taken, the struct's name does not follow from it, or an error code is unknown.
+        ValueError: The name is taken, the struct isn't named after it, or an error code is unknown.
     """
 
     def declare(params: type[P]) -> type[P]:
@@ -152,7 +151,7 @@ def method(
 
 
 def spec_of(params: type) -> Spec:
-    """Return the method that the struct `params` declares. Raises `KeyError` for any other type."""
+    """Return the method declared by the struct `params`. Raises `KeyError` for any other type."""
     return _SPECS[params]
 
 

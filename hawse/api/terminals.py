@@ -51,20 +51,21 @@ class RecordOptions(ParamsValue):
 
 
 class TerminalWaiting(Reply, frozen=True, kw_only=True):
-    """Whether the program in the foreground of a terminal waits for input.
+    """Whether a terminal's foreground program is waiting for input.
 
-    The runtime asks the kernel whether a process is blocked in a read of the terminal, 0.1 to 0.5 seconds after output
-    has stopped. While a program prints nothing, this is repeated at least every 2 seconds.
+    The runtime asks the kernel whether a process is blocked reading from the terminal, 0.1 to 0.5 seconds after output
+    has stopped. As long as nothing is printed, this is repeated at least every 2 seconds.
 
     Attributes:
         kind: `line` for a line with echo, `secret` for a line without echo, `key` for single keys; otherwise `no`, or
             `unknown`.
-        idle_shell: Whether a shell waits for its next command. `kind` is then `no`.
-        guess: Whether `kind` is a guess from silence and the last row of output, because the kernel does not show the
-            state.
-        since: When it was first seen waiting, in seconds since 1970; null for `no`.
-        command: The waiting program and its arguments, truncated to 256 characters; null for `no` or if unknown.
-        prompt: Text of the unfinished last row of output; null if it is empty, or for full-screen programs.
+        idle_shell: Whether a shell is waiting for its next command. `kind` is then `no`.
+        guess: Whether `kind` is a guess based on silence and the last row of output, because the kernel doesn't expose
+            the state.
+        since: When it was first seen waiting, in seconds since 1970; null if `kind` is `no`.
+        command: The waiting program and its arguments, truncated to 256 characters; null if `kind` is `no` or the
+            program is unknown.
+        prompt: Text of the unfinished last row of output; null if that row is empty, and for full-screen programs.
     """
 
     kind: Literal["no", "line", "secret", "key", "unknown"]
@@ -80,21 +81,22 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the terminal.
-        instance: Id of this start of the terminal; each terminal started with the same `id` gets a new one.
+        instance: Unique id for this instance of the terminal; a terminal started later with the same `id` gets a new
+            one.
         pid: Process id of the program.
         cols: Columns.
         rows: Rows.
         argv: The program and its arguments, as requested.
-        cwd: Latest directory that the shell has reported (OSC 7); before the first report, its initial directory.
-        title: Latest title that a program has set (OSC 0, 2); null if none was set.
+        cwd: Last directory reported by the shell (OSC 7); before the first report, its initial directory.
+        title: Last title set by a program (OSC 0, 2); null if none has been set.
         started: When it was started, in seconds since 1970.
-        state: Whether the program runs.
+        state: Whether the program is running.
         exit: How the program ended; null while it runs.
         ended: When it ended, in seconds since 1970; null while it runs.
-        start: Offset of the first byte of output that the journal still holds.
+        start: Offset of the first byte of output still in the journal.
         offset: Offset of the end of the output, in bytes.
-        viewers: Number of attached channels.
-        waiting: Whether its program waits for input, as last seen.
+        viewers: Number of channels attached to it.
+        waiting: Whether its program was waiting for input when last checked.
     """
 
     id: str
@@ -131,7 +133,7 @@ class TerminalViewersResult(Reply, frozen=True, kw_only=True):
     """The viewers of the terminals.
 
     Attributes:
-        viewers: The first 200 viewers. A person or agent at two terminals counts twice.
+        viewers: The first 200 viewers. A person or agent viewing two terminals counts twice.
         total: Total number of viewers.
     """
 
@@ -140,10 +142,10 @@ class TerminalViewersResult(Reply, frozen=True, kw_only=True):
 
 
 class TerminalCreateResult(TerminalInfo, frozen=True, kw_only=True):
-    """The terminal with the requested id.
+    """The terminal with the id requested.
 
     Attributes:
-        created: Whether this call has started it.
+        created: Whether it was started by this call.
     """
 
     created: bool
@@ -153,7 +155,7 @@ class TerminalListResult(Reply, frozen=True, kw_only=True):
     """Terminals.
 
     Attributes:
-        terminals: All running terminals and the latest 64 exited terminals.
+        terminals: All running terminals and the last 64 that have exited.
     """
 
     terminals: list[TerminalInfo]
@@ -174,15 +176,15 @@ class TerminalSize(Reply, frozen=True, kw_only=True):
 class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
     """The channel is attached.
 
-    The channel first sends a snapshot of `screen` bytes, then output from offset `from` on. `cols` and `rows` are the
-    size of the terminal at this offset.
+    It first sends a snapshot of `screen` bytes, then output from offset `from` on. `cols` and `rows` are the terminal's
+    size at this offset.
 
     Attributes:
         start_at: `resume` if output starts at `since`, `start` for all output, `snapshot` if a snapshot comes first.
         from_: Offset of the first byte of output to be sent.
-        screen: Length of the snapshot that precedes it, in bytes; 0 without a snapshot.
-        input_offset: Number of bytes of this input stream that have already been applied.
-        answers: Whether this viewer's emulator answers the queries of programs.
+        screen: Length of the snapshot that precedes it, in bytes; 0 if there is no snapshot.
+        input_offset: Number of bytes in this input stream that have already been applied.
+        answers: Whether this viewer's emulator answers programs' queries.
         read_only: Whether this viewer is not allowed to type.
         viewer: Public id of this viewer.
         presence: All viewers of the terminal, including this one.
@@ -201,10 +203,10 @@ class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
 
 
 class TerminalResized(TerminalSize, frozen=True, kw_only=True):
-    """The size of the terminal changed at `offset` of its output.
+    """The terminal's size changed at `offset` in its output.
 
     Attributes:
-        offset: Offset of the first byte of output that was printed at this size.
+        offset: Offset of the first byte of output printed at this size.
     """
 
     offset: int
@@ -214,7 +216,7 @@ class TerminalLive(Reply, frozen=True, kw_only=True):
     """The replay of earlier output is complete.
 
     Attributes:
-        offset: Offset of the output where it ended, in bytes.
+        offset: Offset in the output where the replay ended, in bytes.
     """
 
     offset: int
@@ -233,7 +235,7 @@ class TerminalReseed(TerminalSize, frozen=True, kw_only=True):
 
 
 class TerminalAnswers(Reply, frozen=True, kw_only=True):
-    """Another viewer was chosen to answer the queries of programs.
+    """A different viewer was chosen to answer programs' queries.
 
     Attributes:
         answers: Whether this viewer's emulator answers the queries from now on.
@@ -253,7 +255,7 @@ class TerminalKillResult(Reply, frozen=True, kw_only=True):
 
 
 class TerminalAttachResult(TerminalKillResult, frozen=True, kw_only=True):
-    """The program of a terminal has ended, and all output was sent.
+    """A terminal's program has ended, and all its output has been sent.
 
     Attributes:
         offset: Offset of the end of the output, in bytes.
@@ -277,19 +279,19 @@ ATTACH_EVENTS = {
 }
 
 
-KEYS_LIMIT = 1024  # keys in one call
-SCROLLBACK_LIMIT = 6000  # rows; the emulator keeps no more
+KEYS_LIMIT = 1024  # maximum number of keys per call
+SCROLLBACK_LIMIT = 6000  # maximum number of rows; the emulator keeps no more
 
 ScreenFormat = Literal["text", "ansi", "html"]
 KeyName = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class ScreenCursor(Reply, frozen=True, kw_only=True):
-    """The cursor of a screen.
+    """A screen's cursor.
 
     Attributes:
         x: Column, from 0.
-        y: Row of the screen, from 0.
+        y: Row on the screen, from 0.
         visible: Whether the program shows the cursor.
         shape: Shape of the cursor; null if unknown.
     """
@@ -301,7 +303,7 @@ class ScreenCursor(Reply, frozen=True, kw_only=True):
 
 
 class ScreenModes(Reply, frozen=True, kw_only=True):
-    """The modes that the program has set in its terminal.
+    """The terminal modes set by the program.
 
     Attributes:
         application_cursor: Arrow keys send application sequences (DECCKM).
@@ -310,10 +312,10 @@ class ScreenModes(Reply, frozen=True, kw_only=True):
         reverse: Foreground and background of the whole screen are swapped (DECSCNM).
         origin: Cursor positions are relative to the scrolling region (DECOM).
         autowrap: Text continues on the next row at the right margin (DECAWM).
-        insert: Characters are inserted rather than overwritten (IRM).
+        insert: Characters are inserted instead of overwriting others (IRM).
         focus: The program is notified when the terminal gains or loses focus (mode 1004).
         synchronized: The program is drawing a frame that is displayed when it is complete (mode 2026).
-        mouse: Mouse events that the program gets; null means none.
+        mouse: Mouse events sent to the program; null means none.
         mouse_format: Encoding of the mouse events.
         kitty_keyboard: Flags of the kitty keyboard protocol; 0 if it is off.
     """
@@ -337,17 +339,17 @@ class TerminalScreenResult(Reply, frozen=True, kw_only=True):
 
     Attributes:
         format: Format of `content`.
-        content: The rows, from the oldest row of the scrollback to the last row of the screen.
+        content: The rows, from the oldest scrollback row to the last row on the screen.
         truncated: Whether rows are missing at the top because `content` would exceed 786,432 bytes as JSON.
         scrollback: Number of rows in `content` that are above the screen.
         cols: Columns of the screen.
         rows: Rows of the screen.
         cursor: The cursor.
-        alternate: Whether the alternate screen is shown, as full-screen programs use it.
-        modes: The modes that the program has set.
-        title: Latest title that a program has set (OSC 0, 2); null if none was set.
-        cwd: Latest directory that the shell has reported (OSC 7); null if none was reported.
-        offset: Offset of the output that the screen shows, in bytes.
+        alternate: Whether the alternate screen is shown, which full-screen programs use.
+        modes: The modes set by the program.
+        title: Last title set by a program (OSC 0, 2); null if none has been set.
+        cwd: Last directory reported by the shell (OSC 7); null if none has been reported.
+        offset: Offset of the end of the output shown on the screen, in bytes.
     """
 
     format: ScreenFormat
@@ -365,12 +367,12 @@ class TerminalScreenResult(Reply, frozen=True, kw_only=True):
 
 
 class TerminalSendResult(Reply, frozen=True, kw_only=True):
-    """The number of typed bytes, and the offset of the output before them.
+    """The number of bytes typed, and the output offset before them.
 
     Attributes:
-        offset: Offset of the end of the output before the input. Pass it to `terminal.wait` as `since` to search all
-            output after the input.
-        bytes: Number of bytes that were typed.
+        offset: Offset of the end of the output before the input was typed. Pass it to `terminal.wait` as `since` to
+            search all output after the input.
+        bytes: Number of bytes typed.
     """
 
     offset: int
@@ -378,12 +380,12 @@ class TerminalSendResult(Reply, frozen=True, kw_only=True):
 
 
 class CommandInfo(Reply, frozen=True, kw_only=True):
-    """A command as the shell has reported it.
+    """A command as reported by the shell.
 
-    Reports are not reliable, because programs can print the same escape sequences.
+    These reports are not reliable, because programs can print the same escape sequences.
 
     Attributes:
-        number: Number of the command in this terminal, from 1.
+        number: Number of the command in this terminal, starting at 1.
         line: The command line, truncated to 4,096 characters; null if unknown.
         cwd: Directory where it was started; null if unknown.
         started: When it was started, in seconds since 1970.
@@ -391,7 +393,7 @@ class CommandInfo(Reply, frozen=True, kw_only=True):
         code: Exit code; null while it runs, or if the shell did not report one.
         end: Offset where its output ends, in bytes; null while it runs.
         ended: When it ended, in seconds since 1970; null while it runs.
-        after: Offset where the output after the command starts, such as the prompt; null while it runs.
+        after: Offset where the output after the command, such as the prompt, starts; null while it runs.
     """
 
     number: int
@@ -421,10 +423,10 @@ class TerminalWaitResult(TerminalWaitOpened, frozen=True, kw_only=True):
     Attributes:
         event: The condition that was met first, or `timeout`.
         offset: Offset in the output where the next wait should continue, in bytes.
-        match: For the event `pattern`: the match.
-        command: For the event `command`: the command that ended.
-        exit: For the event `exit`: how the program ended.
-        waiting: For the event `waiting`: the waiting program and its prompt.
+        match: For `pattern` events: the match.
+        command: For `command` events: the command that ended.
+        exit: For `exit` events: how the program ended.
+        waiting: For `waiting` events: the waiting program and its prompt.
     """
 
     event: Literal["pattern", "silence", "command", "prompt", "waiting", "exit", "timeout"]
@@ -436,12 +438,13 @@ class TerminalWaitResult(TerminalWaitOpened, frozen=True, kw_only=True):
 
 
 class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
-    """Commands of a terminal.
+    """Commands run in a terminal.
 
     Attributes:
-        commands: The commands, oldest first. A running command is the last.
+        commands: The commands, oldest first. If a command is running, it is the last one.
         more: Whether there are older commands.
-        reports_commands: Whether the shell reports its commands: it was configured to do so, or has reported one.
+        reports_commands: Whether the shell reports its commands, because it was configured to do so or has already
+            reported one.
     """
 
     commands: list[CommandInfo]
@@ -469,7 +472,7 @@ class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
         env: Variables to add to the environment; a null value removes the variable.
         cols: Columns; null means 80.
         rows: Rows; null means 24.
-        record: How to record it from its first byte of output; null disables recording.
+        record: Options for recording it from its first byte of output; null disables recording.
         integration: Whether the shell reports its directory and commands; null means true.
     """
 
@@ -496,20 +499,21 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
     """Follow the output of a terminal and type into it.
 
     Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first.
-    Input of the channel is typed into the terminal. `cancel` detaches, and the terminal continues.
+    Input from the channel is typed into the terminal. `cancel` detaches; the terminal continues.
 
     Input ends the channel with `lease_held` if another viewer holds the writer lease, with `forbidden` if this viewer
     is read-only, and with `input_overflow` if the program does not read its input. The error is `limit_exceeded` if
-    there are too many viewers, or if the snapshot of a lossless viewer is too large.
+    there are too many viewers, or if the snapshot for a lossless viewer is too large.
 
     Args:
         id: Id of the terminal.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
+        instance: The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts
+            any instance.
         since: Offset after the last byte of output that the client has; null means all output.
         input: Id of the input stream, which a reconnecting client must reuse; null for a channel without input.
-        lossless: Whether the program waits for this viewer instead of the viewer skipping output; null means false.
-        emulator: Whether this viewer can answer the queries of programs; null means false.
-        read_only: Whether this viewer only watches; null means false. A caller without the right `operate` always does.
+        lossless: Whether the program waits for this viewer, so that the viewer never skips output; null means false.
+        emulator: Whether this viewer can answer programs' queries; null means false.
+        read_only: Whether this viewer only watches; null means false. Callers without the `operate` right always do.
         viewer: Identity of this viewer; null means a new viewer with the defaults.
         cols: Columns that fit this viewer; null if unknown.
         rows: Rows that fit this viewer; null if unknown.
@@ -529,9 +533,9 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
 
 @method("terminal.resize", audit=False, requires=WRITE, terminal="id", raises=("not_found",))
 class TerminalResize(Params[TerminalSize], kw_only=True):
-    """Set the size of a terminal, or the size that fits a viewer.
+    """Set a terminal's size, or the size that fits a viewer.
 
-    The result is the current size of the terminal.
+    The result is the terminal's current size.
 
     Args:
         id: Id of the terminal.
@@ -550,7 +554,7 @@ class TerminalResize(Params[TerminalSize], kw_only=True):
 
 @method("terminal.signal", requires=WRITE, terminal="id", raises=("not_found", "exited", "permission_denied"))
 class TerminalSignal(Params[Nothing], kw_only=True):
-    """Send a signal to the foreground process group of a terminal.
+    """Send a signal to a terminal's foreground process group.
 
     Args:
         id: Id of the terminal.
@@ -563,14 +567,14 @@ class TerminalSignal(Params[Nothing], kw_only=True):
 
 @method("terminal.kill", raises=("not_found", "permission_denied"))
 class TerminalKill(Params[TerminalKillResult], kw_only=True):
-    """End all processes of a terminal with SIGHUP and SIGCONT, then SIGKILL.
+    """End all processes in a terminal with SIGHUP and SIGCONT, then SIGKILL.
 
-    This includes daemons that were started in the terminal. The call returns when all of them have ended. For a
-    terminal that has exited, it ends the processes that are still running.
+    This includes daemons started in the terminal. The call returns once all of them have exited. If the terminal has
+    already exited, any processes still running are ended.
 
     Args:
         id: Id of the terminal.
-        grace: Seconds from HUP to KILL; null means 2.
+        grace: Seconds to wait after HUP before sending KILL; null means 2.
     """
 
     id: Id
@@ -605,12 +609,13 @@ class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     """Return a terminal's screen as text, ANSI or HTML.
 
     `text` has one line per row, without trailing blanks. `ansi` has styled rows, separated by CR LF. `html` is one
-    `div` with escaped text; only links to http, https, ftp, mailto and file targets are kept. At most 256 screens are
-    rendered for one caller at a time (`limit_exceeded`).
+    `div` with escaped text; only links to http, https, ftp, mailto and file targets are kept. At most 256 screens can
+    be rendered at a time for the same caller (`limit_exceeded`).
 
     Args:
         id: Id of the terminal.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
+        instance: The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts
+            any instance.
         format: Format of the content; null means `text`.
         scrollback: Maximum number of rows above the screen to include; null means 0.
     """
@@ -629,23 +634,24 @@ class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     raises=("not_found", "stale_handle", "exited", "forbidden", "lease_held", "input_overflow", "limit_exceeded"),
 )
 class TerminalSend(Params[TerminalSendResult], kw_only=True):
-    """Type text, then pasted text, then keys into a terminal, as one uninterrupted input.
+    """Type text, then pasted text, then keys into a terminal, as a single uninterrupted input.
 
-    Keys are encoded according to the modes that the program has set. A key is a character or one of `enter`, `tab`,
-    `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`,
-    `space` and `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
+    Keys are encoded according to the modes set by the program. A key is a character or one of `enter`, `tab`, `escape`,
+    `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and
+    `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
 
     Either all input is typed or none. The error is `input_overflow` if the program does not read its input,
     `lease_held` if another viewer holds the writer lease, or `forbidden` if `viewer` is read-only.
 
     Args:
         id: Id of the terminal.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
+        instance: The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts
+            any instance.
         text: Literal text to type.
         paste: Text to paste, bracketed if the program has enabled bracketed paste. Line ends become CR; other control
             characters except tab become spaces.
         keys: Names of the keys to press, such as `enter` or `ctrl+c`.
-        viewer: Key of the viewer that types; null for a client that is not a viewer.
+        viewer: Key of the viewer that is typing; null for a client that is not a viewer.
     """
 
     id: Id
@@ -667,31 +673,32 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
 class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     """Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
 
-    The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and
+    The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and
     `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search.
-    The exits of the last 1,024 terminals that were replaced or removed are kept, for `exit` with `instance`.
+    For `exit` with `instance`, the exits of the last 1,024 terminals that were replaced or removed are kept.
 
     A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and
-    `$` match at every line, and a match has at most 65,536 bytes. If the pattern is too expensive to match, the error
-    is `too_large`. At most 512 waits are open (`limit_exceeded`).
+    `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the
+    error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
 
     Args:
         id: Id of the terminal.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
-        pattern: Pattern to search for, in RE2's syntax; null disables the search.
+        instance: The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts
+            any instance.
+        pattern: Pattern to search for, in RE2 syntax; null means none.
         literal: Whether `pattern` is plain text rather than a regular expression; null means false.
         on: `output` searches the output; `screen` searches the visible screen now and after each change. Null means
             `output`.
-        echo: Whether to search the echo of input as well; null means true. A search of the screen always includes echo.
-        silence: Seconds without output that end the wait; null waits for no silence.
+        echo: Whether to search the echoed input as well; null means true. A search of the screen always includes echo.
+        silence: Number of seconds without output before the wait ends; null means that silence does not end it.
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
-        prompt: Whether the wait ends when no command runs and the shell has printed a prompt (OSC 133) since the last
-            line or Ctrl-C was typed; null means false.
-        waiting: Whether the wait ends when a program waits for input and was not answered; null means false. A shell
-            at its prompt does not end it.
-        exit: Whether to wait for the end of the program. With `instance`, this also works for a terminal whose id has
-            been reused.
-        since: Offset where the searched output starts, in bytes; null means the current end of the output.
+        prompt: Whether the wait ends when no command is running and the shell has printed a prompt (OSC 133) since the
+            last line or Ctrl-C was typed; null means false.
+        waiting: Whether the wait ends when a program is waiting for input that hasn't been provided yet; null means
+            false. A shell at its prompt does not end it.
+        exit: Whether to wait for the program to end. With `instance`, this also works for a terminal whose id has been
+            reused.
+        since: Offset in the output where the search starts, in bytes; null means the current end.
         timeout: Time limit in seconds. If it is exceeded, the result is `timeout`. Null means 30.
     """
 
@@ -712,14 +719,15 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
 
 @method("terminal.history", safe=True, requires=VIEW, terminal="id", raises=("not_found", "stale_handle"))
 class TerminalHistory(Params[TerminalHistoryResult], kw_only=True):
-    """List the commands that a terminal's shell has reported, oldest first.
+    """List the commands reported by a terminal's shell, oldest first.
 
-    The latest 1,000 commands are kept, and 256 KiB of their command lines.
+    The last 1,000 commands are kept, with up to 256 KiB of their command lines.
 
     Args:
         id: Id of the terminal.
-        instance: The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance.
-        limit: Maximum number of commands; the latest are returned. Null means 100.
+        instance: The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts
+            any instance.
+        limit: Maximum number of commands to return, starting with the latest. Null means 100.
         before: Only commands with a lower number; null means all.
     """
 

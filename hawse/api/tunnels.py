@@ -1,4 +1,4 @@
-"""Tunnels: durable public addresses for ports. Their methods belong to the gateway."""
+"""Tunnels: durable public addresses for ports. These are gateway methods."""
 
 from typing import Annotated, Literal
 
@@ -7,7 +7,7 @@ from hawse.api.ports import PortNumber
 from hawse.api.spec import Nothing, Params, Reply, method
 from hawse.api.types import Id, matching
 
-# Host names contain the id with the prefix `t-`, so hyphens are only allowed between letters or digits.
+# Host names contain the id, prefixed with `t-`, so hyphens are only allowed between letters or digits.
 _TUNNEL_NAME = "lower-case letters and digits, with single hyphens between them"
 TunnelName = Annotated[str, matching(r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)", _TUNNEL_NAME, min_length=1, max_length=40)]
 
@@ -21,22 +21,22 @@ class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A tunnel.
 
     Attributes:
-        id: Its id, unique in the gateway: the requested name or a random id.
+        id: Its id, unique within the gateway: the name requested or a random id.
         sandbox: The sandbox.
-        port: The port of the sandbox that it leads to.
-        kind: Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the requested host name.
-        path: Path of its address at the gateway, `/t/ID/`; null without a path.
+        port: The port in the sandbox that it forwards to.
+        kind: Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the host name requested.
+        path: Path of its address at the gateway, `/t/ID/`; null if it has no path.
         host: Host name of its address, without a port; null means the gateway's.
         public_port: Port of its address, for `tcp` and `tls`; null for the gateway's own port, or while the tunnel has
             no port.
         provider: The provider of its address.
-        url: Its complete address, if its provider is not the gateway; null if the fields above define the address, or
+        url: Its complete address, if its provider is not the gateway; null if the fields above specify the address, or
             if it has none.
-        problem: Why it cannot be reached at the moment; null if it can.
-        owner: Id of the user that created it.
+        problem: Why it cannot currently be reached; null if it can.
+        owner: Id of the user who created it.
         created: When it was created, in seconds since 1970.
         expires: When it ends, in seconds since 1970; null if it ends with the sandbox.
-        connections: Number of its open requests and connections at this gateway.
+        connections: Number of requests and connections open through it at this gateway.
     """
 
     id: str
@@ -72,30 +72,30 @@ class TunnelListResult(Reply, frozen=True, kw_only=True):
     "tunnel.create", sandbox=False, target="sandbox", names="name", raises=("not_found", "conflict", "limit_exceeded")
 )
 class TunnelCreate(Params[TunnelInfo], kw_only=True):
-    """Give a port a public address at the gateway. Anyone who knows it can connect without a token.
+    """Give a port a public address at the gateway. Anyone who knows the address can connect without a token.
 
-    An `http` tunnel has a host name and a path. A `tcp` tunnel has a port of the gateway. A `tls` tunnel has a host
-    name at a port of the gateway that all `tls` tunnels share; the program in the sandbox terminates TLS, with a
-    certificate for this name. If the operator has not enabled this kind, the error is `unavailable`.
+    An `http` tunnel has a host name and a path. A `tcp` tunnel has a port on the gateway. A `tls` tunnel has a host
+    name, at a gateway port shared by all `tls` tunnels; the program in the sandbox terminates TLS, with a certificate
+    for this name. If the operator has not enabled this kind, the error is `unavailable`.
 
     For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with
-    each start, or `ssh` for a `tcp` port of an SSH server. The call waits until the address can be used. If the
+    each start, or `ssh` for a `tcp` port on an SSH server. The call returns once the address can be used. If the
     operator has not enabled the provider, or its program is missing or cannot connect, the error is `unavailable`.
 
-    The address remains the same until the tunnel expires or the tunnel or sandbox is deleted; it survives restarts of
-    the sandbox and the gateway. Neither this call nor visitors start the sandbox. If a tunnel with the same kind,
-    sandbox, port, and name or `public_port` exists, the call updates its `expires_in` and returns it.
+    The address stays the same until the tunnel expires or the tunnel or sandbox is deleted; it survives restarts of the
+    sandbox and the gateway. Neither this call nor visitors start the sandbox. If a tunnel with the same kind, sandbox,
+    port, and name or `public_port` exists, the call updates its `expires_in` and returns it.
 
     If another tunnel has this name or port, the error is `conflict`. There are at most 16 tunnels per sandbox and 1,000
     per gateway, including 32 with other providers (`limit_exceeded`).
 
     Args:
         sandbox: Id of the sandbox.
-        port: Number of the port. No program needs to listen yet.
+        port: Number of the port. No program has to be listening yet.
         name: Its id: 1 to 40 lower-case letters, digits and single hyphens. Others can guess it. Null means a random
-            id. Not for `tcp` tunnels of the gateway.
+            id. Not for the gateway's `tcp` tunnels.
         kind: Its protocol; null means `tcp` with `ssh`, otherwise `http`.
-        public_port: Port of the gateway or the SSH server, for `tcp`; null means a free port.
+        public_port: Port on the gateway or the SSH server, for `tcp`; null means a free port.
         expires_in: Seconds until it ends; null if it should end with the sandbox.
         provider: The provider of its address.
     """

@@ -1,15 +1,15 @@
-"""Shared field types with their bounds, and error codes that several methods share."""
+"""Shared field types with their bounds, and error codes shared by several methods."""
 
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-PATTERNS: Final[dict[str, str]] = {}  # a description of each pattern of `matching`, for error messages
+PATTERNS: Final[dict[str, str]] = {}  # descriptions of the patterns passed to `matching`, for error messages
 
 
 def matching(pattern: str, words: str, *, min_length: int | None = None, max_length: int | None = None) -> Meta:
-    """Return the constraints of a string: a regular expression to search for, and its length in characters.
+    """Return the constraints for a string: a regular expression to search for, and its length in characters.
 
     `words` describe the pattern. The pattern must end with `$(?!\\n)`: in Python, `$` alone also matches before a final
     newline.
@@ -28,28 +28,28 @@ def in_words(message: str) -> str:
 _ID: Final = "letters, digits, '.', '_' and '-', starting with a letter or digit"
 # An id never contains a slash, so it is never a path.
 Id = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", _ID, min_length=1, max_length=64)]
-Name = Annotated[str, Meta(min_length=1, max_length=255)]  # of a provider, a template or a label
+Name = Annotated[str, Meta(min_length=1, max_length=255)]  # name of a provider, template or label
 InputId = Annotated[str, Meta(min_length=1, max_length=64)]  # id of an input stream: docs/wire.md section 5
-Offset = Annotated[int, Meta(ge=0)]  # bytes from the start of a stream
+Offset = Annotated[int, Meta(ge=0)]  # number of bytes from the start of a stream
 Length = Annotated[int, Meta(ge=0)]  # bytes
 Argv = Annotated[list[str], Meta(min_length=1)]
 Env = dict[str, str | None]  # added to the environment; null removes a variable
-# PATH_MAX of Linux, three characters for each byte that is not UTF-8; encoded as in `hawse.api.paths`.
+# Linux's PATH_MAX, with three characters for each byte that is not UTF-8; encoded as in `hawse.api.paths`.
 Path = Annotated[str, Meta(min_length=1, max_length=3 * 4096)]
 Mode = Annotated[int, Meta(ge=0, le=0o7777)]  # permission bits
 Nanoseconds = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # since 1970
-Size = Annotated[int, Meta(ge=1, le=1000)]  # columns or rows
+Size = Annotated[int, Meta(ge=1, le=1000)]  # number of columns or rows
 Grace = Annotated[float, Meta(ge=0, le=600)]  # seconds
-Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # time limit of a program, which can run for years
+Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # time limit for a program, which can run for years
 WaitSeconds = Annotated[float, Meta(gt=0, le=86_400)]  # seconds to wait for an event
 Signal = str | int  # a name with or without SIG, or a number
 Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # RE2's syntax
 StreamName = Literal["stdout", "stderr"]
 
-PATH_ERRORS: Final = ("not_found", "not_directory", "permission_denied", "io_error")  # of methods that take a path
-FILE_ERRORS: Final = (*PATH_ERRORS, "exited")  # of methods of files; `exited` refers to their `session`
-SPAWN_ERRORS: Final = ("spawn_failed", "limit_exceeded", "too_large")  # of methods that start a program
-INPUT_ERRORS: Final = ("exited", "input_gap", "input_overflow")  # of methods that pass input to a program
+PATH_ERRORS: Final = ("not_found", "not_directory", "permission_denied", "io_error")  # for methods that take a path
+FILE_ERRORS: Final = (*PATH_ERRORS, "exited")  # for file methods; `exited` refers to their `session`
+SPAWN_ERRORS: Final = ("spawn_failed", "limit_exceeded", "too_large")  # for methods that start a program
+INPUT_ERRORS: Final = ("exited", "input_gap", "input_overflow")  # for methods that pass input to a program
 
 
 class Exit(msgspec.Struct, frozen=True):
@@ -75,14 +75,14 @@ class Exit(msgspec.Struct, frozen=True):
 
 
 class OutputMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match of a pattern in output.
+    """A pattern's match in output.
 
     Attributes:
         start: Offset in the output where the match starts, in bytes.
         end: Offset in the output where the match ends, in bytes.
-        text: The matched text, truncated to 4,096 bytes.
-        groups: Text of each group of the pattern, truncated to 4,096 bytes; null for a group that did not match.
-        named: Text of each named group of the pattern, as in `groups`.
+        text: The text matched, truncated to 4,096 bytes.
+        groups: Text of each group in the pattern, truncated to 4,096 bytes; null for a group that did not match.
+        named: Text of each named group in the pattern, as in `groups`.
         truncated: Whether `text` or a group was truncated.
     """
 

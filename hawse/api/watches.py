@@ -15,7 +15,7 @@ Version = Annotated[str, Meta(min_length=1, max_length=200)]  # opaque to client
 ChangeType = Literal["added", "modified", "deleted"]
 RescanReason = Literal["overflow", "behind", "expired", "restarted"]
 
-DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # files of Git and hawse, such as recordings and unfinished uploads
+DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # Git's and hawse's own files, such as recordings and partial uploads
 
 
 # ---- values
@@ -27,8 +27,9 @@ class WatchTarget(ParamsValue, kw_only=True):
     Args:
         path: The directory, relative to the workspace unless it is absolute.
         recursive: Whether to watch subdirectories as well.
-        include: Globs of paths to report. A glob without a slash matches names at any depth. Null includes everything.
-        exclude: Globs of paths to exclude, including everything below them. Null means `.git`, `.hawse` and `.hawse-*`.
+        include: Globs for paths to report. A glob without a slash matches names at any depth. Null includes everything.
+        exclude: Globs for paths to exclude, including everything below them. Null means `.git`, `.hawse` and
+            `.hawse-*`.
     """
 
     path: Path
@@ -42,8 +43,8 @@ class WatchStarted(msgspec.Struct, kw_only=True):
 
     Attributes:
         id: Id of the watch.
-        path: The watched directory, absolute.
-        version: Position in the sequence of changes, to pass as `since`; opaque.
+        path: Absolute path of the directory being watched.
+        version: Opaque position in the sequence of changes, to pass as `since`.
     """
 
     id: Id
@@ -52,14 +53,14 @@ class WatchStarted(msgspec.Struct, kw_only=True):
 
 
 class WatchedChange(msgspec.Struct, frozen=True):
-    """A change of one path.
+    """A change to one path.
 
-    A rename is reported as `deleted` and `added`. For a deleted or moved directory, one change covers its whole
+    A rename is reported as `deleted` and `added`. For a deleted or moved directory, a single change covers all its
     content.
 
     Attributes:
         type: Kind of change; `modified` refers to content, mode or times.
-        path: The path, absolute.
+        path: The absolute path.
         directory: Whether it is, or was, a directory.
     """
 
@@ -71,10 +72,10 @@ class WatchedChange(msgspec.Struct, frozen=True):
 class WatchedChanges(msgspec.Struct, kw_only=True):
     """Changes in chronological order.
 
-    Several changes of one path within 50 ms are reported as one.
+    Several changes to the same path within 50 ms are reported as one.
 
     Attributes:
-        version: Position after these changes, to pass as `since`; opaque.
+        version: Opaque position after these changes, to pass as `since`.
         changes: The changes.
     """
 
@@ -83,12 +84,12 @@ class WatchedChanges(msgspec.Struct, kw_only=True):
 
 
 class WatchRescan(msgspec.Struct, kw_only=True):
-    """Changes before `version` are unknown: read the directory itself.
+    """Changes before `version` are unknown, so the client has to read the directory itself.
 
     Attributes:
         version: Opaque position after these changes, to pass as `since`.
-        reason: `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` for the watch,
-            `restarted` for the runtime.
+        reason: `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` if the watch has,
+            `restarted` after a restart.
     """
 
     version: Version
@@ -111,10 +112,10 @@ class WatchChangesResult(msgspec.Struct, kw_only=True):
     Attributes:
         id: Id of the watch.
         status: Whether there are changes; `rescan` if the changes are unknown and the directory must be read.
-        version: Position after these changes, to pass as `since`; opaque.
+        version: Opaque position after these changes, to pass as `since`.
         changes: The changes, in chronological order.
-        more: Whether there are more changes. A call with this `version` returns them.
-        reason: Why changes are unknown, as in the event `rescan`; null for another `status`.
+        more: Whether there are more changes. To get them, pass this `version` as `since`.
+        reason: Why the changes are unknown, as in `rescan` events; null for any other `status`.
     """
 
     id: Id
@@ -140,7 +141,7 @@ class WatchStart(WatchTarget, Params[WatchStartResult], kw_only=True):
 
     Symlinks are not followed. A client that reads too slowly gets `rescan`. The error is `not_found` if the directory
     does not exist or disappears later; `limit_exceeded` if more than 64 watches have readers, if a watch has more than
-    65,536 directories, or if a limit of the kernel is reached.
+    65,536 directories, or if a kernel limit is reached.
 
     Args:
         since: Version of this watch; only later changes are reported. Null reports changes from now on.
@@ -151,9 +152,9 @@ class WatchStart(WatchTarget, Params[WatchStartResult], kw_only=True):
 
 @method("watch.changes", requires=WRITE, safe=True, raises=(*PATH_ERRORS, "limit_exceeded"))
 class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
-    """Return the changes in a directory since a version, up to this call.
+    """Return the changes in a directory since a version, up to the time of the call.
 
-    The watch continues for 10 minutes without a call. The latest 10,000 changes are kept.
+    The watch continues for 10 minutes after the last call. The last 10,000 changes are kept.
 
     Args:
         since: Version of this watch; only later changes are reported. Null starts a new watch.

@@ -2,9 +2,9 @@
 
 /** One entry of the audit log. */
 export interface AuditEntry {
-  /** When it was written, in seconds since 1970. Each call is logged when it ends, and a stream also when it starts. */
+  /** When it was written, in seconds since 1970. Calls are logged when they end, and streams also when they start. */
   time: number;
-  /** The called method, `connect`, `disconnect`, `refused`, or `egress` for a program's request that the sandbox's proxy has refused. */
+  /** The method called, `connect`, `disconnect`, `refused`, or `egress` for a program's request refused by the sandbox's proxy. */
   action: string;
   /** `ok`, `open` for a stream that has started, the error code, or the proxy's reason. */
   outcome: string;
@@ -16,39 +16,39 @@ export interface AuditEntry {
   kind?: string;
   /** The id of the caller's token, link or session; null for the owner's configured token or no credential. */
   credential?: string | null;
-  /** Address of the client, `HOST:PORT`; empty for calls of the gateway itself. */
+  /** Address of the client, `HOST:PORT`; empty for calls made by the gateway itself. */
   address?: string;
-  /** The id of the call or request, as in logs and errors. */
+  /** The id of the call or request, as it appears in logs and errors. */
   request?: string;
-  /** The sandbox of the call, if any. */
+  /** The sandbox that was called, if any. */
   sandbox?: string | null;
-  /** The objects that the call acted on: parameters such as `id`, `path` and `terminal`, but never possible secrets. */
+  /** The objects that the call acted on: parameters such as `id`, `path` and `terminal`, but never anything that could be a secret. */
   on?: Record<string, string>;
-  /** Position of the entry in the log, for `before` and `after`. */
+  /** The entry's position in the log, for use with `before` and `after`. */
   position?: string;
 }
 
 /**
  * List entries of this gateway's audit log, newest first.
  *
- * A caller gets the entries of the sandboxes that it may give access to.
+ * Callers get the entries for the sandboxes they may give access to.
  */
 export interface AuditList {
   /** Only entries from this time on, in seconds since 1970. */
   since?: number | null;
   /** Only entries before this time, in seconds since 1970. */
   until?: number | null;
-  /** Only entries of the caller with this `id`. */
+  /** Only entries for the caller with this `id`. */
   user?: string | null;
-  /** Only entries of this action. With a trailing `.`, all actions with this prefix, such as `token.`. */
+  /** Only entries for this action, or for all actions with this prefix if it ends with `.`, such as `token.`. */
   method?: string | null;
-  /** Only entries of this sandbox. */
+  /** Only entries for this sandbox. */
   sandbox?: string | null;
   /** Only entries with this outcome. */
   outcome?: string | null;
-  /** Only entries that are newer than the one at this position. */
+  /** Only entries newer than the one at this position. */
   after?: string | null;
-  /** Only entries that are older than the one at this position: the next page. */
+  /** Only entries older than the one at this position; used to get the next page. */
   before?: string | null;
   /** Maximum number of entries. */
   limit?: number;
@@ -56,13 +56,13 @@ export interface AuditList {
 
 /** A page of the audit log. */
 export interface AuditListResult {
-  /** The entries, newest first. Even an empty page can be followed by another page. */
+  /** The entries, newest first. An empty page is not necessarily the last one. */
   entries: AuditEntry[];
-  /** The value of `before` for the next page, with older entries. Null on the last page. */
+  /** The `before` value for the next page, which has older entries. Null on the last page. */
   before?: string | null;
 }
 
-/** Cancel a `backup.create` or `backup.restore` call by its key. An ended or unknown call is not an error. */
+/** Cancel a `backup.create` or `backup.restore` call by its key. Unknown and ended calls are not an error. */
 export interface BackupCancel {
   /** The idempotency key of the call. */
   key: string;
@@ -73,12 +73,12 @@ export interface BackupCancel {
  *
  * File names with arbitrary bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are preserved. If a file cannot be read, the call fails and nothing is stored. Files that change during the backup are counted.
  *
- * With an idempotency key, the call continues for 60 seconds after its connection was lost, and a repeated call gets its outcome.
+ * With an idempotency key, the call continues for 60 seconds after its connection is lost, and a repeated call gets its outcome.
  */
 export interface BackupCreate {
   /** The directory. */
   path?: string;
-  /** Globs of files and directories to exclude: a name at any depth or, with a slash, a path. */
+  /** Globs for files and directories to exclude. They match names at any depth or, if they contain a slash, paths. */
   exclude?: string[] | null;
   /** Whether to exclude files that git ignores, if the directory is in a repository. */
   gitignore?: boolean;
@@ -88,9 +88,9 @@ export interface BackupCreate {
   sandbox: string;
   /** Display name. */
   name?: string | null;
-  /** Seconds from its creation until it is deleted; null means never. */
+  /** Seconds until it is deleted, counted from its creation; null means never. */
   ttl?: number | null;
-  /** Whether to create the image for overlays right away, so that the first restore with `overlay` is instant. */
+  /** Whether to create the overlay image right away, so that the first restore with `overlay` is instant. */
   overlay?: boolean;
 }
 
@@ -116,7 +116,7 @@ export interface BackupInfo {
   path: string;
   /** Display name. */
   name?: string | null;
-  /** Id of the user that created it. */
+  /** Id of the user who created it. */
   owner?: string | null;
   /** Its storage format: `tar`, `tar.gz` or `tar.zst`. */
   format?: string;
@@ -126,25 +126,25 @@ export interface BackupInfo {
   sha256?: string;
   /** Number of files, directories and other entries in it. */
   entries?: number;
-  /** Size of the files in it, in bytes, without holes. */
+  /** Total size of its files, in bytes, excluding holes. */
   bytes?: number;
-  /** Number of files that changed while they were read. Their content can be a mixture of versions. */
+  /** Number of files that changed while they were being read. Their content can be a mix of versions. */
   changed?: number;
   /** Number of devices and sockets, which are not archived. */
   skipped?: number;
   /** When it was created, in seconds since 1970. */
   created?: number;
-  /** When it is deleted, in seconds since 1970; null means never. */
+  /** When it will be deleted, in seconds since 1970; null means never. */
   expires?: number | null;
 }
 
-/** List the caller's backups, and the backups of sandboxes where the caller has the right `operate`. */
+/** List the caller's backups, and the backups of sandboxes where the caller has the `operate` right. */
 export interface BackupList {
   /** Only backups of this sandbox; null means all. */
   sandbox?: string | null;
 }
 
-/** Backups of a gateway. */
+/** Backups on a gateway. */
 export interface BackupListResult {
   /** The backups that the caller may use, newest first. */
   backups: BackupInfo[];
@@ -154,7 +154,7 @@ export interface BackupListResult {
 export interface BackupPack {
   /** The directory. */
   path?: string;
-  /** Globs of files and directories to exclude: a name at any depth or, with a slash, a path. */
+  /** Globs for files and directories to exclude. They match names at any depth or, if they contain a slash, paths. */
   exclude?: string[] | null;
   /** Whether to exclude files that git ignores, if the directory is in a repository. */
   gitignore?: boolean;
@@ -172,21 +172,21 @@ export interface BackupPackResult {
   sha256: string;
   /** Number of files, directories and other entries in it. */
   entries: number;
-  /** Size of the files in it, in bytes, without holes. */
+  /** Total size of its files, in bytes, excluding holes. */
   bytes: number;
-  /** Number of files that were changed while they were read. */
+  /** Number of files that changed while they were being read. */
   changed: number;
   /** Number of devices and sockets, which are not archived. */
   skipped: number;
 }
 
-/** Progress of a backup or a restore, at its start and a few times per second. */
+/** Progress of a backup or restore, sent at the start and then a few times per second. */
 export interface BackupProgress {
   /** `packing` and `unpacking` happen in the sandbox; `converting` creates the image for overlays. */
   phase: "converting" | "packing" | "reading" | "storing" | "unpacking";
-  /** Number of files, directories and other entries that were packed or unpacked. */
+  /** Number of files, directories and other entries packed or unpacked so far. */
   entries?: number;
-  /** Number of bytes of file content, or of the archive while it is stored or read. */
+  /** Number of bytes processed so far: file content or, while the archive is stored or read, bytes of the archive. */
   bytes?: number;
 }
 
@@ -195,14 +195,14 @@ export interface BackupProgress {
  *
  * The backup is unpacked beside the directory, and its checksum is verified, before anything is replaced. A restore that fails or is cancelled changes nothing.
  *
- * The mode `overlay` copies nothing: the backup appears at the directory, which must be empty or missing, and changes by programs are kept in the sandbox. The first use of this mode converts the backup. The overlay is a mount: `mount.list` lists it, it is mounted again whenever the sandbox starts, and `mount.delete` removes it with all changes. If the sandbox does not support mounts, the error is `unavailable`.
+ * The mode `overlay` copies nothing: the backup appears in the directory, which must be empty or missing, and changes made by programs are kept in the sandbox. The backup is converted the first time this mode is used. The overlay is a mount: `mount.list` lists it, it is remounted whenever the sandbox starts, and `mount.delete` removes it with all changes. If the sandbox does not support mounts, the error is `unavailable`.
  */
 export interface BackupRestore {
   /** Id of the backup. */
   backup: string;
-  /** Id of the sandbox, which can be another one; null means the backup's sandbox. */
+  /** Id of the sandbox to restore in, which can be a different one; null means the sandbox that was backed up. */
   sandbox?: string | null;
-  /** The directory, which is created if it is missing; null means the backup's directory. */
+  /** The directory, which is created if it is missing; null means the directory that was backed up. */
   path?: string | null;
   /** `copy` copies the files; `overlay` reads them from the backup on demand. */
   mode?: "copy" | "overlay";
@@ -212,15 +212,15 @@ export interface BackupRestore {
 export interface BackupRestoreResult {
   /** Number of files, directories and other entries that were restored. */
   entries: number;
-  /** Bytes of written files; 0 for an overlay. */
+  /** Total size of the files written, in bytes; 0 for an overlay. */
   bytes: number;
   /** Number of attributes that this sandbox is not allowed to set, such as file capabilities. */
   skipped?: number;
-  /** For an overlay: id of the mount, which `mount.delete` removes. */
+  /** For an overlay: the id of its mount, which `mount.delete` removes. */
   mount?: string | null;
 }
 
-/** Replace a directory with the content of an archive from `backup.pack`. `backup.restore` calls this. */
+/** Replace a directory's content with an archive from `backup.pack`. `backup.restore` calls this. */
 export interface BackupUnpack {
   /** The archive, a file in the sandbox. */
   archive: string;
@@ -230,30 +230,30 @@ export interface BackupUnpack {
   path?: string;
 }
 
-/** Return the caller's usage of the backup store, and its limits. */
+/** Return the caller's backup store usage and limits. */
 export type BackupUsage = Record<string, never>;
 
-/** A user's share of the backup store. */
+/** A user's usage of the backup store. */
 export interface BackupUsageResult {
   /** Number of backups. */
   backups: number;
-  /** Bytes of their archives, including the space reserved for backups in progress. */
+  /** Total size of their archives, in bytes, including space reserved for backups in progress. */
   bytes: number;
   /** Maximum number of backups; null means no limit. */
   max_backups: number | null;
-  /** Maximum number of bytes, if other users' backups leave enough space. */
+  /** Maximum total size, in bytes, as long as other users' backups leave enough space. */
   max_bytes: number;
 }
 
 /**
- * Answer a request for input of the run in progress.
+ * Answer an input request from the run in progress.
  *
  * If the request was already answered or is no longer pending, the error is `conflict`.
  */
 export interface CodeAnswer {
   /** Id of the run. */
   run: string;
-  /** Number of the request, from the event `input`. */
+  /** Number of the request, from the `input` event. */
   request: number;
   /** The line, without a line break. */
   value: string;
@@ -262,32 +262,32 @@ export interface CodeAnswer {
 /**
  * Follow the output of a run to its end.
  *
- * The latest 64 runs that have ended are kept, with up to 64 MiB of each stream. `cancel` detaches, and the run continues.
+ * The last 64 runs that have ended are kept, with up to 64 MiB of each stream. `cancel` detaches; the run continues.
  */
 export interface CodeAttach {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance of the context. If the context has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Id of the run; null means the run in progress or, if there is none, the last run. */
   run?: string | null;
-  /** Where to start in each stream; null starts at the beginning. */
+  /** Where to start in each stream; null means at the beginning. */
   since?: CodeSince | null;
 }
 
-/** The program clears the output that was shown so far. */
+/** The program clears the output shown so far. */
 export interface CodeClear {
   /** Offset after this event, for `since`. */
   offset: number;
-  /** Whether to clear only when the next output arrives. */
+  /** Whether to wait for the next output before clearing. */
   wait?: boolean;
 }
 
-/** Complete a piece of code. The executor answers after the run in progress, if any. */
+/** Complete a piece of code. The executor first finishes the run in progress, if any. */
 export interface CodeComplete {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance of the context. If the context has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** The code. */
   source: string;
@@ -295,9 +295,9 @@ export interface CodeComplete {
   cursor?: number | null;
 }
 
-/** Completions of a piece of code. */
+/** Completions for a piece of code. */
 export interface CodeCompleteResult {
-  /** The completions. */
+  /** The possible completions. */
   matches: string[];
   /** Start of the text to replace, in characters. */
   start: number;
@@ -309,13 +309,13 @@ export interface CodeCompleteResult {
 export interface CodeContextInfo {
   /** Id of the context. */
   id: string;
-  /** Id of this creation of the context; each context created with the same `id` gets a new one. */
+  /** Unique id for this instance of the context; a context created later with the same `id` gets a new one. */
   instance: string;
   /** Language of the code. */
   language: string;
   /** Name of the Jupyter kernel that runs it. */
   kernel: string;
-  /** Process id of the executor, in the namespace of the sandbox's programs. */
+  /** Process id of the executor, in the PID namespace of the sandbox's programs. */
   pid: number;
   /** Directory where the executor was started. */
   cwd?: string;
@@ -323,20 +323,20 @@ export interface CodeContextInfo {
   created?: number;
   /** `running` while it has an executor; `exited` after the executor has ended, until `code.restart`. */
   state?: "exited" | "running";
-  /** Id of the run that is in progress; null means none. */
+  /** Id of the run in progress; null means none. */
   running?: string | null;
   /** Number of queued runs. */
   waiting?: number;
-  /** Number of times that `code.restart` has replaced the executor. */
+  /** Number of times `code.restart` has replaced the executor. */
   restarts?: number;
   /** How the executor ended; null while it runs. */
   exit?: Exit | null;
 }
 
 /**
- * Create a context with its own executor, and return when it is ready.
+ * Create a context with its own executor, and return once it is ready.
  *
- * The executor runs until `code.delete`, and only runs of this context share its state. The number of contexts is unlimited unless the runtime is configured otherwise. If a context with this id exists, the error is `conflict`. If no kernel for the language is installed, the error is `language_unavailable`, and its message explains how to install one.
+ * The executor runs until `code.delete` is called, and only this context's runs share its state. The number of contexts is unlimited unless the runtime is configured otherwise. If a context with this id exists, the error is `conflict`. If no kernel for the language is installed, the error is `language_unavailable`, and its message explains how to install one.
  */
 export interface CodeCreate {
   /** Id of the context; null lets the server choose one. */
@@ -354,14 +354,14 @@ export interface CodeCreate {
 }
 
 /**
- * Delete a context: end its executor and all processes that its code started. Returns when all have ended.
+ * Delete a context and end its executor and all processes started by its code. Returns once all have exited.
  *
- * It does not wait for a run in progress, which ends as `stopped`. Waiting runs fail with `exited`.
+ * A run in progress is not waited for; it ends as `stopped`. Queued runs fail with `exited`.
  */
 export interface CodeDelete {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance of the context. If the context has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
 }
 
@@ -369,17 +369,17 @@ export interface CodeDelete {
 export interface CodeDisplay {
   /** Offset after this event, for `since`. */
   offset: number;
-  /** Values by MIME type: text, base64 for binary types, or a JSON value for JSON types. */
+  /** Values keyed by MIME type: text, base64 for binary types, or JSON values for JSON types. */
   data?: Record<string, unknown>;
-  /** Values over 64 KiB, which are not in `data`. */
+  /** Values larger than 64 KiB, which are not in `data`. */
   large?: CodeLargeValue[];
-  /** MIME types whose value was dropped because it is over 64 MiB. */
+  /** MIME types of values that were dropped because they are larger than 64 MiB. */
   omitted?: string[];
-  /** The program's metadata of the values, by MIME type. */
+  /** The program's metadata for the values, keyed by MIME type. */
   metadata?: Record<string, unknown>;
   /** Id that `update` events refer to; null if the bundle cannot be updated. */
   display_id?: string | null;
-  /** For the event `value`: number of the run in its context. Null otherwise. */
+  /** For `value` events: the number of the run in its context. Null otherwise. */
   execution_count?: number | null;
 }
 
@@ -389,7 +389,7 @@ export interface CodeError {
   name: string;
   /** Its message. */
   value: string;
-  /** Lines of the traceback, without terminal colours. */
+  /** The lines of the traceback, without terminal colours. */
   traceback?: string[];
 }
 
@@ -399,7 +399,7 @@ export interface CodeErrorRaised {
   name: string;
   /** Its message. */
   value: string;
-  /** Lines of the traceback, without terminal colours. */
+  /** The lines of the traceback, without terminal colours. */
   traceback?: string[];
   /** Offset after this event, for `since`. */
   offset: number;
@@ -411,23 +411,23 @@ export interface CodeGet {
   context: string;
 }
 
-/** The program waits for a line of input, which `code.answer` sends. */
+/** The program is waiting for a line of input, to be sent with `code.answer`. */
 export interface CodeInputRequest {
   /** Offset after this event, for `since`. */
   offset: number;
-  /** Number of the request, for `code.answer`. */
+  /** Number of the request, to pass to `code.answer`. */
   request: number;
   /** Text to show before the input. */
   prompt?: string;
-  /** Whether the input must not be shown. */
+  /** Whether to hide the input. */
   password?: boolean;
 }
 
-/** Describe the object at a position in the code. The executor answers after the run in progress, if any. */
+/** Describe the object at a position in the code. The executor first finishes the run in progress, if any. */
 export interface CodeInspect {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance of the context. If the context has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** The code. */
   source: string;
@@ -437,39 +437,39 @@ export interface CodeInspect {
   detail?: number | null;
 }
 
-/** Documentation of the object at a position. */
+/** Documentation for the object at a position. */
 export interface CodeInspectResult {
-  /** Whether the position has an object. */
+  /** Whether there is an object at the position. */
   found: boolean;
-  /** Its documentation by MIME type. */
+  /** Its documentation, keyed by MIME type. */
   data?: Record<string, unknown>;
 }
 
 /**
- * Interrupt the run in progress, as Ctrl-C does. Waiting runs are not affected.
+ * Interrupt the run in progress, as Ctrl-C does. Queued runs are not affected.
  *
- * It does nothing if no run or a run other than `run` is in progress. At least one of `context` and `run` is required.
+ * If no run is in progress, or a run other than `run`, nothing happens. At least one of `context` and `run` is required.
  */
 export interface CodeInterrupt {
   /** Id of the context; null means the run's context. */
   context?: string | null;
-  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance of the context. If the context has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
-  /** Only this run; null means any. */
+  /** Only interrupt this run; null means any run. */
   run?: string | null;
-  /** Seconds until the executor is killed if the run has not ended; null means never. */
+  /** Seconds to wait for the run to end before its executor is killed; null means never. */
   grace?: number | null;
 }
 
 /** A language, and the Jupyter kernel that runs it. */
 export interface CodeLanguage {
-  /** Name for `code.create`. */
+  /** Name to pass to `code.create`. */
   language: string;
   /** Name of the kernel; null means none is installed. */
   kernel?: string | null;
   /** The kernel's display name; empty if none is installed. */
   title?: string;
-  /** How to install a kernel; empty for a kernel that is installed. */
+  /** How to install a kernel; empty if one is installed. */
   install?: string;
 }
 
@@ -480,11 +480,11 @@ export type CodeLanguages = Record<string, never>;
 export interface CodeLanguagesResult {
   /** Languages that are installed or can be installed. */
   languages: CodeLanguage[];
-  /** Number of idle executors in the pool, by kernel. */
+  /** Number of idle executors in the pool, keyed by kernel. */
   ready?: Record<string, number>;
 }
 
-/** A value of a MIME bundle, which is sent in the stream `bundles` before the event. */
+/** A value of a MIME bundle. It is sent in the `bundles` stream before the event. */
 export interface CodeLargeValue {
   /** The MIME type. */
   type: string;
@@ -492,7 +492,7 @@ export interface CodeLargeValue {
   offset: number;
   /** Its length in bytes. */
   size: number;
-  /** `base64` if the value was base64 text, which is sent decoded; `text` for UTF-8 text; `json` for JSON. */
+  /** `base64` for base64 text, which is decoded before it is sent; `text` for UTF-8 text; `json` for JSON. */
   form: "base64" | "json" | "text";
 }
 
@@ -501,17 +501,17 @@ export type CodeList = Record<string, never>;
 
 /** Code contexts. */
 export interface CodeListResult {
-  /** All contexts, in the order of their creation. */
+  /** All contexts, in order of creation. */
   contexts: CodeContextInfo[];
 }
 
-/** An offset in each stream of a run. */
+/** An offset for each stream of a run. */
 export interface CodeOffsets {
   /** Offset in stdout, in bytes. */
   stdout?: number;
   /** Offset in stderr, in bytes. */
   stderr?: number;
-  /** Offset in the bytes of large values. */
+  /** Offset in the stream of large values. */
   bundles?: number;
   /** The `offset` of an event. */
   events?: number;
@@ -520,30 +520,30 @@ export interface CodeOffsets {
 /**
  * Replace the executor of a context with a new one; all state of the code is lost.
  *
- * The run in progress ends as `stopped`, and waiting runs fail with `exited`. All processes that the code started are ended. If no new executor starts, the context has none, and `code.restart` can be called again.
+ * The run in progress ends as `stopped`, and queued runs fail with `exited`. All processes started by the code are killed. If no new executor starts, the context has none, and `code.restart` can be called again.
  */
 export interface CodeRestart {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance of the context. If the context has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
 }
 
 /**
- * Run code and stream its output, in a context or in a new executor. The runs of a context are queued.
+ * Run code, in a context or in a new executor, and stream its output. Runs in the same context are queued.
  *
  * Without a `context`, the code runs in an unused executor, which ends afterwards.
  *
- * The call returns a result with a `status` however the code ends; it fails only if the run could not start. If the executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs are queued in a context (`limit_exceeded`).
+ * The call returns a result with a `status` however the code ends; it fails only if the run couldn't be started. If the executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs can be queued in a context (`limit_exceeded`).
  *
- * `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency key, a repeated call joins the run, and `since` continues its streams. A run without a `context` and without a key ends with its call.
+ * `cancel` does not end running code, but it removes a queued run if no other call has joined it. With an idempotency key, a repeated call joins the run, and `since` continues its streams. A run with neither a `context` nor a key ends with its call.
  *
- * When the time limit has passed, the code is interrupted. If it has not ended 2 s later, its executor is killed.
+ * When the time limit is reached, the code is interrupted. If it hasn't ended 2 seconds later, its executor is killed.
  */
 export interface CodeRun {
   /** Id of the context; null means a new executor, for this run only. */
   context?: string | null;
-  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance of the context. If the context has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Language of the code if there is no `context`; null means python. */
   language?: string | null;
@@ -553,13 +553,13 @@ export interface CodeRun {
   timeout?: number | null;
   /** Whether the run is counted and kept in the executor's history; null means true. */
   store_history?: boolean | null;
-  /** Whether the code can ask for input through the event `input`; otherwise, asking raises an error in the code. */
+  /** Whether the code can ask for input through the `input` event; otherwise, asking raises an error in the code. */
   stdin?: boolean | null;
-  /** For a repeated call: where to continue each stream. Null starts at the beginning. */
+  /** For a repeated call: where to continue each stream. Null means from the beginning. */
   since?: CodeSince | null;
 }
 
-/** A run of a context that is queued, in progress, or has ended and is kept. */
+/** A run in a context: queued, in progress, or ended but still kept. */
 export interface CodeRunInfo {
   /** Its id, for `code.attach`. */
   run: string;
@@ -583,11 +583,11 @@ export interface CodeRunOpened {
   instance?: string | null;
   /** The first 65,536 characters of the code, for `code.attach`; null for `code.run`. */
   source?: string | null;
-  /** Offset in each stream of the first byte or event that will be sent; greater than `since` if older output was dropped. */
+  /** For each stream, the offset of the first byte or event that will be sent; greater than `since` if older output was dropped. */
   from?: CodeOffsets;
 }
 
-/** A run has ended, and all its output was sent. */
+/** A run has ended, and all its output has been sent. */
 export interface CodeRunResult {
   /** How it ended; docs/code.md describes each value. */
   status: "crashed" | "error" | "interrupted" | "ok" | "stopped" | "timed_out";
@@ -597,37 +597,37 @@ export interface CodeRunResult {
   execution_count?: number | null;
   /** The error that ended it; null if there was none. */
   error?: CodeError | null;
-  /** Whether the executor was killed because an interrupt after the time limit did not end the run. */
+  /** Whether the executor was killed because the run did not end when interrupted at the time limit. */
   killed?: boolean;
   /** How the executor ended; null while it runs. */
   exit?: Exit | null;
-  /** Seconds from its start in the executor to its end. */
+  /** How long it ran in the executor, in seconds. */
   duration?: number;
   /** Length of each stream. */
   end?: CodeOffsets;
 }
 
-/** The run is queued, or waits for its executor to start. */
+/** The run is queued or waiting for its executor to start. */
 export interface CodeRunWaiting {
-  /** Number of runs before it, including the run in progress. */
+  /** Number of runs ahead of it, including the run in progress. */
   ahead: number;
   /** Id of the run. */
   run?: string;
 }
 
-/** The offset of the first byte or event to send in each stream of a run. */
+/** For each stream of a run, the offset of the first byte or event to send. */
 export interface CodeSince {
   /** Offset in stdout; null means 0. */
   stdout?: number | null;
   /** Offset in stderr; null means 0. */
   stderr?: number | null;
-  /** Offset in the bytes of large values; null means 0. */
+  /** Offset in the stream of large values; null means 0. */
   bundles?: number | null;
-  /** The `offset` of the last event that was received; null means 0. */
+  /** The `offset` of the last event received; null means 0. */
   events?: number | null;
 }
 
-/** Part of a stream was dropped because this call read too slowly. */
+/** Part of a stream was dropped because the client read it too slowly. */
 export interface CodeTruncated {
   /** The stream. */
   stream: "bundles" | "events" | "stderr" | "stdout";
@@ -638,12 +638,12 @@ export interface CodeTruncated {
 /**
  * Report a context and the runs of all clients, now and after every change, until the context is deleted.
  *
- * Changes that a slow client has not read are merged. `code.attach` follows the output of a run.
+ * Changes that a slow client hasn't read yet are merged. `code.attach` follows the output of a run.
  */
 export interface CodeWatch {
   /** Id of the context. */
   context: string;
-  /** The expected instance of the context. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance of the context. If the context has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
 }
 
@@ -651,17 +651,17 @@ export interface CodeWatch {
 export interface CodeWatched {
   /** The context. */
   context: CodeContextInfo;
-  /** The ended runs that are kept, the current run and the queued runs, in the order of their calls. */
+  /** The ended runs still kept, the current run and the queued runs, in the order they were called. */
   runs: CodeRunInfo[];
 }
 
 /**
- * A command as the shell has reported it.
+ * A command as reported by the shell.
  *
- * Reports are not reliable, because programs can print the same escape sequences.
+ * These reports are not reliable, because programs can print the same escape sequences.
  */
 export interface CommandInfo {
-  /** Number of the command in this terminal, from 1. */
+  /** Number of the command in this terminal, starting at 1. */
   number: number;
   /** The command line, truncated to 4,096 characters; null if unknown. */
   line?: string | null;
@@ -677,19 +677,19 @@ export interface CommandInfo {
   end?: number | null;
   /** When it ended, in seconds since 1970; null while it runs. */
   ended?: number | null;
-  /** Offset where the output after the command starts, such as the prompt; null while it runs. */
+  /** Offset where the output after the command, such as the prompt, starts; null while it runs. */
   after?: number | null;
 }
 
 /**
- * Watch and use a desktop: the channel carries an RFB connection (RFC 6143) in both directions.
+ * Watch and use a desktop. The channel carries an RFB connection (RFC 6143) in both directions.
  *
- * All viewers share the desktop. The connection starts with the server's protocol version, and its security type is None. Pointer, key, clipboard and size messages are dropped unless the viewer has the right `write` and the writer lease allows its input. A message that violates RFB ends the call with `protocol_error`. A lost connection cannot be resumed; attach again instead. At most 64 viewers are attached (`limit_exceeded`).
+ * All viewers share the desktop. The connection starts with the server's protocol version, and its security type is None. Pointer, key, clipboard and size messages are dropped unless the viewer has the `write` right and the writer lease allows its input. A message that violates RFB ends the call with `protocol_error`. A lost connection cannot be resumed; attach again instead. At most 64 viewers can be attached (`limit_exceeded`).
  */
 export interface DesktopAttach {
   /** Id of the desktop. */
   id?: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the desktop has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** The viewer's identity; null means a new viewer. */
   viewer?: ViewerProfile | null;
@@ -699,9 +699,9 @@ export interface DesktopAttach {
 
 /** The desktop has ended. */
 export interface DesktopAttachResult {
-  /** Number of bytes that were received from the viewer. */
+  /** Number of bytes received from the viewer. */
   sent: number;
-  /** Number of bytes that were sent to the viewer. */
+  /** Number of bytes sent to the viewer. */
   received: number;
 }
 
@@ -709,7 +709,7 @@ export interface DesktopAttachResult {
 export interface DesktopClick {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
+  /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -717,33 +717,33 @@ export interface DesktopClick {
   y: number;
   /** The button. */
   button?: "left" | "middle" | "right";
-  /** Number of clicks: 2 is a double click. */
+  /** Number of clicks; 2 is a double click. */
   count?: number;
-  /** Keys to hold down during the click, in the notation of `desktop.key`; can be empty. */
+  /** Keys to hold down during the click, in the same notation as in `desktop.key`; can be empty. */
   hold?: string;
 }
 
-/** Read the clipboard of a desktop, or set it. */
+/** Read or set a desktop's clipboard. */
 export interface DesktopClipboard {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
+  /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
-  /** The new text, up to 200,000 characters; null means the clipboard is only read. */
+  /** The new text, up to 200,000 characters; null means the clipboard is read but not changed. */
   text?: string | null;
 }
 
-/** The clipboard of a desktop. */
+/** A desktop's clipboard. */
 export interface DesktopClipboardResult {
   /** Its text, possibly empty. */
   text: string;
 }
 
-/** Drag: press a mouse button at the first point, move through the others, and release it at the last. */
+/** Drag with the mouse: press a button at the first point, move through the others, and release it at the last. */
 export interface DesktopDrag {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
+  /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
   /** The points. */
   path: Point[];
@@ -755,23 +755,23 @@ export interface DesktopDrag {
 export interface DesktopInfo {
   /** Id of the desktop. */
   id: string;
-  /** Id of this start of the desktop; each desktop started with the same `id` gets a new one. */
+  /** Unique id for this instance of the desktop; a desktop started later with the same `id` gets a new one. */
   instance: string;
   /** Pixels. */
   width: number;
   /** Pixels. */
   height: number;
-  /** Resolution in pixels per inch that programs see. */
+  /** Resolution that programs see, in pixels per inch. */
   dpi: number;
-  /** Value of `DISPLAY` for programs that show windows on it. */
+  /** Value of `DISPLAY` for programs that open windows on it. */
   display: string;
-  /** Value of `XAUTHORITY` for these programs: a file with the secret for the display. */
+  /** Value of `XAUTHORITY` for these programs: the file that contains the display's secret. */
   xauthority: string;
   /** When it was started, in seconds since 1970. */
   started: number;
-  /** Number of attached channels. */
+  /** Number of channels attached to it. */
   viewers: number;
-  /** Whether its window manager is ready. If it ends, it is restarted, at most 5 times per minute. Without it, windows have no frames and cannot be moved. */
+  /** Whether its window manager is ready. If the window manager exits, it is restarted, at most 5 times per minute. Without one, windows have no frames and cannot be moved. */
   window_manager?: boolean;
 }
 
@@ -783,15 +783,15 @@ export interface DesktopInfo {
 export interface DesktopKey {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
+  /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
-  /** The names, joined by `+`; the key `+` itself is named `plus`. */
+  /** Key names joined with `+`; the `+` key itself is named `plus`. */
   keys: string;
-  /** Number of times. */
+  /** Number of times to press them. */
   count?: number;
 }
 
-/** Start a program on a desktop, as `process.start` does. It ends with the desktop. */
+/** Start a program on a desktop, as `process.start` does. The program ends when the desktop does. */
 export interface DesktopLaunch {
   /** The program and its arguments. */
   argv?: string[] | null;
@@ -801,29 +801,29 @@ export interface DesktopLaunch {
   cwd?: string | null;
   /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; otherwise it is /dev/null. */
+  /** Whether stdin accepts input; otherwise, it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit. */
+  /** Time limit in seconds. If it is exceeded, all of the program's processes are killed. Null means no limit. */
   timeout?: number | null;
   /** Id of the desktop. */
   desktop?: string;
 }
 
-/** Change the viewers that may send input to a desktop, like `terminal.lease` for a terminal. */
+/** Change which viewers may send input to a desktop, as `terminal.lease` does for a terminal. */
 export interface DesktopLease {
   /** Id of the desktop. */
   id?: string;
-  /** The action. */
+  /** The action to take. */
   action: "ask" | "exclusive" | "free" | "give" | "keep" | "release" | "take" | "withdraw";
-  /** Key of the viewer that acts; null only for `release` and `free`. */
+  /** Key of the viewer taking the action; can be null only for `release` and `free`. */
   viewer?: string | null;
-  /** Public id of another viewer. `give` requires it as the next holder; `keep` refuses this viewer's request, or all requests if it is null. */
+  /** Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request is refused, or null for all requests. */
   to?: string | null;
   /** The epoch that the lease must have; null means any. */
   epoch?: number | null;
 }
 
-/** List the running desktops, and report whether the sandbox has the programs to start one. */
+/** List the running desktops, and report whether the sandbox has the programs needed to start one. */
 export type DesktopList = Record<string, never>;
 
 /** Desktops. */
@@ -838,7 +838,7 @@ export interface DesktopListResult {
 export interface DesktopMove {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
+  /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -852,7 +852,7 @@ export interface DesktopOpened {
   desktop: DesktopInfo;
   /** Public id of this viewer. */
   viewer: string;
-  /** Whether input of this viewer is always dropped. */
+  /** Whether all input from this viewer is dropped. */
   read_only: boolean;
   /** All viewers. */
   presence: Participant[];
@@ -864,11 +864,11 @@ export interface DesktopOpened {
 export interface DesktopResize {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
+  /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
   /** Pixels. */
   width: number;
-  /** Pixels. A desktop has at most 8,294,400 pixels. */
+  /** Pixels. A desktop can have at most 8,294,400 pixels in total. */
   height: number;
 }
 
@@ -884,19 +884,19 @@ export interface DesktopScreenshot {
   format?: "jpeg" | "png" | "webp";
   /** Quality of a JPEG or WebP image. */
   quality?: number;
-  /** The part of the desktop to capture, clipped at its edges. Null captures the whole desktop. */
+  /** The part of the desktop to capture, clipped to its edges. Null captures the whole desktop. */
   region?: Region | null;
 }
 
-/** The whole image was sent. */
+/** The whole image has been sent. */
 export interface DesktopScreenshotResult {
   /** Format of the image. */
   format: "jpeg" | "png" | "webp";
-  /** Pixels of the image. */
+  /** Width of the image, in pixels. */
   width: number;
-  /** Pixels of the image. */
+  /** Height of the image, in pixels. */
   height: number;
-  /** Bytes of the image. */
+  /** Size of the image, in bytes. */
   size: number;
 }
 
@@ -904,7 +904,7 @@ export interface DesktopScreenshotResult {
 export interface DesktopScroll {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
+  /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -925,9 +925,9 @@ export interface DesktopSize {
 }
 
 /**
- * Start a desktop: a virtual screen with a window manager. If a desktop with this id runs, return it unchanged.
+ * Start a desktop: a virtual screen with a window manager. If one with this id is running, return it unchanged.
  *
- * The sandbox needs the programs `Xvnc` (from TigerVNC) and `openbox`. If they are missing, the error is `unavailable`, and its message explains how to install them. No network port is opened. If the desktop is already starting, the error is `conflict`. At most 4 desktops run (`limit_exceeded`), each with at most 8,294,400 pixels.
+ * The sandbox must have the programs `Xvnc` (from TigerVNC) and `openbox`. If they are missing, the error is `unavailable`, and its message explains how to install them. No network port is opened. If the desktop is already starting, the error is `conflict`. At most 4 desktops can run at a time (`limit_exceeded`), each with at most 8,294,400 pixels.
  */
 export interface DesktopStart {
   /** Id of the desktop. */
@@ -940,43 +940,43 @@ export interface DesktopStart {
   dpi?: number;
 }
 
-/** The desktop with the requested id. */
+/** The desktop with the id requested. */
 export interface DesktopStartResult {
   /** Id of the desktop. */
   id: string;
-  /** Id of this start of the desktop; each desktop started with the same `id` gets a new one. */
+  /** Unique id for this instance of the desktop; a desktop started later with the same `id` gets a new one. */
   instance: string;
   /** Pixels. */
   width: number;
   /** Pixels. */
   height: number;
-  /** Resolution in pixels per inch that programs see. */
+  /** Resolution that programs see, in pixels per inch. */
   dpi: number;
-  /** Value of `DISPLAY` for programs that show windows on it. */
+  /** Value of `DISPLAY` for programs that open windows on it. */
   display: string;
-  /** Value of `XAUTHORITY` for these programs: a file with the secret for the display. */
+  /** Value of `XAUTHORITY` for these programs: the file that contains the display's secret. */
   xauthority: string;
   /** When it was started, in seconds since 1970. */
   started: number;
-  /** Number of attached channels. */
+  /** Number of channels attached to it. */
   viewers: number;
-  /** Whether its window manager is ready. If it ends, it is restarted, at most 5 times per minute. Without it, windows have no frames and cannot be moved. */
+  /** Whether its window manager is ready. If the window manager exits, it is restarted, at most 5 times per minute. Without one, windows have no frames and cannot be moved. */
   window_manager?: boolean;
-  /** Whether this call has started it. */
+  /** Whether it was started by this call. */
   created: boolean;
 }
 
-/** End a desktop with all programs that were started on it. */
+/** End a desktop and all programs started on it. */
 export interface DesktopStop {
   /** Id of the desktop. */
   id?: string;
 }
 
-/** Type text into the active window. A line feed presses the key Return, and a tab the key Tab. */
+/** Type text into the active window. A line feed presses the Return key, and a tab the Tab key. */
 export interface DesktopType {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that sends the input; required while a viewer holds the writer lease. */
+  /** Key of the viewer sending the input; required while any viewer holds the writer lease. */
   viewer?: string | null;
   /** The text. Control characters other than tab and line feed are refused with `invalid_params`. */
   text: string;
@@ -992,79 +992,79 @@ export interface DesktopWindow {
   name: string;
   /** Process id, as the program sees it; null if unknown. */
   pid?: number | null;
-  /** Pixels from the left edge of the desktop to the window's content. */
+  /** Distance from the desktop's left edge to the window's content, in pixels. */
   x: number;
-  /** Pixels from the top edge. */
+  /** Distance from the desktop's top edge to the window's content, in pixels. */
   y: number;
-  /** Width of the content in pixels. */
+  /** Width of the content, in pixels. */
   width: number;
-  /** Height of the content in pixels. */
+  /** Height of the content, in pixels. */
   height: number;
   /** Whether it has the keyboard focus. */
   active: boolean;
-  /** Whether it is not shown. */
+  /** Whether it is minimized. */
   minimized: boolean;
 }
 
-/** List the windows of programs on a desktop. */
+/** List the program windows on a desktop. */
 export interface DesktopWindows {
   /** Id of the desktop. */
   id?: string;
 }
 
-/** Windows of programs. */
+/** Program windows on a desktop. */
 export interface DesktopWindowsResult {
   /** At most 200 windows, in stacking order from bottom to top. */
   windows: DesktopWindow[];
 }
 
 /**
- * Histogram of the times from input to the next output of terminals.
+ * Histogram of the time between input to a terminal and its next output.
  *
- * The upper bounds of the classes are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last class has no upper bound.
+ * The upper bounds of the buckets are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last bucket has no upper bound.
  */
 export interface EchoHistogram {
-  /** Number of times in each class, not cumulative. */
+  /** Number of times measured in each bucket, not cumulative. */
   counts: number[];
-  /** Sum of all times, in seconds. */
+  /** Sum of all times measured, in seconds. */
   seconds: number;
 }
 
-/** Return the egress rules of a sandbox and the latest refusals. Does not start the sandbox. */
+/** Return a sandbox's egress rules and latest refusals, without starting the sandbox. */
 export interface EgressGet {
   /** Id of the sandbox. */
   id: string;
 }
 
-/** The egress rules of a sandbox, and statistics of its proxy since its start. */
+/** A sandbox's egress rules, and its proxy's statistics since startup. */
 export interface EgressInfo {
   /** Id of the sandbox. */
   id: string;
-  /** Whether its network is `filtered`. Otherwise, there is no proxy. */
+  /** Whether its network is `filtered`. If not, there is no proxy. */
   filtered?: boolean;
   /** Rules for allowed connections. */
   allow?: string[];
   /** Rules for refused connections, which take precedence over `allow`. */
   deny?: string[];
-  /** Names of secrets that requests get. */
+  /** Names of the secrets added to requests. */
   secrets?: string[];
-  /** Names of secrets in its policy that requests no longer get, because its user may not use them. */
+  /** Names of secrets in its policy that are no longer added to requests because its user may not use them. */
   withheld?: string[];
-  /** Whether its proxy runs. Otherwise, the following fields are empty. */
+  /** Whether its proxy is running. If not, the following fields are empty. */
   running?: boolean;
-  /** Number of current connections of programs to the proxy. */
+  /** Number of open connections from programs to the proxy. */
   connections?: number;
-  /** Number of forwarded requests. */
+  /** Number of requests forwarded. */
   requests?: number;
-  /** Number of refused requests. */
+  /** Number of requests refused. */
   refused?: number;
-  /** Bytes of request content. */
+  /** Size of the request content sent, in bytes. */
   sent?: number;
-  /** Bytes of response content. */
+  /** Size of the response content received, in bytes. */
   received?: number;
-  /** Seconds of processor time of the proxy. */
+  /** Processor time used by the proxy, in seconds. */
   cpu?: number;
-  /** Bytes of its resident memory. */
+  /** The proxy's resident memory, in bytes. */
   memory?: number;
   /** The latest refusals, newest last. Older ones are in the audit log. */
   recent?: EgressRefusal[];
@@ -1072,23 +1072,23 @@ export interface EgressInfo {
 
 /** Refusals that were not reported because the client was too slow. */
 export interface EgressLost {
-  /** Number of missed refusals since the previous event. */
+  /** Number of refusals missed since the previous event. */
   count: number;
 }
 
 /** Rules for connections. A host is refused unless a rule allows it. */
 export interface EgressPolicy {
-  /** Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port, a rule applies to the ports 80 and 443. */
+  /** Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port, a rule applies to ports 80 and 443. */
   allow?: string[];
-  /** Rules of the same form, which take precedence over `allow`. Without a port, a rule applies to every port. */
+  /** Rules in the same format, which take precedence over `allow`. Without a port, a rule applies to all ports. */
   deny?: string[];
   /** Names of the gateway's secrets that the proxy adds to requests. */
   secrets?: string[];
 }
 
-/** A request of a program that the proxy has refused. */
+/** A program's request that the proxy refused. */
 export interface EgressRefusal {
-  /** When, in seconds since 1970. */
+  /** When it was sent, in seconds since 1970. */
   time: number;
   /** Why it was refused; docs/guides/egress.md explains each value. */
   reason: "address" | "encoding" | "method" | "mismatch" | "name" | "protocol" | "rule" | "upgrade";
@@ -1102,7 +1102,7 @@ export interface EgressRefusal {
 
 /** A program's request and the proxy's decision. */
 export interface EgressRequest {
-  /** When, in seconds since 1970. */
+  /** When it was sent, in seconds since 1970. */
   time: number;
   /** Whether it was forwarded. */
   allowed?: boolean;
@@ -1117,25 +1117,25 @@ export interface EgressRequest {
 }
 
 /**
- * Replace the rules of a sandbox with the network `filtered`, even while it runs.
+ * Replace the rules of a sandbox that uses the `filtered` network, even while the sandbox is running.
  *
- * When the call returns, the new rules apply to new connections, and open connections that they do not allow are closed. If the sandbox runs but its proxy cannot be reached, the rules are stored and the error is `unavailable`.
+ * When the call returns, the new rules apply to new connections, and open connections that they do not allow are closed. If the sandbox is running but its proxy cannot be reached, the rules are stored and the error is `unavailable`.
  */
 export interface EgressSet {
   /** Id of the sandbox. */
   id: string;
   /** Rules `[METHODS ]HOST[:PORT]` for allowed connections. */
   allow: string[];
-  /** Rules of the same form, which take precedence over `allow`. */
+  /** Rules in the same format, which take precedence over `allow`. */
   deny?: string[];
-  /** Names of secrets of the gateway that requests get; null means no change. */
+  /** Names of the gateway's secrets to add to requests; null means no change. */
   secrets?: string[] | null;
 }
 
 /**
  * Report the requests of a sandbox's programs as its proxy allows or refuses them.
  *
- * The latest refusals are sent first, then `live`, then each new refusal. `lost` reports how many refusals a slow client has missed. The call continues across stops and starts of the sandbox, until the caller cancels it or the sandbox is deleted.
+ * The latest refusals are sent first, then `live`, then each new refusal. `lost` reports how many refusals a slow client has missed. The call continues even if the sandbox is stopped and restarted, until the caller cancels it or the sandbox is deleted.
  */
 export interface EgressWatch {
   /** Id of the sandbox. */
@@ -1144,17 +1144,17 @@ export interface EgressWatch {
   allowed?: boolean;
 }
 
-/** Restrictions that are enforced on the programs of a sandbox. */
+/** Restrictions enforced on a sandbox's programs. */
 export interface Enforcement {
   /** The network that they can reach. */
   network?: "filtered" | "host" | "none" | "private";
-  /** Whether they run as a user of the machine that no other program uses. */
+  /** Whether they run as a user that no other program on the machine uses. */
   user?: boolean;
   /** Whether they can neither see nor signal the sandbox's runtime, nor read its files. */
   separated?: boolean;
   /** Whether their system calls are filtered (seccomp). */
   system_calls?: boolean;
-  /** Whether file systems in memory, such as /tmp, are limited in size. */
+  /** Whether in-memory file systems, such as /tmp, are limited in size. */
   memory_files?: boolean;
   /** Their total resource limits; null means unlimited. */
   limits?: SandboxLimits;
@@ -1163,7 +1163,7 @@ export interface Enforcement {
 /**
  * Run a command to its end and stream its output.
  *
- * It returns when the command itself has ended; background processes continue, and their output is dropped. `cancel` does not end the command. If the time limit is exceeded, the exit code is 124.
+ * It returns once the command itself has exited; background processes continue, and their output is dropped. `cancel` does not end the command. If the time limit is exceeded, the exit code is 124.
  *
  * With an idempotency key, a repeated call joins the command: `since` and `input` continue its streams. Without one, stdin ends with the connection.
  */
@@ -1176,15 +1176,15 @@ export interface Exec {
   cwd?: string | null;
   /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; otherwise it is /dev/null. */
+  /** Whether stdin accepts input; otherwise, it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit. */
+  /** Time limit in seconds. If it is exceeded, all of the program's processes are killed. Null means no limit. */
   timeout?: number | null;
-  /** Maximum number of bytes to send of each stream, from its start. Null sends all bytes. */
+  /** Maximum number of bytes to send from the start of each stream. Null means all bytes. */
   max_output?: number | null;
-  /** For a repeated call: offset in each stream of the first byte to send. Null means 0. */
+  /** For a repeated call: the offset of the first byte to send, for each stream. Null means 0. */
   since?: Since | null;
-  /** Id of the input stream, which a repeated call must reuse; null without input. */
+  /** Id of the input stream, which a repeated call must reuse; null if there is no input. */
   input?: string | null;
 }
 
@@ -1202,9 +1202,9 @@ export interface ExecResult {
   stdout: number;
   /** Length of stderr, in bytes. */
   stderr: number;
-  /** Whether a stream is longer than `max_output` and its end was therefore not sent. */
+  /** Whether a stream was longer than `max_output`, so that its end was not sent. */
   truncated?: boolean;
-  /** Seconds from its start to its end; null from an older runtime. */
+  /** How long it ran, in seconds; null if the runtime is an older version. */
   duration?: number | null;
 }
 
@@ -1224,29 +1224,29 @@ export interface Exit {
 export interface ExposedPort {
   /** Number of the port. */
   port: number;
-  /** Secret that gives access to this port. It is valid until the preview is revoked or the runtime ends. */
+  /** Secret that gives access to this port. It stays valid until the preview is revoked or the runtime exits. */
   token: string;
   /** Display name of the preview, if any. */
   name?: string | null;
 }
 
 /**
- * Stream a directory, or a file, as an archive.
+ * Stream a directory or file as an archive.
  *
- * The archive is created on the fly, so the download cannot be resumed. Symlinks remain symlinks. Unreadable files are skipped, and a file that shrinks is padded with zeros. A zip has at most 100,000 entries (`too_large`).
+ * The archive is created on the fly, so the download cannot be resumed. Symlinks remain symlinks. Unreadable files are skipped, and a file that shrinks is padded with zeros. A zip archive can have at most 100,000 entries (`too_large`).
  */
 export interface FileArchive {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Format of the archive. */
   format?: "tar" | "tar.gz" | "zip";
-  /** Globs of files to include. A glob without a slash matches names at any depth. Null includes all files. */
+  /** Globs for files to include. A glob without a slash matches names at any depth. Null includes all files. */
   include?: string[] | null;
-  /** Globs of files and directories to exclude. Null excludes nothing. */
+  /** Globs for files and directories to exclude. Null excludes nothing. */
   exclude?: string[] | null;
 }
 
@@ -1264,11 +1264,11 @@ export interface FileArchiveResult {
   files: number;
   /** Number of paths that are missing or incomplete in the archive because they could not be read. */
   failed: number;
-  /** Number of sockets and devices, which are skipped. */
+  /** Number of sockets and devices skipped. */
   skipped: number;
 }
 
-/** Abort an upload. It is not an error if the upload has received all its input, has ended or never existed. */
+/** Abort an upload. It is not an error if the upload has already received all its input, has ended or never existed. */
 export interface FileCancel {
   /** The idempotency key of the `file.write` call. */
   key: string;
@@ -1276,79 +1276,79 @@ export interface FileCancel {
 
 /** Set the permission bits of a file or directory. */
 export interface FileChmod {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Permission bits. */
   mode: number;
 }
 
 /**
- * Copy a file, a symlink or a directory.
+ * Copy a file, symlink or directory.
  *
- * Modes, times, symlinks and, where allowed, owners are preserved. The copy appears at `to` when it is complete. A directory never replaces an existing path.
+ * Modes, times, symlinks and, where allowed, owners are preserved. The copy appears at `to` once it is complete. A directory never replaces an existing path.
  */
 export interface FileCopy {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** The path of the copy, resolved as `path` is. */
+  /** The path of the copy, resolved in the same way as `path`. */
   to: string;
-  /** Whether to copy a directory and everything in it; otherwise a directory is `is_directory`. */
+  /** Whether to copy a directory and everything in it; otherwise, the error for a directory is `is_directory`. */
   recursive?: boolean;
-  /** Whether a file replaces an existing file; otherwise, the error is `conflict`. */
+  /** Whether to replace an existing file with a file; otherwise, the error is `conflict`. */
   overwrite?: boolean;
 }
 
 /** The copy is complete. */
 export interface FileCopyResult {
-  /** Number of files that were copied. */
+  /** Number of files copied. */
   files: number;
-  /** Size of the copied files, in bytes, including holes. */
+  /** Total size of the files copied, in bytes, including holes. */
   bytes: number;
-  /** Number of sockets and devices, which are skipped. */
+  /** Number of sockets and devices skipped. */
   skipped: number;
 }
 
 /**
- * Delete a file, a symlink or a directory; symlinks are not followed.
+ * Delete a file, symlink or directory; symlinks are not followed.
  *
- * If a path below a directory cannot be deleted, the call stops there, and `details.path` names the path.
+ * If a path below a directory cannot be deleted, the call stops there, and `details.path` names that path.
  */
 export interface FileDelete {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** Whether to delete a directory and everything in it; otherwise a directory is `is_directory`. */
+  /** Whether to delete a directory and everything in it; otherwise, the error for a directory is `is_directory`. */
   recursive?: boolean;
 }
 
 /** The path was deleted. */
 export interface FileDeleteResult {
-  /** Number of files and directories that were deleted. */
+  /** Number of files and directories deleted. */
   deleted: number;
 }
 
 /**
  * Replace texts in a file or apply a patch to it. Either all changes are applied or none.
  *
- * Exactly one of `edits` and `patch` is required. The error is `conflict` if a text does not occur, or occurs several times without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); if the lines of a hunk are neither at the stated line nor at exactly one other line (`details`: `hunk`, its index, and `found`); if the file has another version; or if it was changed during the call. The maximum size of a file is 16 MiB.
+ * Exactly one of `edits` and `patch` is required. The error is `conflict` if a text does not occur, or occurs more than once without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); if the lines of a hunk are neither at the stated line nor at exactly one other line (`details`: `hunk`, its index, and `found`); if the file has another version; or if it was changed during the call. The maximum file size is 16 MiB.
  */
 export interface FileEdit {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Replacements, applied in order. */
   edits?: TextEdit[] | null;
@@ -1364,7 +1364,7 @@ export interface FileEditResult {
   bytes: number;
   /** Its version. */
   version: string;
-  /** Number of changes: replaced texts, or hunks of the patch. */
+  /** Number of changes made: texts replaced or hunks applied. */
   replaced: number;
 }
 
@@ -1384,7 +1384,7 @@ export interface FileEntry {
   size: number;
   /** Permission bits. */
   mode: number;
-  /** Time of the last modification, in seconds since 1970. */
+  /** Time of last modification, in seconds since 1970. */
   mtime: number;
   /** Id of the owner. */
   uid?: number;
@@ -1392,9 +1392,9 @@ export interface FileEntry {
   gid?: number;
   /** Target of a symlink that was not followed; null otherwise. */
   target?: string | null;
-  /** Time of the last modification, exactly, in nanoseconds since 1970. */
+  /** Exact time of last modification, in nanoseconds since 1970. */
   mtime_ns?: number | null;
-  /** Allocated bytes on disk; fewer than `size` for a file with holes. Null if the server does not report it. */
+  /** Disk space allocated, in bytes; less than `size` for a file with holes. Null if the server does not report it. */
   allocated?: number | null;
 }
 
@@ -1404,63 +1404,63 @@ export interface FileEntry {
  * Unless `follow` is false, a dangling symlink counts as missing.
  */
 export interface FileExists {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** Whether to follow a symlink rather than check for it. */
+  /** Whether to follow a symlink instead of checking for the symlink itself. */
   follow?: boolean;
 }
 
 /** Whether a path exists. */
 export interface FileExistsResult {
-  /** Whether there is a file or directory. */
+  /** Whether there is a file or directory at the path. */
   exists: boolean;
   /** Its type; null if it does not exist. */
   type?: "device" | "directory" | "fifo" | "file" | "socket" | "symlink" | null;
 }
 
 /**
- * Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
+ * Extract an archive file in the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
  *
- * Nothing is written outside `to`. If an entry is absolute, leaves `to` through `..` or a symlink, or is a symlink to a target outside `to`, the error is `permission_denied` (`details.entry`). Owners and special permission bits such as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged, truncated or encrypted archive is `invalid_params`. An archive that expands to more than 1 GiB and to more than 200 times its size is `too_large`. If the archive needs zstd and the runtime lacks it, the error is `unavailable`. If several entries have the same name, the last one wins.
+ * Nothing is written outside `to`. If an entry is absolute, leaves `to` through `..` or a symlink, or is a symlink to a target outside `to`, the error is `permission_denied` (`details.entry`). Owners and special permission bits such as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged, truncated or encrypted archive is `invalid_params`. An archive that expands to more than 1 GiB and more than 200 times its size is `too_large`. If the archive needs zstd and the runtime lacks it, the error is `unavailable`. If several entries have the same name, the last one wins.
  */
 export interface FileExtract {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** The directory to extract to, which is created if it is missing; resolved like `path`. */
   to?: string;
-  /** Whether to replace existing files; otherwise, an existing file is the error `conflict`. */
+  /** Whether to replace existing files; otherwise, the error for an existing file is `conflict`. */
   overwrite?: boolean;
   /** Number of leading components to remove from each name. Entries with fewer components are skipped. */
   strip?: number;
   /** Maximum number of entries. If the archive has more, the error is `too_large`. */
   max_entries?: number;
-  /** Maximum size of the extracted files, in bytes. If it is exceeded, the error is `too_large`. */
+  /** Maximum total size of the extracted files, in bytes. If it is exceeded, the error is `too_large`. */
   max_bytes?: number;
 }
 
-/** Progress of the extraction, a few times per second. */
+/** Progress of the extraction, sent a few times per second. */
 export interface FileExtractProgress {
-  /** Entries that were extracted. */
+  /** Number of entries extracted. */
   entries: number;
-  /** Bytes of files that were written. */
+  /** Number of bytes written to files. */
   bytes: number;
 }
 
 /** The archive was extracted. */
 export interface FileExtractResult {
-  /** Entries that were extracted. */
+  /** Number of entries extracted. */
   entries: number;
-  /** Bytes of files that were written. */
+  /** Number of bytes written to files. */
   bytes: number;
-  /** Number of devices and FIFOs, which are skipped. */
+  /** Number of devices and FIFOs skipped. */
   skipped: number;
 }
 
@@ -1477,14 +1477,14 @@ export interface FileFailure {
 /**
  * List a directory in batches, in no particular order.
  *
- * Symlinks are listed but not followed. At most 128 nested directories are entered; deeper directories are reported as `failed` with `too_large`.
+ * Symlinks are listed but not followed. Directories nested more than 128 levels deep are not entered but reported as `failed` with `too_large`.
  */
 export interface FileList {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Whether to list subdirectories as well. */
   recursive?: boolean;
@@ -1492,17 +1492,17 @@ export interface FileList {
   depth?: number | null;
   /** Whether to include names that start with a dot. */
   hidden?: boolean;
-  /** Globs of files to include. A glob without a slash matches names at any depth. Null includes all files. */
+  /** Globs for files to include. A glob without a slash matches names at any depth. Null includes all files. */
   include?: string[] | null;
-  /** Globs of files and directories to exclude. Null excludes nothing. */
+  /** Globs for files and directories to exclude. Null excludes nothing. */
   exclude?: string[] | null;
 }
 
 /** The listing is complete. */
 export interface FileListResult {
-  /** Number of entries that were sent. */
+  /** Number of entries sent. */
   entries: number;
-  /** Number of paths that could not be read. */
+  /** Number of paths that couldn't be read. */
   failed: number;
 }
 
@@ -1512,11 +1512,11 @@ export interface FileListResult {
  * If the path exists, the error is `conflict`, except for a directory when `parents` is true.
  */
 export interface FileMkdir {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** Whether to create missing parent directories and accept an existing directory. */
   parents?: boolean;
@@ -1526,7 +1526,7 @@ export interface FileMkdir {
 
 /** The directory exists. */
 export interface FileMkdirResult {
-  /** Whether this call has created it. */
+  /** Whether it was created by this call. */
   created: boolean;
 }
 
@@ -1536,15 +1536,15 @@ export interface FileMkdirResult {
  * Sockets and devices cannot be moved to another file system (`invalid_params`).
  */
 export interface FileMove {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** The new path, resolved as `path` is. */
+  /** The new path, resolved in the same way as `path`. */
   to: string;
-  /** Whether an existing file is replaced. */
+  /** Whether to replace an existing file. */
   overwrite?: boolean;
 }
 
@@ -1552,25 +1552,25 @@ export interface FileMove {
 export interface FileOpened {
   /** Size of the file, in bytes; 0 for files without a size, as in /proc. */
   size: number;
-  /** Identifies the content of the file by device, inode, size and time. */
+  /** Identifies the file's content by device, inode, size and time. */
   version: string;
   /** Permission bits. */
   mode: number;
-  /** Time of the last modification, in seconds since 1970. */
+  /** Time of last modification, in seconds since 1970. */
   mtime: number;
 }
 
 /**
- * Stream the bytes of a file, or of a part of it.
+ * Stream the bytes of a file, or part of it.
  *
- * Offsets of the byte stream are offsets in the file. Bytes that are appended during the call are not read. If the file does not have the requested version, or is truncated during the call, the error is `conflict`.
+ * Offsets in the byte stream are offsets in the file. Bytes appended during the call are not read. If the file does not have the requested version, or is truncated during the call, the error is `conflict`.
  */
 export interface FileRead {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** First byte to read; null means 0. */
   offset?: number | null;
@@ -1586,31 +1586,31 @@ export interface FileRead {
  * If `to` exists and `overwrite` is false, the error is `conflict`. If `to` is on another file system, the error is `invalid_params`.
  */
 export interface FileRename {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** The new path, resolved as `path` is. */
+  /** The new path, resolved in the same way as `path`. */
   to: string;
-  /** Whether an existing file is replaced. */
+  /** Whether to replace an existing file. */
   overwrite?: boolean;
 }
 
 /**
- * Find files by name, or lines in files that match a pattern.
+ * Find files by name, or find lines that match a pattern.
  *
- * A match does not span lines. Binary files are skipped. Ignore files such as .gitignore have no effect. If the pattern's automaton is too large, the error is `too_large`.
+ * Matches do not span lines. Binary files are skipped. Ignore files such as .gitignore have no effect. If the pattern's automaton is too large, the error is `too_large`.
  */
 export interface FileSearch {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** Pattern to search for in files, in RE2's syntax; null finds the files themselves. */
+  /** Pattern to search for in files, in RE2 syntax; null finds the files themselves. */
   pattern?: string | null;
   /** Whether `pattern` is plain text rather than a regular expression. */
   literal?: boolean;
@@ -1620,9 +1620,9 @@ export interface FileSearch {
   hidden?: boolean;
   /** Texts that a file's path must all contain, in any order and ignoring case. Null accepts any path. */
   words?: string[] | null;
-  /** Globs of files to include. A glob without a slash matches names at any depth. Null includes all files. */
+  /** Globs for files to include. A glob without a slash matches names at any depth. Null includes all files. */
   include?: string[] | null;
-  /** Globs of files and directories to exclude. Null excludes nothing. */
+  /** Globs for files and directories to exclude. Null excludes nothing. */
   exclude?: string[] | null;
   /** Maximum number of matches. */
   limit?: number;
@@ -1630,23 +1630,23 @@ export interface FileSearch {
 
 /** The search is complete. */
 export interface FileSearchResult {
-  /** Number of matches that were sent. */
+  /** Number of matches sent. */
   matches: number;
-  /** Whether there are more matches than the limit. */
+  /** Whether there were more matches than the limit. */
   truncated: boolean;
-  /** Number of paths that could not be read. */
+  /** Number of paths that couldn't be read. */
   failed: number;
 }
 
 /** Describe a file or directory. */
 export interface FileStat {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** Whether to follow a symlink rather than describe it. */
+  /** Whether to follow a symlink instead of describing the symlink itself. */
   follow?: boolean;
   /** Whether to read the start of a file, for `mime` and `binary`. */
   detect?: boolean;
@@ -1662,7 +1662,7 @@ export interface FileStatResult {
   size: number;
   /** Permission bits. */
   mode: number;
-  /** Time of the last modification, in seconds since 1970. */
+  /** Time of last modification, in seconds since 1970. */
   mtime: number;
   /** Id of the owner. */
   uid?: number;
@@ -1670,11 +1670,11 @@ export interface FileStatResult {
   gid?: number;
   /** Target of a symlink that was not followed; null otherwise. */
   target?: string | null;
-  /** Time of the last modification, exactly, in nanoseconds since 1970. */
+  /** Exact time of last modification, in nanoseconds since 1970. */
   mtime_ns?: number | null;
-  /** Allocated bytes on disk; fewer than `size` for a file with holes. Null if the server does not report it. */
+  /** Disk space allocated, in bytes; less than `size` for a file with holes. Null if the server does not report it. */
   allocated?: number | null;
-  /** Identifies the content of the file. */
+  /** Identifies the file's content. */
   version?: string | null;
   /** With `detect`: MIME type, such as `image/png`, detected from the name or, failing that, from the content. Null unless it is a file. */
   mime?: string | null;
@@ -1684,13 +1684,13 @@ export interface FileStatResult {
 
 /** Create a symlink. */
 export interface FileSymlink {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** The path that the symlink points to. It is stored unchanged and need not exist. */
+  /** The path that the symlink points to. It is stored unchanged and doesn't have to exist. */
   target: string;
   /** Whether to replace an existing file or symlink, atomically; otherwise, the error is `conflict`. */
   overwrite?: boolean;
@@ -1698,23 +1698,23 @@ export interface FileSymlink {
 
 /** The transfer is complete. */
 export interface FileTransferResult {
-  /** Number of bytes that were read or written. */
+  /** Number of bytes read or written. */
   bytes: number;
-  /** Identifies the content of the file. */
+  /** Identifies the file's content. */
   version: string;
 }
 
-/** Set the time of the last modification of a file, a directory or a symlink. */
+/** Set the modification time of a file, directory or symlink. */
 export interface FileUtime {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
   /** The time, in nanoseconds since 1970. */
   mtime_ns: number;
-  /** Whether to follow a symlink rather than change the symlink's own time. */
+  /** Whether to follow a symlink instead of changing the symlink's own time. */
   follow?: boolean;
 }
 
@@ -1723,32 +1723,32 @@ export interface FileUtime {
  *
  * The old file remains until all input has been received. The new file gets the old file's permission bits, unless `mode` is given, and the old file's owner where permitted. If the path is a symlink, its target is replaced.
  *
- * With an idempotency key, an upload that has lost its connection waits 30 seconds for a call that continues it. The earlier call then ends with `interrupted`; an upload that is not continued ends with `cancelled`.
+ * With an idempotency key, an upload whose connection is lost waits 30 seconds for a call that resumes it. The earlier call then ends with `interrupted`; an upload that is not resumed ends with `cancelled`.
  */
 export interface FileWrite {
-  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
+  /** The file or directory. A relative path is resolved against `root` if given, or else against the workspace. */
   path: string;
   /** Directory that the path cannot leave; null means the root that the runtime was started with, if any. */
   root?: string | null;
-  /** Id of a session. Relative paths start in its current directory instead of the workspace. If the session has ended, the error is `exited`. */
+  /** Id of a session. Relative paths are resolved against its current directory, not the workspace. If the session has ended, the error is `exited`. */
   session?: string | null;
-  /** Id of the input stream, which each call that continues the upload must reuse. */
+  /** Id of the input stream, which every call that resumes the upload must reuse. */
   input: string;
   /** Permission bits; null keeps the bits of the replaced file. */
   mode?: number | null;
-  /** Whether missing parent directories are created; null means true. */
+  /** Whether to create missing parent directories; null means true. */
   parents?: boolean | null;
   /** The expected version of the file; empty if it must not exist, null for any. If it differs, the error is `conflict`, with the actual `version` in `details`. */
   if_version?: string | null;
-  /** Write in place from this offset on; 0 creates the file. If the file is shorter, the error is `conflict`. Null replaces the file. */
+  /** Write in place, starting at this offset; 0 creates the file. If the file is shorter, the error is `conflict`. Null replaces the file. */
   offset?: number | null;
   /** Modification time to set, in nanoseconds since 1970; null means the current time. */
   mtime_ns?: number | null;
-  /** Whether blocks of zeros become holes. */
+  /** Whether to turn blocks of zeros into holes. */
   sparse?: boolean;
 }
 
-/** The upload has started, or continues. */
+/** The upload has started or been resumed. */
 export interface FileWriteOpened {
   /** Number of input bytes that have already been received. */
   input_offset?: number;
@@ -1756,7 +1756,7 @@ export interface FileWriteOpened {
 
 /** Stage files. Exactly one of `paths` and `all` is required. */
 export interface GitAdd {
-  /** A directory of the repository. Relative to the workspace unless it is absolute. */
+  /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
   /** Paths to stage, taken literally. */
   paths?: string[] | null;
@@ -1764,7 +1764,7 @@ export interface GitAdd {
   all?: boolean;
 }
 
-/** Author and committer of a commit. */
+/** Author and committer for a commit. */
 export interface GitAuthor {
   /** Name. */
   name: string;
@@ -1775,16 +1775,16 @@ export interface GitAuthor {
 /**
  * Create or delete a branch if requested, then list the branches.
  *
- * The error is `conflict` if the branch to create exists, or the branch to delete is in use or not merged.
+ * The error is `conflict` if the branch to create already exists, or if the branch to delete is in use or not merged.
  */
 export interface GitBranch {
-  /** A directory of the repository. Relative to the workspace unless it is absolute. */
+  /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
   /** Name of a branch to create. */
   create?: string | null;
   /** Name of a branch to delete. */
   delete?: string | null;
-  /** Commit of the created branch; null means the current one. */
+  /** Commit to create the branch at; null means the current one. */
   start?: string | null;
   /** Whether to move an existing branch, or delete an unmerged one. */
   force?: boolean;
@@ -1806,7 +1806,7 @@ export interface GitBranchInfo {
 
 /** The branches of a repository. */
 export interface GitBranchResult {
-  /** Name of the current branch; null with a detached HEAD. */
+  /** Name of the current branch; null if HEAD is detached. */
   current: string | null;
   /** The branches, local and remote-tracking. */
   branches: GitBranchInfo[];
@@ -1826,13 +1826,13 @@ export interface GitCancel {
  * With `paths`, only these files are restored, from `ref` or the index, and the branch stays the same. If local changes would be lost, the error is `conflict`.
  */
 export interface GitCheckout {
-  /** A directory of the repository. Relative to the workspace unless it is absolute. */
+  /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
   /** Branch or commit, or the name of the branch to create; required without `paths`. */
   ref?: string | null;
   /** Whether to create the branch `ref`. */
   create?: boolean;
-  /** Commit of the created branch; null means the current one. */
+  /** Commit to create the branch at; null means the current one. */
   start?: string | null;
   /** Paths to restore, taken literally; null switches to `ref` instead. */
   paths?: string[] | null;
@@ -1841,14 +1841,14 @@ export interface GitCheckout {
 /**
  * Clone a repository into a directory that does not exist or is empty.
  *
- * The directory appears when the clone is complete; after a failure, nothing remains. If the directory is not empty, the error is `conflict`.
+ * The directory appears once the clone is complete; if it fails, nothing is left behind. If the directory is not empty, the error is `conflict`.
  *
- * With an idempotency key, the clone continues for 60 s after its connection was lost, a repeated call joins it, and `git.cancel` ends it (`cancelled`).
+ * With an idempotency key, the clone continues for 60 seconds after its connection is lost, a repeated call joins it, and `git.cancel` ends it (`cancelled`).
  */
 export interface GitClone {
   /** An http, https, ssh, git or file URL, `user@host:path`, or an absolute path. */
   url: string;
-  /** Directory of the clone, relative to the workspace; null means the last part of the URL. */
+  /** Directory to clone into, relative to the workspace; null means the last part of the URL. */
   path?: string | null;
   /** Number of commits to fetch; null means all. */
   depth?: number | null;
@@ -1856,7 +1856,7 @@ export interface GitClone {
   branch?: string | null;
   /** Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null clones everything. */
   filter?: string | null;
-  /** Credentials for the host of the URL; null means none. */
+  /** Credentials for the URL's host; null means none. */
   credentials?: GitCredentials | null;
   /** Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
@@ -1868,15 +1868,15 @@ export interface GitClone {
  * If there is nothing to commit, the error is `conflict`.
  */
 export interface GitCommit {
-  /** A directory of the repository. Relative to the workspace unless it is absolute. */
+  /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
-  /** Message of the commit. */
+  /** The commit message. */
   message: string;
-  /** Author and committer; null uses the configuration of git. */
+  /** Author and committer; null means those configured in git. */
   author?: GitAuthor | null;
-  /** Whether to stage changes of tracked files first. */
+  /** Whether to stage changes to tracked files first. */
   all?: boolean;
-  /** Whether a commit without changes is allowed. */
+  /** Whether to allow a commit without changes. */
   allow_empty?: boolean;
 }
 
@@ -1898,7 +1898,7 @@ export interface GitCommitInfo {
   committer_email: string;
   /** When it was committed, in seconds since 1970. */
   committed: number;
-  /** The whole message, cut after 64 KiB. */
+  /** The full message, truncated to 64 KiB. */
   message: string;
 }
 
@@ -1908,7 +1908,7 @@ export interface GitCommitInfo {
  * They never appear in an argument, an environment variable, a file or a message.
  */
 export interface GitCredentials {
-  /** User name. The host defines the user name to use with a token. */
+  /** User name. Which user name to use with a token depends on the host. */
   username?: string;
   /** Password or token. */
   password: string;
@@ -1917,10 +1917,10 @@ export interface GitCredentials {
 /**
  * Return differences as a patch.
  *
- * By default, the patch compares the index with the working tree; with `staged`, the last commit with the index; with `base`, that commit with the working tree or `target`.
+ * By default, the patch compares the index with the working tree. With `staged`, it compares the last commit with the index; with `base`, that commit with the working tree or with `target`.
  */
 export interface GitDiff {
-  /** A directory of the repository. Relative to the workspace unless it is absolute. */
+  /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
   /** Whether to compare the index with the last commit. */
   staged?: boolean;
@@ -1936,9 +1936,9 @@ export interface GitDiff {
 
 /** A patch. */
 export interface GitDiffResult {
-  /** The patch. Bytes that are not valid UTF-8 are replaced by U+FFFD. */
+  /** The patch. Bytes that are not valid UTF-8 are replaced with U+FFFD. */
   text: string;
-  /** Whether the patch was cut at the limit. */
+  /** Whether the patch was truncated at the limit. */
   truncated: boolean;
 }
 
@@ -1948,13 +1948,13 @@ export interface GitHead {
   path: string;
   /** Hash of the commit; null before the first commit. */
   commit: string | null;
-  /** Name of the branch; null with a detached HEAD. */
+  /** Name of the branch; null if HEAD is detached. */
   branch: string | null;
 }
 
 /** List commits, newest first. */
 export interface GitLog {
-  /** A directory of the repository. Relative to the workspace unless it is absolute. */
+  /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
   /** Branch or commit to start at; null means the current commit. */
   ref?: string | null;
@@ -1978,13 +1978,13 @@ export interface GitLogResult {
 export interface GitProgress {
   /** Name of the phase, as git prints it, such as `Receiving objects`. */
   phase: string;
-  /** Completed part of the phase, in percent. */
+  /** Percentage of the phase that is complete. */
   percent: number;
-  /** Number of objects or files that are done. */
+  /** Number of objects or files completed. */
   done: number;
   /** Number of objects or files in the phase. */
   total: number;
-  /** Number of bytes that were received; null if git does not print it. */
+  /** Number of bytes received; null if git does not print it. */
   received?: number | null;
 }
 
@@ -1994,17 +1994,17 @@ export interface GitProgress {
  * After a merge conflict (error `conflict`), the repository stays in the conflicted state.
  */
 export interface GitPull {
-  /** A directory of the repository. Relative to the workspace unless it is absolute. */
+  /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
   /** Name of the remote; null means the upstream's, or `origin`. */
   remote?: string | null;
-  /** Branch of the remote; null means the upstream. */
+  /** Remote branch; null means the upstream branch. */
   branch?: string | null;
   /** Whether to rebase rather than merge. */
   rebase?: boolean;
-  /** Whether only a fast-forward is allowed. */
+  /** Whether to allow only a fast-forward. */
   ff_only?: boolean;
-  /** Credentials for the host of the remote; null means none. */
+  /** Credentials for the remote's host; null means none. */
   credentials?: GitCredentials | null;
   /** Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
@@ -2013,20 +2013,20 @@ export interface GitPull {
 /**
  * Push a branch to a remote.
  *
- * If the remote branch has commits that the local one lacks, the error is `conflict`.
+ * If the remote branch has commits that the local one doesn't, the error is `conflict`.
  */
 export interface GitPush {
-  /** A directory of the repository. Relative to the workspace unless it is absolute. */
+  /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
   /** Name of the remote. */
   remote?: string;
   /** Name of the branch; null means the current one. */
   branch?: string | null;
-  /** Whether to overwrite the remote's branch, if it has not changed since it was last fetched. */
+  /** Whether to overwrite the remote branch, provided it hasn't changed since it was last fetched. */
   force?: boolean;
-  /** Whether to set the remote's branch as the upstream. */
+  /** Whether to set the remote branch as the upstream. */
   set_upstream?: boolean;
-  /** Credentials for the host of the remote; null means none. */
+  /** Credentials for the remote's host; null means none. */
   credentials?: GitCredentials | null;
   /** Time limit in seconds. If it is exceeded, git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
@@ -2034,7 +2034,7 @@ export interface GitPush {
 
 /** The result of a push. */
 export interface GitPushResult {
-  /** The refs that were pushed. */
+  /** The refs pushed. */
   refs: GitPushedRef[];
 }
 
@@ -2042,7 +2042,7 @@ export interface GitPushResult {
 export interface GitPushedRef {
   /** ` ` pushed, `+` forced, `*` new, `-` deleted, `=` unchanged, `!` refused. */
   status: " " | "!" | "*" | "+" | "-" | "=";
-  /** The ref of the remote, such as `refs/heads/main`. */
+  /** The remote ref, such as `refs/heads/main`. */
   ref: string;
   /** Git's description of the result. */
   summary: string;
@@ -2050,14 +2050,14 @@ export interface GitPushedRef {
 
 /** Return the branch, its upstream and the changed paths. */
 export interface GitStatus {
-  /** A directory of the repository. Relative to the workspace unless it is absolute. */
+  /** A directory in the repository, relative to the workspace unless it is absolute. */
   path?: string;
-  /** Whether ignored files are listed. */
+  /** Whether to list ignored files. */
   ignored?: boolean;
 }
 
 /**
- * A path that was changed.
+ * A changed path.
  *
  * The letters are the same as in `git status --porcelain=v2`: `.` (unchanged), `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?` and `!`.
  */
@@ -2074,15 +2074,15 @@ export interface GitStatusEntry {
 
 /** The state of a repository. */
 export interface GitStatusResult {
-  /** Name of the branch; null with a detached HEAD. */
+  /** Name of the branch; null if HEAD is detached. */
   branch?: string | null;
   /** Hash of the commit; null before the first commit. */
   commit?: string | null;
   /** Name of the upstream branch; null if the branch has no upstream. */
   upstream?: string | null;
-  /** Number of local commits that the upstream does not have; null if unknown. */
+  /** Number of local commits missing from the upstream; null if unknown. */
   ahead?: number | null;
-  /** Number of commits that only the upstream has; null if unknown. */
+  /** Number of upstream commits missing locally; null if unknown. */
   behind?: number | null;
   /** The changed paths, at most 10,000. */
   entries?: GitStatusEntry[];
@@ -2094,23 +2094,23 @@ export interface GitStatusResult {
 export interface ImageInfo {
   /** Id of the image. */
   id: string;
-  /** Its names with their tags. */
+  /** Its names, including tags. */
   names?: string[];
-  /** Bytes of its files. */
+  /** Total size of its files, in bytes. */
   size?: number;
   /** When it was built, in seconds since 1970; null if unknown. */
   created?: number | null;
 }
 
-/** List the local images of a provider. */
+/** List a provider's local images. */
 export interface ImageList {
   /** Name of the provider; null means the default provider. If it has no images, the error is `invalid_params`. */
   provider?: string | null;
 }
 
-/** The images of a provider. */
+/** A provider's images. */
 export interface ImageListResult {
-  /** All local images, including images that other programs have pulled. */
+  /** All local images, including those pulled by other programs. */
   images: ImageInfo[];
 }
 
@@ -2118,14 +2118,14 @@ export interface ImageListResult {
 export interface ImageProgress {
   /** Human-readable details. */
   message?: string | null;
-  /** The completed part, 0 to 1; null if unknown. */
+  /** The fraction completed, from 0 to 1; null if unknown. */
   progress?: number | null;
 }
 
 /**
  * Pull an image, or a newer version of a local image.
  *
- * If the image does not exist, the error is `invalid_params`. Concurrent calls for one image share the pull, which is cancelled with the last call; the provider keeps the downloaded parts. At most 4 images are pulled at once.
+ * If the image does not exist, the error is `invalid_params`. Concurrent calls for the same image share one pull, which is cancelled when the last of them is; the provider keeps the parts already downloaded. At most 4 images are pulled at a time.
  */
 export interface ImagePull {
   /** Name of the provider; null means the default provider. If it has no images, the error is `invalid_params`. */
@@ -2134,7 +2134,11 @@ export interface ImagePull {
   image: string;
 }
 
-/** Remove a name of an image, and its files with the last name. The error is `conflict` if a sandbox uses it. */
+/**
+ * Remove one of an image's names. Removing the last one deletes the image's files.
+ *
+ * If a sandbox uses the image, the error is `conflict`.
+ */
 export interface ImageRemove {
   /** Name of the provider; null means the default provider. If it has no images, the error is `invalid_params`. */
   provider?: string | null;
@@ -2142,9 +2146,9 @@ export interface ImageRemove {
   image: string;
 }
 
-/** The part of a stream that can be read. */
+/** The part of a stream that can still be read. */
 export interface KeptRange {
-  /** Offset of the first kept byte. */
+  /** Offset of the first byte that is kept. */
   start?: number;
   /** Offset of the end, in bytes. */
   offset?: number;
@@ -2154,25 +2158,25 @@ export interface KeptRange {
 export interface LogCondition {
   /** Plain text to search for. */
   text?: string | null;
-  /** Regular expression in RE2's syntax. */
+  /** Regular expression in RE2 syntax. */
   pattern?: string | null;
   /** Stream to search; null means both. */
   stream?: "stderr" | "stdout" | null;
-  /** Offsets where the searched output starts; null means all kept output. */
+  /** Offsets where the search starts; null means all output still kept. */
   since?: Since | null;
 }
 
-/** A match of a text or a pattern in the output of a process. */
+/** A match for a text or pattern in a process's output. */
 export interface LogMatch {
   /** Offset in the output where the match starts, in bytes. */
   start: number;
   /** Offset in the output where the match ends, in bytes. */
   end: number;
-  /** The matched text, truncated to 4,096 bytes. */
+  /** The text matched, truncated to 4,096 bytes. */
   text: string;
-  /** Text of each group of the pattern, truncated to 4,096 bytes; null for a group that did not match. */
+  /** Text of each group in the pattern, truncated to 4,096 bytes; null for a group that did not match. */
   groups?: (string | null)[];
-  /** Text of each named group of the pattern, as in `groups`. */
+  /** Text of each named group in the pattern, as in `groups`. */
   named?: Record<string, string | null>;
   /** Whether `text` or a group was truncated. */
   truncated?: boolean;
@@ -2181,32 +2185,32 @@ export interface LogMatch {
 }
 
 /**
- * Mount a bucket or a directory of the gateway's machine in a sandbox, and return when the mount can be used.
+ * Mount a bucket or a directory on the gateway's machine in a sandbox, and return once the mount can be used.
  *
- * Until it is deleted, the mount is restored whenever the sandbox starts. A file is uploaded about a second after a program has written and closed it. While the store does not respond, programs get the error EIO.
+ * Until it is deleted, the mount is restored whenever the sandbox starts. Files are uploaded about a second after a program has written and closed them. While the store does not respond, programs get the error EIO.
  */
 export interface MountCreate {
-  /** Id of the sandbox. It is started if it does not run. */
+  /** Id of the sandbox. It is started if it isn't running. */
   sandbox: string;
-  /** Name of a bucket or directory in the settings of the gateway; with `credentials`, the name of a bucket. */
+  /** Name of a bucket or directory in the gateway's settings, or of any bucket if `credentials` are given. */
   bucket: string;
   /** An empty or new directory below the workspace. */
   path: string;
-  /** The root of the mount: only files below it are visible. */
+  /** The root of the mount; only files below it are visible. */
   prefix?: string;
-  /** Whether nothing can be written. */
+  /** Whether the mount is read-only. */
   read_only?: boolean;
-  /** Access to a bucket of another store. Restricted to users with every right. */
+  /** Credentials for a bucket in another store. Only users with every right may pass them. */
   credentials?: MountCredentials | null;
 }
 
-/** Credentials for a bucket outside of the gateway's settings. The gateway never sends them to the sandbox. */
+/** Credentials for a bucket that is not in the gateway's settings. The gateway never sends them to the sandbox. */
 export interface MountCredentials {
   /** The access key id. */
   access_key_id: string;
   /** The secret access key. */
   secret_access_key: string;
-  /** The token of temporary credentials. */
+  /** The session token, for temporary credentials. */
   session_token?: string | null;
   /** The URL of the store; null means Amazon S3. */
   endpoint?: string | null;
@@ -2215,9 +2219,9 @@ export interface MountCredentials {
 }
 
 /**
- * Remove a mount from a sandbox, and return when all changes are uploaded. The content of the bucket remains.
+ * Remove a mount from a sandbox, and return once all changes have been uploaded. The bucket's content is kept.
  *
- * For an overlay, the changes are deleted and the backup remains. A sleeping sandbox is started for this; for a stopped or paused sandbox, the error is `stopped`.
+ * For an overlay, the changes are deleted and the backup is kept. A sleeping sandbox is started for this; if the sandbox is stopped or paused, the error is `stopped`.
  *
  * If the uploads take longer than `timeout`, the error is `unavailable`, with the number of remaining files in `details.pending`. The uploads continue, and then the mount is deleted.
  */
@@ -2226,11 +2230,11 @@ export interface MountDelete {
   sandbox: string;
   /** Id of the mount. */
   mount: string;
-  /** Whether to remove the mount even if programs use its files; otherwise, the error is `conflict`. */
+  /** Whether to remove the mount even if programs are using its files; otherwise, the error is `conflict` in that case. */
   force?: boolean;
-  /** Whether to discard changes that are not uploaded yet. */
+  /** Whether to discard changes that haven't been uploaded yet. */
   discard?: boolean;
-  /** Seconds to wait for uploads. */
+  /** Maximum number of seconds to wait for the uploads. */
   timeout?: number;
 }
 
@@ -2244,21 +2248,21 @@ export interface MountInfo {
   path: string;
   /** Name of the bucket or directory; null for an overlay. */
   bucket?: string | null;
-  /** Id of the backup below the overlay (`backup.restore`); null for other mounts. */
+  /** Id of the backup under the overlay (`backup.restore`); null for other mounts. */
   backup?: string | null;
-  /** The mounted part, relative to the part of the bucket or directory that the gateway exposes. */
+  /** The part that is mounted, relative to the part of the bucket or directory exposed by the gateway. */
   prefix?: string;
-  /** Whether nothing can be written. */
+  /** Whether the mount is read-only. */
   read_only?: boolean;
   /** Id of the user that created it. */
   owner?: string | null;
   /** When it was created, in seconds since 1970. */
   created?: number;
-  /** `mounted`; `waiting` until the sandbox runs; `failed` until a retry succeeds; `deleting` while changes are uploaded. */
+  /** `mounted`; `waiting` until the sandbox runs; `failed` until a retry succeeds; `deleting` while the remaining changes are uploaded. */
   state?: "deleting" | "failed" | "mounted" | "waiting";
   /** Why it failed; null if it did not. */
   reason?: string | null;
-  /** Number of written files that are not uploaded yet. */
+  /** Number of files written but not uploaded yet. */
   pending?: number;
 }
 
@@ -2277,11 +2281,11 @@ export interface MountListResult {
 /** An empty result: the call succeeded. */
 export type Nothing = Record<string, never>;
 
-/** A TCP port that a program of the sandbox listens on. */
+/** A TCP port that a program in the sandbox is listening on. */
 export interface OpenPort {
   /** Number of the port. */
   port: number;
-  /** Addresses that it listens on. */
+  /** Addresses it is listening on. */
   addresses: string[];
   /** Process id of the program. */
   pid: number;
@@ -2291,17 +2295,17 @@ export interface OpenPort {
   exposed?: boolean;
 }
 
-/** A match of a pattern in output. */
+/** A pattern's match in output. */
 export interface OutputMatch {
   /** Offset in the output where the match starts, in bytes. */
   start: number;
   /** Offset in the output where the match ends, in bytes. */
   end: number;
-  /** The matched text, truncated to 4,096 bytes. */
+  /** The text matched, truncated to 4,096 bytes. */
   text: string;
-  /** Text of each group of the pattern, truncated to 4,096 bytes; null for a group that did not match. */
+  /** Text of each group in the pattern, truncated to 4,096 bytes; null for a group that did not match. */
   groups?: (string | null)[];
-  /** Text of each named group of the pattern, as in `groups`. */
+  /** Text of each named group in the pattern, as in `groups`. */
   named?: Record<string, string | null>;
   /** Whether `text` or a group was truncated. */
   truncated?: boolean;
@@ -2309,31 +2313,31 @@ export interface OutputMatch {
 
 /** A viewer as the other viewers see it. */
 export interface Participant {
-  /** Public id of the viewer, such as `v3`. */
+  /** The viewer's public id, such as `v3`. */
   id: string;
-  /** Name to show, 1 to 40 characters without control and format characters. */
+  /** Display name, 1 to 40 characters, with no control or format characters. */
   name: string;
-  /** Color of the viewer, `#rrggbb`. Dark text is readable on it. */
+  /** The viewer's color, `#rrggbb`. Dark text is readable on it. */
   color: string;
   /** Whether it is a person or an agent. */
   kind: "agent" | "person";
   /** Whether it is not allowed to type. */
   read_only: boolean;
-  /** Whether it is typing; reset 2 s after the last key. */
+  /** Whether it is typing; reset 2 seconds after the last keystroke. */
   typing: boolean;
   /** Whether its user is looking at the terminal. */
   focus: boolean;
-  /** Cell where its pointer is; null if the pointer is hidden. */
+  /** The cell its pointer is on; null if the pointer is hidden. */
   at?: PointerPosition | null;
-  /** Whether it uses a share link. Guests choose their names, unless the link has one. */
+  /** Whether it uses a share link. Guests choose their own names unless the link has one. */
   guest?: boolean;
-  /** Whether it is asking the holder for the writer lease; reset after 60 s without an answer. */
+  /** Whether it is asking the holder for the writer lease; reset after 60 seconds without an answer. */
   asks?: boolean;
-  /** Whether its last request for the lease expired without an answer; reset by the next request or a change of the lease. */
+  /** Whether its last request for the lease expired without an answer; reset when it asks again or the lease changes. */
   unanswered?: boolean;
-  /** Rows that its user has scrolled back; 0 at the end of the output. */
+  /** Number of rows its user has scrolled back; 0 at the end of the output. */
   scroll?: number;
-  /** The object that its user is looking at, in the notation of its client; empty if unknown, or if the receiver may not see the whole sandbox. */
+  /** The object its user is looking at, in the client's own notation; empty if unknown, or if the receiver may not see the whole sandbox. */
   view?: string;
 }
 
@@ -2349,7 +2353,7 @@ export interface ParticipantLeft {
   id: string;
 }
 
-/** A pixel of a desktop. */
+/** A pixel on a desktop. */
 export interface Point {
   /** Pixels from the left edge. */
   x: number;
@@ -2366,7 +2370,7 @@ export interface PointerPosition {
 }
 
 /**
- * Accept a connection that `port.listen` has reported. Bytes pass in both directions, as with `port.connect`.
+ * Accept a connection reported by `port.listen`. Bytes are passed in both directions, as with `port.connect`.
  *
  * The error is `not_found` if the connection was already accepted, has waited too long, or the call to `port.listen` has ended; `io_error` if the connection broke.
  */
@@ -2375,25 +2379,25 @@ export interface PortAccept {
   connection: string;
 }
 
-/** A TCP port of 127.0.0.1 or ::1 to wait for, of any program. */
+/** A TCP port on 127.0.0.1 or ::1 to wait for. It can belong to any program. */
 export interface PortCondition {
   /** Number of the port. */
   port: number;
-  /** Path to request with HTTP GET until it answers; null waits only until the port is open. */
+  /** Path to request with HTTP GET until it responds; if null, it is enough that the port is open. */
   path?: string | null;
-  /** Lowest and highest accepted HTTP status of the response. */
+  /** Lowest and highest HTTP status accepted in the response. */
   status?: [number, number];
 }
 
 /**
- * Connect to a TCP port of the sandbox; bytes pass in both directions.
+ * Connect to a TCP port in the sandbox; bytes are passed in both directions.
  *
- * Exactly one of `port` and `token` is required. Each half of the connection is closed separately. The connection cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections are open (`limit_exceeded`).
+ * Exactly one of `port` and `token` is required. The two halves of the connection are closed separately. The connection cannot be resumed: it breaks if the client disconnects or cancels the call. At most 1,024 connections can be open (`limit_exceeded`).
  *
- * The error is `unavailable` if no program listens on the port; `forbidden` if the port belongs to a program outside of the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the connection broke.
+ * The error is `unavailable` if no program listens on the port; `forbidden` if the port belongs to a program outside the sandbox, or if the caller needs a token; `not_found` if the token is unknown or revoked; `io_error` if the connection broke.
  */
 export interface PortConnect {
-  /** Number of the port; requires the right `operate`. */
+  /** Number of the port; requires the `operate` right. */
   port?: number | null;
   /** Token of a preview. */
   token?: string | null;
@@ -2401,7 +2405,7 @@ export interface PortConnect {
 
 /** The program has closed its half of the connection; it can still read. */
 export interface PortConnectEnd {
-  /** Number of bytes that it sent. */
+  /** Number of bytes it sent. */
   offset: number;
 }
 
@@ -2409,36 +2413,36 @@ export interface PortConnectEnd {
 export interface PortConnectOpened {
   /** Number of the port. */
   port: number;
-  /** Address that it is connected to. */
+  /** Address the call is connected to. */
   address: string;
 }
 
-/** Both halves of the connection are closed, and all input was written. */
+/** Both halves of the connection are closed, and all input has been written. */
 export interface PortConnectResult {
-  /** Number of bytes that were received from the port. */
+  /** Number of bytes received from the port. */
   received: number;
-  /** Number of bytes that were written to the port. */
+  /** Number of bytes written to the port. */
   sent: number;
 }
 
 /**
  * Create a preview of a port, or return the existing one.
  *
- * The port need not be open yet. If the port belongs to a program outside of the sandbox, the error is `forbidden`. At most 256 ports have previews (`limit_exceeded`). Previews survive a restart of the sandbox. The error is `conflict` if the port has a preview with another token, or another port has a preview with this token.
+ * The port doesn't have to be open yet. If the port belongs to a program outside the sandbox, the error is `forbidden`. At most 256 ports can have previews (`limit_exceeded`). Previews survive a restart of the sandbox. The error is `conflict` if the port has a preview with another token, or another port has a preview with this token.
  */
 export interface PortExpose {
   /** Number of the port. */
   port: number;
-  /** Display name of a new preview. */
+  /** Display name for a new preview. */
   name?: string | null;
-  /** Token of a new preview, 8 to 40 lower-case letters and digits; null means a random token. Any client that knows it can connect to the port. */
+  /** Token for a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that knows it can connect to the port. */
   token?: string | null;
 }
 
 /** List all previews. */
 export type PortExposed = Record<string, never>;
 
-/** The previews of a sandbox. */
+/** A sandbox's previews. */
 export interface PortExposedResult {
   /** All previews. */
   exposed: ExposedPort[];
@@ -2452,7 +2456,7 @@ export interface PortIncoming {
   address: string;
 }
 
-/** List the TCP ports that programs of the sandbox listen on. */
+/** List the TCP ports that programs in the sandbox are listening on. */
 export type PortList = Record<string, never>;
 
 /** Open ports. */
@@ -2462,22 +2466,22 @@ export interface PortListResult {
 }
 
 /**
- * Listen on a TCP port in the sandbox, and let the caller connect each connection to a target of its choice.
+ * Listen on a TCP port in the sandbox, and let the caller forward each connection to a target of its choice.
  *
- * Each connection of a program sends the event `connection` and waits 30 s for `port.accept`. At most 64 connections wait at a time; the kernel queues further ones. The port is open until the call ends; accepted connections continue. A later call by the same user for the same port replaces this call, which ends with `conflict`.
+ * When a program connects, the event `connection` is sent, and the connection waits 30 seconds for `port.accept`. At most 64 connections can wait at a time; any more are queued by the kernel. The port is open until the call ends; accepted connections continue. A later call by the same user for the same port replaces this call, which ends with `conflict`.
  *
- * The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are open.
+ * The error is `conflict` if the port is in use, or `limit_exceeded` if 64 ports are already open.
  */
 export interface PortListen {
   /** Number of the port, 1,024 or above; 0 means a free port. */
   port?: number;
 }
 
-/** The runtime listens. */
+/** The runtime is listening. */
 export interface PortListening {
   /** Number of the port. */
   port: number;
-  /** Its address for programs of the sandbox. */
+  /** The address that programs in the sandbox can connect to. */
   address: string;
 }
 
@@ -2494,38 +2498,38 @@ export interface PortUnexpose {
 /**
  * Report the open ports, now and after every change, until the call is cancelled.
  *
- * The runtime polls every 0.2 to 2 s, so it can miss a port that was open for a shorter time.
+ * The runtime polls every 0.2 to 2 seconds, so it can miss ports that were open only briefly.
  */
 export type PortWatch = Record<string, never>;
 
-/** Return the parent domain of the previews' host names. */
+/** Return the parent domain of all preview host names. */
 export type PreviewHost = Record<string, never>;
 
-/** The domain of the host names of previews. */
+/** The domain used for preview host names. */
 export interface PreviewHostResult {
-  /** The parent domain of the previews' host names; null if previews are reached by path only. */
+  /** The parent domain of all preview host names; null if previews can only be reached by path. */
   host?: string | null;
 }
 
 /**
  * Follow the output of a process to its end, and send it input.
  *
- * `cancel` detaches, and the process continues.
+ * `cancel` detaches; the process continues.
  */
 export interface ProcessAttach {
-  /** Id of the process, or of a running command of `exec`. */
+  /** Id of the process, or of a running `exec` command. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the process has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
-  /** Offset in each stream of the first byte to send; null means 0. */
+  /** For each stream, the offset of the first byte to send; null means 0. */
   since?: Since | null;
   /** Id of the input stream, which a reconnecting client must reuse; null for a channel without input. */
   input?: string | null;
-  /** Whether the process pauses for up to 30 s after a lost connection, until a call with the same `input` attaches; null means false. */
+  /** Whether the process pauses for up to 30 seconds if the connection is lost, until a call with the same `input` attaches; null means false. */
   lossless?: boolean | null;
 }
 
-/** A process has ended, and all output was sent. */
+/** A process has ended, and all its output has been sent. */
 export interface ProcessAttachResult {
   /** How it ended. */
   exit: Exit;
@@ -2537,7 +2541,7 @@ export interface ProcessAttachResult {
 
 /** Describe one process. */
 export interface ProcessGet {
-  /** Id of the process, or of a running command of `exec`. */
+  /** Id of the process, or of a running `exec` command. */
   id: string;
 }
 
@@ -2545,7 +2549,7 @@ export interface ProcessGet {
 export interface ProcessInfo {
   /** Id of the process. */
   id: string;
-  /** Id of this start of the process; each process started with the same `id` gets a new one. */
+  /** Unique id for this instance of the process; a process started later with the same `id` gets a new one. */
   instance: string;
   /** Process id. */
   pid: number;
@@ -2555,33 +2559,33 @@ export interface ProcessInfo {
   cwd?: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
-  /** When it ended, in seconds since 1970; null while it runs, or from an older runtime. */
+  /** When it ended, in seconds since 1970; null while it runs, or if the runtime is an older version. */
   ended?: number | null;
   /** Id of the session that started it with `session.process`; null otherwise. */
   session?: string | null;
-  /** Whether it runs. */
+  /** Whether it is running. */
   state?: "exited" | "running";
   /** How it ended; null while it runs. */
   exit?: Exit | null;
-  /** The part of stdout that can be read. */
+  /** The part of stdout that can still be read. */
   stdout?: KeptRange;
-  /** The part of stderr that can be read. */
+  /** The part of stderr that can still be read. */
   stderr?: KeptRange;
 }
 
 /**
- * End a process and all its descendants: a signal first, then KILL.
+ * End a process and all its descendants, first with a signal, then with KILL.
  *
- * It returns when all of them have ended. For a process that has ended, it ends the descendants that are still running.
+ * It returns once all of them have exited. If the process itself has already ended, any descendants still running are ended.
  */
 export interface ProcessKill {
-  /** Id of the process, or of a running command of `exec`. */
+  /** Id of the process, or of a running `exec` command. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the process has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** The first signal; null means TERM. */
   signal?: string | number | null;
-  /** Seconds from the first signal to KILL; null means 5. */
+  /** Seconds to wait after the first signal before sending KILL; null means 5. */
   grace?: number | null;
 }
 
@@ -2592,16 +2596,16 @@ export interface ProcessKillResult {
 }
 
 /**
- * End all running processes, including commands of `exec`, each with all its descendants.
+ * End all running processes, including `exec` commands, along with all their descendants.
  *
- * It returns when all of them have ended. Sessions, terminals and code contexts continue.
+ * It returns once all of them have exited. Sessions, terminals and code contexts continue.
  */
 export interface ProcessKillall {
-  /** Only processes that this session started; null means all. */
+  /** Only processes started by this session; null means all. */
   session?: string | null;
   /** The first signal; null means TERM. */
   signal?: string | number | null;
-  /** Seconds from the first signal to KILL; null means 5. */
+  /** Seconds to wait after the first signal before sending KILL; null means 5. */
   grace?: number | null;
 }
 
@@ -2612,24 +2616,24 @@ export interface ProcessKillallResult {
 }
 
 /**
- * List running and ended processes, in the order of their start.
+ * List running and ended processes in the order they were started.
  *
- * The running commands of `exec` come after them.
+ * Running `exec` commands come after them.
  */
 export interface ProcessList {
   /** Id of the last process on the previous page; null means the first page. */
   after?: string | null;
   /** Maximum number of processes; null means 1,000. */
   limit?: number | null;
-  /** Only processes that this session started; null means all. */
+  /** Only processes started by this session; null means all. */
   session?: string | null;
 }
 
-/** One page of the list of processes. */
+/** A page of the process list. */
 export interface ProcessListResult {
-  /** The processes in the order of their start, then the running commands of `exec`. */
+  /** The processes in the order they were started, followed by running `exec` commands. */
   processes: ProcessInfo[];
-  /** Whether there are more processes. A call with the last id as `after` returns them. */
+  /** Whether there are more processes. To get them, pass the last id as `after`. */
   more?: boolean;
 }
 
@@ -2637,7 +2641,7 @@ export interface ProcessListResult {
 export interface ProcessOpened {
   /** Id of the process. */
   id: string;
-  /** Id of this start of the process; each process started with the same `id` gets a new one. */
+  /** Unique id for this instance of the process; a process started later with the same `id` gets a new one. */
   instance: string;
   /** Process id. */
   pid: number;
@@ -2647,60 +2651,60 @@ export interface ProcessOpened {
   cwd?: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
-  /** When it ended, in seconds since 1970; null while it runs, or from an older runtime. */
+  /** When it ended, in seconds since 1970; null while it runs, or if the runtime is an older version. */
   ended?: number | null;
   /** Id of the session that started it with `session.process`; null otherwise. */
   session?: string | null;
-  /** Whether it runs. */
+  /** Whether it is running. */
   state?: "exited" | "running";
   /** How it ended; null while it runs. */
   exit?: Exit | null;
-  /** The part of stdout that can be read. */
+  /** The part of stdout that can still be read. */
   stdout?: KeptRange;
-  /** The part of stderr that can be read. */
+  /** The part of stderr that can still be read. */
   stderr?: KeptRange;
-  /** Offset in each stream of the first byte that will be sent; greater than `since` if older bytes were dropped. */
+  /** For each stream, the offset of the first byte that will be sent; greater than `since` if older bytes were dropped. */
   from?: StreamOffsets;
-  /** Number of bytes of this input stream that have already been applied. */
+  /** Number of bytes in this input stream that have already been applied. */
   input_offset?: number;
 }
 
 /**
- * Remove a process that has ended and its output, or all processes that have ended.
+ * Remove an ended process along with its output, or all ended processes.
  *
  * If `id` names a running process, the error is `conflict`.
  */
 export interface ProcessRemove {
-  /** Id of the process; null means all processes that have ended. */
+  /** Id of the process; null means all ended processes. */
   id?: string | null;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the process has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
-  /** Without `id`: remove only processes that this session started. Null means all. */
+  /** Without `id`: only remove processes started by this session. Null means all. */
   session?: string | null;
 }
 
 /** Ended processes were removed. */
 export interface ProcessRemoveResult {
-  /** Number of processes that were removed. */
+  /** Number of processes removed. */
   removed: number;
 }
 
-/** Send a signal to the process group of a process. */
+/** Send a signal to a process's process group. */
 export interface ProcessSignal {
-  /** Id of the process, or of a running command of `exec`. */
+  /** Id of the process, or of a running `exec` command. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the process has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
-  /** Name of the signal with or without `SIG`, or its number. */
+  /** Name of the signal, with or without `SIG`, or its number. */
   signal: string | number;
 }
 
 /**
  * Start a process that runs independently of the client's connection.
  *
- * If a process with this id runs, the error is `conflict`. If the program or directory does not exist, or the program is not executable, the error is `spawn_failed`. At most 4,096 programs run (`limit_exceeded`).
+ * If a process with this id is running, the error is `conflict`. If the program or directory does not exist, or the program is not executable, the error is `spawn_failed`. At most 4,096 programs can run at a time (`limit_exceeded`).
  *
- * The latest 64 MiB of each stream are kept. The latest 256 processes that have ended are kept for 24 hours.
+ * The last 64 MiB of each stream are kept. The last 256 processes that have ended are kept for 24 hours.
  */
 export interface ProcessStart {
   /** The program and its arguments. */
@@ -2711,27 +2715,27 @@ export interface ProcessStart {
   cwd?: string | null;
   /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; otherwise it is /dev/null. */
+  /** Whether stdin accepts input; otherwise, it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit. */
+  /** Time limit in seconds. If it is exceeded, all of the program's processes are killed. Null means no limit. */
   timeout?: number | null;
   /** Id of the process; null lets the server choose one. */
   id?: string | null;
 }
 
 /**
- * Wait for the end of a process, for a match in its output or for an open port.
+ * Wait for a process to end, for a match in its output or for a port to open.
  *
- * The first of these events ends the wait. At least one of `exit`, `log` and `port` is required. If the process ends and `exit` is not requested, the error is `exited`. If the pattern is too expensive to match, the error is `too_large`.
+ * The wait ends at the first of these events. At least one of `exit`, `log` and `port` is required. If the process ends and `exit` is not requested, the error is `exited`. If the pattern is too expensive to match, the error is `too_large`.
  */
 export interface ProcessWait {
-  /** Id of the process, or of a running command of `exec`. */
+  /** Id of the process, or of a running `exec` command. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the process has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
-  /** Whether to wait for the end of the process; null means false. */
+  /** Whether to wait for the process to end; null means false. */
   exit?: boolean | null;
-  /** Text or pattern to search for in the output; null disables the search. */
+  /** Text or pattern to search for in the output; null means none. */
   log?: LogCondition | null;
   /** The port to wait for; null means none. */
   port?: PortCondition | null;
@@ -2741,7 +2745,7 @@ export interface ProcessWait {
 
 /** The wait has started. */
 export interface ProcessWaitOpened {
-  /** Offset in each stream where the search starts; greater than `since` if older bytes were dropped. */
+  /** For each stream, the offset where the search starts; greater than `since` if older bytes were dropped. */
   from: StreamOffsets;
 }
 
@@ -2749,11 +2753,11 @@ export interface ProcessWaitOpened {
 export interface ProcessWaitResult {
   /** The condition that was met first, or `timeout`. */
   event: "exit" | "log" | "port" | "timeout";
-  /** For the event `exit`: how the process ended. */
+  /** For `exit` events: how the process ended. */
   exit?: Exit | null;
-  /** For the event `log`: the match. */
+  /** For `log` events: the match. */
   match?: LogMatch | null;
-  /** For the event `port` with a `path`: HTTP status of the response. */
+  /** For `port` events with a `path`: the HTTP status of the response. */
   status?: number | null;
 }
 
@@ -2769,7 +2773,7 @@ export interface RecordingDelete {
   id: string;
 }
 
-/** Describe one recording. One in progress is described up to now. */
+/** Describe one recording. If it is in progress, it is described as of now. */
 export interface RecordingGet {
   /** Id of the recording. */
   id: string;
@@ -2779,19 +2783,19 @@ export interface RecordingGet {
 export interface RecordingInfo {
   /** Id of the recording. */
   id: string;
-  /** Id of the recorded terminal; empty for a desktop. */
+  /** Id of the terminal recorded; empty for a desktop. */
   terminal: string;
-  /** Id of the recorded desktop; null for a terminal. */
+  /** Id of the desktop recorded; null for a terminal. */
   desktop?: string | null;
-  /** Instance of the recorded terminal or desktop. */
+  /** Instance of the terminal or desktop recorded. */
   instance: string;
   /** Title, if any. */
   title?: string | null;
   /** Whether it contains input, which can include passwords. */
   input: boolean;
-  /** Columns at its start, or a desktop's width in pixels. */
+  /** Number of columns when it was started, or a desktop's width in pixels. */
   cols: number;
-  /** Rows at its start, or a desktop's height in pixels. */
+  /** Number of rows when it was started, or a desktop's height in pixels. */
   rows: number;
   /** When it was started, in seconds since 1970. */
   started: number;
@@ -2811,9 +2815,9 @@ export interface RecordingInfo {
   index: number;
   /** Number of markers, at most 1,000. */
   markers: number;
-  /** Bytes of output that are missing because the disk did not respond for 30 s. */
+  /** Number of bytes of output lost because the disk did not respond for 30 seconds. */
   lost: number;
-  /** Whether a part is missing. */
+  /** Whether part of it is missing. */
   truncated: boolean;
 }
 
@@ -2838,9 +2842,9 @@ export interface RecordingMark {
 }
 
 /**
- * Stream the bytes of a recording that are complete so far.
+ * Stream the part of a recording that is complete so far.
  *
- * A recording with input requires the right `operate` (`forbidden`). If the recording is deleted or changed during the call, the error is `conflict`.
+ * Recordings with input require the `operate` right (`forbidden`). If the recording is deleted or changed during the call, the error is `conflict`.
  */
 export interface RecordingRead {
   /** Id of the recording. */
@@ -2854,9 +2858,9 @@ export interface RecordingRead {
 }
 
 /**
- * Start to record a terminal or a desktop. The recording starts with the current screen.
+ * Start recording a terminal or a desktop. The recording starts with the current screen.
  *
- * If the id is in use, the error is `conflict`; if the disk is full, `no_space`; if there are too many recordings, `limit_exceeded`. The recording ends with the terminal or desktop. A recording of a desktop ends after 4 hours at the latest.
+ * If the id is in use, the error is `conflict`; if the disk is full, `no_space`; if there are too many recordings, `limit_exceeded`. The recording ends when the terminal or desktop does. A desktop recording ends after 4 hours at the latest.
  */
 export interface RecordingStart {
   /** Id of the terminal to record; null to record a desktop. */
@@ -2872,7 +2876,7 @@ export interface RecordingStart {
 }
 
 /**
- * End a recording, and return when all of it is on disk.
+ * End a recording, and return once all of it is on disk.
  *
  * A recording that has already ended is returned unchanged.
  */
@@ -2884,14 +2888,14 @@ export interface RecordingStop {
 /**
  * Report the recordings in progress, now and after every change, until the call is cancelled.
  *
- * Changes that a slow client has not read are merged into one event.
+ * Changes that a slow client hasn't read yet are merged into one event.
  */
 export interface RecordingWatch {
   /** Only recordings of the terminal with this id; null means all. */
   terminal?: string | null;
 }
 
-/** A rectangle of a desktop. */
+/** A rectangle on a desktop. */
 export interface Region {
   /** Pixels from the left edge. */
   x: number;
@@ -2906,10 +2910,10 @@ export interface Region {
 /**
  * Return how long the sandbox has been idle. Only a gateway can call it.
  *
- * A sandbox is active while a call is open, other than calls that only watch, while a process or command runs, or while a terminal has a viewer.
+ * A sandbox is active while a process or command runs, while a terminal has a viewer, or while any call is open, except calls that only watch.
  */
 export interface RuntimeActivity {
-  /** Seconds of idleness until the runtime refuses calls because it will be stopped; null means never. */
+  /** Seconds of idleness before the runtime refuses calls because it is about to be stopped; null means never. */
   sleep_after?: number | null;
 }
 
@@ -2919,25 +2923,25 @@ export interface RuntimeActivityResult {
   idle: number;
   /** Current activities, such as `process server`; at most 16 entries. */
   busy: string[];
-  /** Whether the runtime now refuses calls because it was idle for `sleep_after`. */
+  /** Whether the runtime now refuses calls because it has been idle for `sleep_after`. */
   asleep: boolean;
-  /** Digests of the tokens of its previews (`hawse.api.ports.preview_digest`). */
+  /** Digests of its preview tokens (`hawse.api.ports.preview_digest`). */
   previews?: string[] | null;
 }
 
 /**
- * Replace the configuration of the sandbox. Only a gateway can call it.
+ * Replace the sandbox's configuration. Only a gateway can call it.
  *
- * The environment applies to programs that are started from now on. A configuration with a lower revision than the current one is ignored.
+ * The environment applies to programs started from now on. A configuration with a lower revision than the current one is ignored.
  */
 export interface RuntimeConfigure {
-  /** Number that grows with each change of the configuration. */
+  /** Number that grows with each change to the configuration. */
   revision: number;
-  /** Environment of all programs; a call's own `env` is added to it. */
+  /** Environment for all programs; a call's own `env` is added to it. */
   env?: Record<string, string>;
-  /** Ports that have a preview unless it was revoked. */
+  /** Ports that have a preview, unless the preview has been revoked. */
   ports?: SandboxPort[];
-  /** Content of text files, by path in the workspace. Only the first configuration with files writes them. */
+  /** Content of text files, keyed by path in the workspace. They are only written for the first configuration that has files. */
   files?: Record<string, string>;
 }
 
@@ -2946,11 +2950,11 @@ export type RuntimeInfo = Record<string, never>;
 
 /** A description of the runtime. */
 export interface RuntimeInfoResult {
-  /** Id of the running runtime, which changes with each start. */
+  /** Id of the running runtime, which changes each time it starts. */
   runtime: string;
   /** Process id of the runtime. */
   pid: number;
-  /** Version of hawse that the runtime belongs to. */
+  /** The runtime's hawse version. */
   version: string;
   /** When the runtime was started, in seconds since 1970. */
   started: number;
@@ -2958,9 +2962,9 @@ export interface RuntimeInfoResult {
   terminals: number;
   /** Number of processes and running commands, including exited processes that are still listed. */
   processes: number;
-  /** Number of sessions whose shell runs. */
+  /** Number of sessions with a running shell. */
   sessions: number;
-  /** Number of file descriptors that the runtime has open. */
+  /** Number of file descriptors the runtime has open. */
   open_fds: number;
   /** Number of asyncio tasks in the runtime. */
   tasks: number;
@@ -2972,7 +2976,7 @@ export interface RuntimeInfoResult {
 export type RuntimeMetrics = Record<string, never>;
 
 /**
- * The current state of the runtime, and its counters since its start.
+ * The current state of the runtime, and its counters since startup.
  *
  * `cpu`, `output`, `reseeds` and `echo` are counters; the other numbers are current values. See docs/metrics.md.
  */
@@ -2983,67 +2987,67 @@ export interface RuntimeMetricsResult {
   cpu: number;
   /** Resident memory of the runtime, in bytes. */
   memory: number;
-  /** Number of file descriptors that the runtime has open. */
+  /** Number of file descriptors the runtime has open. */
   open_fds: number;
   /** Number of running terminals. */
   terminals: number;
-  /** Number of running processes, including commands of `exec`. */
+  /** Number of running processes, including `exec` commands. */
   processes: number;
   /** Number of running sessions. */
   sessions: number;
-  /** Number of attached viewers, of all terminals. */
+  /** Number of viewers attached to all terminals. */
   viewers: number;
-  /** Bytes of output that are still to be sent, in total for all viewers. */
+  /** Number of bytes of output still to be sent to all viewers in total. */
   lag: number;
-  /** Bytes of output that are still to be sent to the viewer that is furthest behind. */
+  /** Number of bytes of output still to be sent to the viewer that is furthest behind. */
   lag_max: number;
-  /** Bytes of memory that the output journals use. */
+  /** Memory used by output journals, in bytes. */
   journals: number;
-  /** Bytes of memory that snapshots for viewers use. */
+  /** Memory used by snapshots for viewers, in bytes. */
   snapshots: number;
   /** Number of recordings in progress. */
   recordings: number;
-  /** Bytes that programs have written to terminals. */
+  /** Number of bytes programs have written to terminals. */
   output: number;
-  /** Number of snapshots that were sent to viewers in place of output. */
+  /** Number of snapshots sent to viewers in place of output. */
   reseeds: number;
-  /** Histogram of the times from input to the next output. */
+  /** Histogram of the time between input and the next output. */
   echo: EchoHistogram;
 }
 
 /**
  * Create a sandbox and start it.
  *
- * With an `id`, repeated and concurrent calls with the same parameters create one sandbox and return it. If a sandbox with this id exists with different parameters, the error is `conflict`. If a deleted sandbox with this id has not ended yet, the error is `cleanup_pending`. If the sandbox cannot be started, it is removed.
+ * With an `id`, repeated and concurrent calls with the same parameters create only one sandbox and return it. If a sandbox with this id exists but has different parameters, the error is `conflict`. If a deleted sandbox with this id hasn't shut down yet, the error is `cleanup_pending`. If the sandbox cannot be started, it is removed.
  *
- * The sandbox belongs to the caller. A caller whose rights are limited to its own sandboxes can only choose ids that start with its name and a dot; `details.prefix` of the error `invalid_params` is this prefix.
+ * The sandbox belongs to the caller. Callers whose rights are limited to their own sandboxes can only choose ids that start with their name and a dot; if they choose another id, the error is `invalid_params`, with this prefix in `details.prefix`.
  */
 export interface SandboxCreate {
   /** Id of the sandbox; null means a random id. */
   id?: string | null;
   /** Name of the provider; null means the default provider. */
   provider?: string | null;
-  /** Name of a template of the gateway. The call's own values override the template's. */
+  /** Name of one of the gateway's templates. The call's own values override the template's. */
   template?: string | null;
-  /** Image whose files it sees; null means the provider's default. */
+  /** Image that provides its file system; null means the provider's default. */
   image?: string | null;
   /** Whether to start the image's command (ENTRYPOINT and CMD) as the process `image`. */
   image_command?: boolean;
-  /** Environment of all programs in the sandbox. */
+  /** Environment for all programs in the sandbox. */
   env?: Record<string, string>;
-  /** A snapshot or another backup, which is restored into the workspace before this call returns. */
+  /** A snapshot or other backup, which is restored into the workspace before this call returns. */
   snapshot?: string | null;
   /** Labels, which `sandbox.list` can filter by. */
   labels?: Record<string, string>;
-  /** Its resource limits. */
+  /** Resource limits for the sandbox. */
   limits?: SandboxLimits;
   /** `none`, `private` (no outside network, but previews work), `filtered` (hosts that `egress` allows), or `host`. */
   network?: "filtered" | "host" | "none" | "private" | null;
-  /** The rules of its filtered network; null means that nothing is allowed. */
+  /** The rules for its filtered network; null means that nothing is allowed. */
   egress?: EgressPolicy | null;
-  /** Ports whose previews exist from the start. */
+  /** Ports that have a preview from the start. */
   ports?: SandboxPort[];
-  /** Seconds from now until it is deleted, even if it is active; null means never. */
+  /** Seconds until it is deleted, even if it is active; null means never. */
   timeout?: number | null;
   /** Seconds of inactivity until it sleeps; null means the gateway's default. */
   idle_timeout?: number | null;
@@ -3054,7 +3058,7 @@ export interface SandboxCreate {
 /**
  * Delete a sandbox: end all its programs and remove its files.
  *
- * It returns when all programs are verified to have ended. Otherwise, the error is `cleanup_pending`; the gateway keeps trying, and the id cannot be reused until it succeeds.
+ * It returns once all programs are confirmed to have exited. If that can't be confirmed, the error is `cleanup_pending`; the gateway keeps trying, and the id cannot be reused until it succeeds.
  */
 export interface SandboxDelete {
   /** Id of the sandbox. */
@@ -3087,27 +3091,27 @@ export interface SandboxInfo {
   reason?: string | null;
   /** The current step while it is `starting`, such as `pulling`; null if unknown. */
   phase?: string | null;
-  /** Completed part of the phase, 0 to 1; null if unknown. */
+  /** Fraction of the phase completed, from 0 to 1; null if unknown. */
   progress?: number | null;
-  /** Id of its runtime, which changes with each start; null while it is not running. */
+  /** Id of its runtime, which changes each time it starts; null while it is not running. */
   runtime?: string | null;
   /** Name of its provider. */
   provider?: string | null;
-  /** Id of the user that created it. */
+  /** Id of the user who created it. */
   owner?: string | null;
-  /** Template that it was created from. */
+  /** Template it was created from. */
   template?: string | null;
-  /** Image whose files it sees; null means the provider's default. */
+  /** Image that provides its file system; null means the provider's default. */
   image?: string | null;
-  /** The network that it can reach; null means the provider's default. */
+  /** The network it can reach; null means the provider's default. */
   network?: "filtered" | "host" | "none" | "private" | null;
-  /** The rules of its filtered network; null for other networks. */
+  /** The rules for its filtered network; null for other networks. */
   egress?: EgressPolicy | null;
   /** Labels. */
   labels?: Record<string, string>;
   /** When it was created, in seconds since 1970. */
   created?: number | null;
-  /** When it is deleted, in seconds since 1970; null means never. */
+  /** When it will be deleted, in seconds since 1970; null means never. */
   expires?: number | null;
   /** Seconds of inactivity until it sleeps; null means never. */
   idle_timeout?: number | null;
@@ -3115,51 +3119,51 @@ export interface SandboxInfo {
 
 /** Resource limits of a sandbox. Null means the provider's default. */
 export interface SandboxLimits {
-  /** Bytes of memory of all programs in total. */
+  /** Total memory for all programs, in bytes. */
   memory?: number | null;
-  /** Processors; 0.5 is half of one. */
+  /** Number of processors; 0.5 is half of one. */
   cpus?: number | null;
-  /** Number of processes and threads. */
+  /** Maximum number of processes and threads. */
   processes?: number | null;
-  /** Bytes of the workspace. */
+  /** Maximum size of the workspace, in bytes. */
   disk?: number | null;
 }
 
 /**
- * List the sandboxes of this gateway where the caller has a right, without starting them.
+ * List the sandboxes on this gateway where the caller has a right, without starting them.
  *
- * A page can have fewer sandboxes than `limit`, as it must fit into a control message. Call again with `after` until it is null.
+ * A page can have fewer sandboxes than `limit`, because it must fit into a control message. Keep calling with `after` until it is null.
  */
 export interface SandboxList {
   /** Labels that a sandbox must have. */
   labels?: Record<string, string>;
-  /** Return only sandboxes after this id, which can be of a deleted sandbox. */
+  /** Return only sandboxes that come after this id. The sandbox with this id may have been deleted. */
   after?: string | null;
-  /** Maximum number of sandboxes; null returns as many as fit into a message. */
+  /** Maximum number of sandboxes; null means as many as fit into a message. */
   limit?: number | null;
 }
 
-/** A page of the sandboxes of a gateway. */
+/** A page of a gateway's sandboxes. */
 export interface SandboxListResult {
-  /** Running and stopped sandboxes that have the labels: `local` first, then the others, sorted by id. */
+  /** Running and stopped sandboxes with these labels: `local` first, then the others, sorted by id. */
   sandboxes: SandboxInfo[];
-  /** The value of `after` for the next page. Null on the last page. */
+  /** The `after` value for the next page. Null on the last page. */
   after?: string | null;
 }
 
-/** Pause a sandbox, if its provider supports that: suspend all its programs. Calls to it are refused. */
+/** Pause a sandbox and suspend all its programs, if its provider supports it. Calls to it are refused. */
 export interface SandboxPause {
   /** Id of the sandbox. */
   id: string;
 }
 
-/** A port whose preview exists from the start. */
+/** A port that has a preview from the start. */
 export interface SandboxPort {
   /** TCP port. */
   port: number;
   /** Display name. */
   name?: string | null;
-  /** Token of the preview's address, 8 to 40 lower-case letters and digits; null means a random token. */
+  /** Token for the preview's address, 8 to 40 lower-case letters and digits; null means a random token. */
   token?: string | null;
 }
 
@@ -3170,16 +3174,16 @@ export interface SandboxResume {
 }
 
 /**
- * Back up the workspace of a sandbox. `sandbox.create` can create other sandboxes from it.
+ * Back up a sandbox's workspace. `sandbox.create` can create other sandboxes from it.
  *
- * The result is the same as from `backup.create`. It does not include programs or files outside of the workspace.
+ * The result is the same as for `backup.create`. Programs and files outside the workspace are not included.
  */
 export interface SandboxSnapshot {
   /** Id of the sandbox. */
   id: string;
   /** Display name. */
   name?: string | null;
-  /** Seconds from its creation until it is deleted; null means never. */
+  /** Seconds until it is deleted, counted from its creation; null means never. */
   ttl?: number | null;
 }
 
@@ -3190,24 +3194,24 @@ export interface SandboxStart {
 }
 
 /**
- * Stop a sandbox: end all its programs. Its files remain, and calls to it are refused until `sandbox.start`.
+ * Stop a sandbox and end all its programs. Its files are kept, and calls to it are refused until `sandbox.start`.
  *
- * It returns when all programs are verified to have ended. Otherwise, the error is `cleanup_pending`, and the gateway keeps trying.
+ * It returns once all programs are confirmed to have exited. If that can't be confirmed, the error is `cleanup_pending`, and the gateway keeps trying.
  */
 export interface SandboxStop {
   /** Id of the sandbox. */
   id: string;
 }
 
-/** Change a sandbox. Omitted fields remain unchanged. */
+/** Change a sandbox. Omitted fields stay the same. */
 export interface SandboxUpdate {
   /** Id of the sandbox. */
   id: string;
-  /** Variables to set; a null value removes the variable. They apply to programs that are started from now on. */
+  /** Variables to set; a null value removes the variable. They apply to programs started from now on. */
   env?: Record<string, string | null>;
   /** Labels to set; a null value removes the label. */
   labels?: Record<string, string | null>;
-  /** Seconds from now until it is deleted. This can only extend its lifetime. */
+  /** Seconds until it is deleted, counted from now. This can only extend its lifetime. */
   timeout?: number | null;
   /** Seconds of inactivity until it sleeps. */
   idle_timeout?: number | null;
@@ -3216,20 +3220,20 @@ export interface SandboxUpdate {
 }
 
 /**
- * Report the sandboxes where the caller has a right, and their changes.
+ * Report the sandboxes where the caller has a right, and any changes to them.
  *
- * The call sends a `changed` event for each existing sandbox, then `live`, and then a `changed` or `deleted` event after each change. Changes that a slow client has not read are merged.
+ * The call sends a `changed` event for each existing sandbox, then `live`, and then a `changed` or `deleted` event after each change. Changes that a slow client hasn't read yet are merged.
  */
 export interface SandboxWatch {
   /** Labels that a sandbox must have. */
   labels?: Record<string, string>;
 }
 
-/** The cursor of a screen. */
+/** A screen's cursor. */
 export interface ScreenCursor {
   /** Column, from 0. */
   x: number;
-  /** Row of the screen, from 0. */
+  /** Row on the screen, from 0. */
   y: number;
   /** Whether the program shows the cursor. */
   visible: boolean;
@@ -3237,7 +3241,7 @@ export interface ScreenCursor {
   shape?: "bar" | "block" | "hollow" | "underline" | null;
 }
 
-/** The modes that the program has set in its terminal. */
+/** The terminal modes set by the program. */
 export interface ScreenModes {
   /** Arrow keys send application sequences (DECCKM). */
   application_cursor: boolean;
@@ -3251,13 +3255,13 @@ export interface ScreenModes {
   origin: boolean;
   /** Text continues on the next row at the right margin (DECAWM). */
   autowrap: boolean;
-  /** Characters are inserted rather than overwritten (IRM). */
+  /** Characters are inserted instead of overwriting others (IRM). */
   insert: boolean;
   /** The program is notified when the terminal gains or loses focus (mode 1004). */
   focus: boolean;
   /** The program is drawing a frame that is displayed when it is complete (mode 2026). */
   synchronized: boolean;
-  /** Mouse events that the program gets; null means none. */
+  /** Mouse events sent to the program; null means none. */
   mouse?: "any" | "drag" | "press" | "x10" | null;
   /** Encoding of the mouse events. */
   mouse_format: "sgr" | "sgr_pixels" | "urxvt" | "utf8" | "x10";
@@ -3265,17 +3269,17 @@ export interface ScreenModes {
   kitty_keyboard: number;
 }
 
-/** A file whose name matches, or a matching line. */
+/** A file with a matching name, or a matching line. */
 export interface SearchMatch {
-  /** Path of the file, relative to the searched directory. */
+  /** Path of the file, relative to the directory searched. */
   path: string;
-  /** Number of the line, from 1; null for a match of the name. */
+  /** Line number, starting at 1; null if the name matched. */
   line?: number | null;
-  /** The line, truncated to 2,000 bytes; null for a match of the name. */
+  /** The line, truncated to 2,000 bytes; null if the name matched. */
   text?: string | null;
   /** Start and end of each match in `text`, in characters; at most 100 matches. */
   spans?: [number, number][];
-  /** Whether `text` was cut. */
+  /** Whether `text` was truncated. */
   truncated?: boolean;
 }
 
@@ -3286,25 +3290,25 @@ export interface SearchMatches {
 }
 
 /**
- * End a command of a session, but not the session.
+ * End a command in a session, but not the session itself.
  *
- * A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes that it has started are killed, and the shell skips the rest of the command, whose `signal` is then `SIGTERM`. The call returns when the command has ended. It is not an error if the command has ended or never existed.
+ * A queued command is removed from the queue, and its calls end with `cancelled`. For a running command, all processes it has started are killed, and the shell skips the rest of the command, whose `signal` is then `SIGTERM`. The call returns once the command has ended. It is not an error if the command has already ended or never existed.
  */
 export interface SessionCancel {
   /** Id of the session. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the session has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Idempotency key of the `session.exec` call; null means the running command. */
   key?: string | null;
-  /** Seconds from TERM to KILL; null means 5. */
+  /** Seconds to wait after TERM before sending KILL; null means 5. */
   grace?: number | null;
 }
 
 /**
- * Start a session, and return when its shell is ready.
+ * Start a session, and return once its shell is ready.
  *
- * If a session with this id runs, the error is `conflict`; a session that has ended is replaced. If the shell cannot be used, the error is `spawn_failed`. At most 256 sessions run (`limit_exceeded`).
+ * If a session with this id is running, the error is `conflict`; a session that has ended is replaced. If the shell cannot be used, the error is `spawn_failed`. At most 256 sessions can run at a time (`limit_exceeded`).
  */
 export interface SessionCreate {
   /** Id of the session; null lets the server choose one. */
@@ -3313,71 +3317,71 @@ export interface SessionCreate {
   cwd?: string | null;
   /** Variables to add to the environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Path of bash or of a POSIX shell; null means bash, or /bin/sh if bash is missing. */
+  /** Path of bash or a POSIX shell; null means bash, or /bin/sh if bash is missing. */
   shell?: string | null;
-  /** The default `timeout` of commands, in seconds; null means none. */
+  /** Default `timeout` for commands, in seconds; null means none. */
   command_timeout?: number | null;
 }
 
 /**
- * End the shell of a session and all its descendants, and remove the session.
+ * End a session's shell and all the shell's descendants, and remove the session.
  *
- * The shell gets SIGHUP and the other processes SIGTERM, then all get SIGKILL. The call returns when all of them have ended.
+ * The shell gets SIGHUP and the other processes SIGTERM, then all get SIGKILL. The call returns once all of them have exited.
  */
 export interface SessionDelete {
   /** Id of the session. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the session has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
-  /** Seconds until KILL; null means 5. */
+  /** Seconds to wait before sending KILL; null means 5. */
   grace?: number | null;
 }
 
 /**
- * Run a command in the shell of a session. The commands of a session are queued.
+ * Run a command in a session's shell. Commands in the same session are queued.
  *
- * It returns when the command has ended; later output of its background processes is dropped. If the call is cancelled or loses its connection while the command is queued, the command does not run. A running command continues, and a repeated call with the same idempotency key joins it.
+ * It returns once the command has ended; any later output from its background processes is dropped. If the call is cancelled or loses its connection while the command is queued, the command does not run. A running command continues, and a repeated call with the same idempotency key joins it.
  *
- * At most 64 commands are queued (`limit_exceeded`). If the shell ends, queued and later commands fail with `exited`. If `cwd` does not exist, the error is `spawn_failed`.
+ * At most 64 commands can be queued (`limit_exceeded`). If the shell ends, queued and later commands fail with `exited`. If `cwd` does not exist, the error is `spawn_failed`.
  */
 export interface SessionExec {
   /** Id of the session. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the session has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Command line for the shell. */
   command: string;
-  /** Directory of this command, relative to the session's; null means the session's. */
+  /** Directory for this command, relative to the session's; null means the session's. */
   cwd?: string | null;
   /** Variables to add for this command; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; otherwise it is /dev/null. */
+  /** Whether stdin accepts input; otherwise, it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit in seconds, from the start of the command; null means the session's `command_timeout`. The session survives it. */
+  /** Time limit in seconds, from the start of the command; null means the session's `command_timeout`. The session continues if it is exceeded. */
   timeout?: number | null;
-  /** Maximum number of bytes to send of each stream, from its start. Null sends all bytes. */
+  /** Maximum number of bytes to send from the start of each stream. Null means all bytes. */
   max_output?: number | null;
-  /** For a repeated call: offset in each stream of the first byte to send. Null means 0. */
+  /** For a repeated call: the offset of the first byte to send, for each stream. Null means 0. */
   since?: Since | null;
-  /** Id of the input stream, which a repeated call must reuse; null without input. */
+  /** Id of the input stream, which a repeated call must reuse; null if there is no input. */
   input?: string | null;
 }
 
-/** The command starts. */
+/** The command has started. */
 export interface SessionExecOpened {
   /** Id of the session. */
   id: string;
   /** Instance of the session. */
   session: string;
-  /** Id of this run of the command. */
+  /** Unique id for this run of the command. */
   instance: string;
-  /** Offset of the first byte to be sent, for each stream. */
+  /** For each stream, the offset of the first byte to be sent. */
   from?: StreamOffsets;
-  /** Number of bytes of this input stream that have already been applied. */
+  /** Number of bytes in this input stream that have already been applied. */
   input_offset?: number;
 }
 
-/** A command of a session has ended. */
+/** A command in a session has ended. */
 export interface SessionExecResult {
   /** Exit code; null if a signal ended the program. 124 if its time limit was exceeded. */
   code?: number | null;
@@ -3391,9 +3395,9 @@ export interface SessionExecResult {
   stdout: number;
   /** Length of stderr, in bytes. */
   stderr: number;
-  /** Whether a stream is longer than `max_output` and its end was therefore not sent. */
+  /** Whether a stream was longer than `max_output`, so that its end was not sent. */
   truncated?: boolean;
-  /** Seconds from its start to its end; null from an older runtime. */
+  /** How long it ran, in seconds; null if the runtime is an older version. */
   duration?: number | null;
   /** Whether the shell ended with the command. */
   ended?: boolean;
@@ -3401,7 +3405,7 @@ export interface SessionExecResult {
 
 /** The command is queued. */
 export interface SessionExecWaiting {
-  /** Number of commands before it, including the running command. */
+  /** Number of commands ahead of it, including the one running. */
   ahead: number;
 }
 
@@ -3415,7 +3419,7 @@ export interface SessionGet {
 export interface SessionInfo {
   /** Id of the session. */
   id: string;
-  /** Id of this start of the session; each session created with the same `id` gets a new one. */
+  /** Unique id for this instance of the session; a session created later with the same `id` gets a new one. */
   instance: string;
   /** Process id of the shell. */
   pid: number;
@@ -3423,13 +3427,13 @@ export interface SessionInfo {
   shell: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
-  /** Whether the shell runs. */
+  /** Whether the shell is running. */
   state?: "exited" | "running";
-  /** Whether a command runs. */
+  /** Whether a command is running. */
   running?: boolean;
   /** Number of queued commands. */
   waiting?: number;
-  /** Default `timeout` of commands, in seconds; null means none. */
+  /** Default `timeout` for commands, in seconds; null means none. */
   command_timeout?: number | null;
   /** How the shell ended; null while it runs. */
   exit?: Exit | null;
@@ -3440,19 +3444,19 @@ export type SessionList = Record<string, never>;
 
 /** Sessions. */
 export interface SessionListResult {
-  /** The running sessions and the latest 64 ended sessions. */
+  /** The running sessions and the last 64 ended ones. */
   sessions: SessionInfo[];
 }
 
 /**
- * Start a process with a copy of a session's state, after the commands that are already queued.
+ * Start a process with a copy of a session's state, after any commands already queued.
  *
  * The state consists of the directory, the exported environment and, for a `command`, functions, aliases and options. The process is independent of the session. Exactly one of `argv` and `command` is required.
  */
 export interface SessionProcess {
   /** Id of the session. */
   session: string;
-  /** Instance of the session, otherwise `stale_handle`; null means the current one. */
+  /** The expected instance of the session. If the session has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Id of the process; null lets the server choose one. */
   id?: string | null;
@@ -3464,17 +3468,17 @@ export interface SessionProcess {
   cwd?: string | null;
   /** Variables to add to the session's environment; a null value removes the variable. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; otherwise it is /dev/null. */
+  /** Whether stdin accepts input; otherwise, it is /dev/null. */
   stdin?: boolean | null;
-  /** Time limit in seconds. If it is exceeded, all its processes are killed. Null means no limit. */
+  /** Time limit in seconds. If it is exceeded, all of the program's processes are killed. Null means no limit. */
   timeout?: number | null;
 }
 
-/** Wait for the end of a session. */
+/** Wait for a session to end. */
 export interface SessionWatch {
   /** Id of the session. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the session has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
 }
 
@@ -3484,7 +3488,7 @@ export interface SessionWatchResult {
   exit: Exit;
 }
 
-/** Create a link that opens a sandbox, or one terminal with its recordings, for people without a token. */
+/** Create a link that opens a sandbox, or a single terminal with its recordings, for people without a token. */
 export interface ShareCreate {
   /** The sandbox. */
   sandbox?: string;
@@ -3496,7 +3500,7 @@ export interface ShareCreate {
   name?: string;
   /** Seconds until it expires. Null means that it expires with the caller's token. */
   expires_in?: number | null;
-  /** Maximum number of browsers; the secret can then only be exchanged for a session. Null means unlimited. */
+  /** Maximum number of browsers that can open the link; if set, the secret can only be exchanged for a session. Null means unlimited. */
   max_uses?: number | null;
 }
 
@@ -3522,34 +3526,34 @@ export interface ShareInfo {
   role: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** When it was created, in seconds since 1970. */
   created: number;
-  /** The only terminal that it opens, with its recordings. Null means the whole sandbox. */
+  /** The only terminal it opens, along with the terminal's recordings. Null means the whole sandbox. */
   terminal?: string | null;
   /** When it expires, in seconds since 1970. Null means never. */
   expires?: number | null;
   /** Number of browsers that have opened the link. Each exchanges the secret for a session. */
   uses?: number;
-  /** Its maximum number of uses. Null means unlimited. */
+  /** Maximum number of uses. Null means unlimited. */
   max_uses?: number | null;
-  /** The link's current connections and requests to this gateway. */
+  /** The open connections and requests to this gateway that use the link. */
   users?: ShareUser[];
 }
 
-/** List the links that the caller may revoke, and the clients that use them now. */
+/** List the links that the caller may revoke, and the clients currently using them. */
 export type ShareList = Record<string, never>;
 
 /** Share links. */
 export interface ShareListResult {
-  /** The links that the caller may revoke, in the order of their creation. */
+  /** The links that the caller may revoke, in order of creation. */
   links: ShareInfo[];
 }
 
-/** Revoke a link. Its connections are closed at once. */
+/** Revoke a link. Its connections are closed immediately. */
 export interface ShareRevoke {
   /** Its id. */
   id: string;
 }
 
-/** A connection or request of a share link. */
+/** A connection or request made through a share link. */
 export interface ShareUser {
   /** Address of the client, `HOST:PORT`. */
   address: string;
@@ -3557,7 +3561,7 @@ export interface ShareUser {
   since: number;
 }
 
-/** The offset of the first byte to send in each stream. */
+/** For each stream, the offset of the first byte to send. */
 export interface Since {
   /** Offset in stdout; null means 0. */
   stdout?: number | null;
@@ -3565,7 +3569,7 @@ export interface Since {
   stderr?: number | null;
 }
 
-/** An offset in each stream, in bytes. */
+/** An offset for each stream, in bytes. */
 export interface StreamOffsets {
   /** Offset in stdout. */
   stdout?: number;
@@ -3573,7 +3577,7 @@ export interface StreamOffsets {
   stderr?: number;
 }
 
-/** Bytes of a stream were dropped because this call read too slowly. */
+/** Part of a stream was dropped because the client read it too slowly. */
 export interface StreamTruncated {
   /** The stream. */
   stream: "stderr" | "stdout";
@@ -3581,9 +3585,9 @@ export interface StreamTruncated {
   from: number;
 }
 
-/** A template. Its variables are not sent: they can be secrets. */
+/** A template. Its variables are not sent, because they can be secrets. */
 export interface TemplateInfo {
-  /** Name, which `sandbox.create` takes as `template`. */
+  /** Name to pass to `sandbox.create` as `template`. */
   name: string;
   /** Human-readable description. */
   description?: string | null;
@@ -3591,28 +3595,28 @@ export interface TemplateInfo {
   provider?: string | null;
   /** Image that provides their file system; null means the provider's default. */
   image?: string | null;
-  /** The network that they can reach; null means the provider's default. */
+  /** The network they can reach; null means the provider's default. */
   network?: "filtered" | "host" | "none" | "private" | null;
-  /** The rules of their filtered network; null for other networks. */
+  /** The rules for their filtered network; null for other networks. */
   egress?: EgressPolicy | null;
   /** Resource limits of each sandbox. */
   limits?: SandboxLimits;
-  /** Labels that they get. */
+  /** Labels for its sandboxes. */
   labels?: Record<string, string>;
-  /** Number of sandboxes that are started in advance. */
+  /** Number of sandboxes to start in advance. */
   pool?: number;
 }
 
 /** List the gateway's templates for `sandbox.create`. */
 export type TemplateList = Record<string, never>;
 
-/** The templates of a gateway. */
+/** A gateway's templates. */
 export interface TemplateListResult {
   /** All templates, sorted by name. */
   templates: TemplateInfo[];
 }
 
-/** Another viewer was chosen to answer the queries of programs. */
+/** A different viewer was chosen to answer programs' queries. */
 export interface TerminalAnswers {
   /** Whether this viewer's emulator answers the queries from now on. */
   answers: boolean;
@@ -3621,24 +3625,24 @@ export interface TerminalAnswers {
 /**
  * Follow the output of a terminal and type into it.
  *
- * Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first. Input of the channel is typed into the terminal. `cancel` detaches, and the terminal continues.
+ * Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first. Input from the channel is typed into the terminal. `cancel` detaches; the terminal continues.
  *
- * Input ends the channel with `lease_held` if another viewer holds the writer lease, with `forbidden` if this viewer is read-only, and with `input_overflow` if the program does not read its input. The error is `limit_exceeded` if there are too many viewers, or if the snapshot of a lossless viewer is too large.
+ * Input ends the channel with `lease_held` if another viewer holds the writer lease, with `forbidden` if this viewer is read-only, and with `input_overflow` if the program does not read its input. The error is `limit_exceeded` if there are too many viewers, or if the snapshot for a lossless viewer is too large.
  */
 export interface TerminalAttach {
   /** Id of the terminal. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Offset after the last byte of output that the client has; null means all output. */
   since?: number | null;
   /** Id of the input stream, which a reconnecting client must reuse; null for a channel without input. */
   input?: string | null;
-  /** Whether the program waits for this viewer instead of the viewer skipping output; null means false. */
+  /** Whether the program waits for this viewer, so that the viewer never skips output; null means false. */
   lossless?: boolean | null;
-  /** Whether this viewer can answer the queries of programs; null means false. */
+  /** Whether this viewer can answer programs' queries; null means false. */
   emulator?: boolean | null;
-  /** Whether this viewer only watches; null means false. A caller without the right `operate` always does. */
+  /** Whether this viewer only watches; null means false. Callers without the `operate` right always do. */
   read_only?: boolean | null;
   /** Identity of this viewer; null means a new viewer with the defaults. */
   viewer?: ViewerProfile | null;
@@ -3648,7 +3652,7 @@ export interface TerminalAttach {
   rows?: number | null;
 }
 
-/** The program of a terminal has ended, and all output was sent. */
+/** A terminal's program has ended, and all its output has been sent. */
 export interface TerminalAttachResult {
   /** How it ended. */
   exit: Exit;
@@ -3676,17 +3680,17 @@ export interface TerminalCreate {
   cols?: number | null;
   /** Rows; null means 24. */
   rows?: number | null;
-  /** How to record it from its first byte of output; null disables recording. */
+  /** Options for recording it from its first byte of output; null disables recording. */
   record?: RecordOptions | boolean | null;
   /** Whether the shell reports its directory and commands; null means true. */
   integration?: boolean | null;
 }
 
-/** The terminal with the requested id. */
+/** The terminal with the id requested. */
 export interface TerminalCreateResult {
   /** Id of the terminal. */
   id: string;
-  /** Id of this start of the terminal; each terminal started with the same `id` gets a new one. */
+  /** Unique id for this instance of the terminal; a terminal started later with the same `id` gets a new one. */
   instance: string;
   /** Process id of the program. */
   pid: number;
@@ -3696,27 +3700,27 @@ export interface TerminalCreateResult {
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
-  /** Latest directory that the shell has reported (OSC 7); before the first report, its initial directory. */
+  /** Last directory reported by the shell (OSC 7); before the first report, its initial directory. */
   cwd: string;
-  /** Latest title that a program has set (OSC 0, 2); null if none was set. */
+  /** Last title set by a program (OSC 0, 2); null if none has been set. */
   title?: string | null;
   /** When it was started, in seconds since 1970. */
   started: number;
-  /** Whether the program runs. */
+  /** Whether the program is running. */
   state: "exited" | "running";
   /** How the program ended; null while it runs. */
   exit?: Exit | null;
   /** When it ended, in seconds since 1970; null while it runs. */
   ended?: number | null;
-  /** Offset of the first byte of output that the journal still holds. */
+  /** Offset of the first byte of output still in the journal. */
   start: number;
   /** Offset of the end of the output, in bytes. */
   offset: number;
-  /** Number of attached channels. */
+  /** Number of channels attached to it. */
   viewers: number;
-  /** Whether its program waits for input, as last seen. */
+  /** Whether its program was waiting for input when last checked. */
   waiting?: TerminalWaiting;
-  /** Whether this call has started it. */
+  /** Whether it was started by this call. */
   created: boolean;
 }
 
@@ -3727,28 +3731,28 @@ export interface TerminalGet {
 }
 
 /**
- * List the commands that a terminal's shell has reported, oldest first.
+ * List the commands reported by a terminal's shell, oldest first.
  *
- * The latest 1,000 commands are kept, and 256 KiB of their command lines.
+ * The last 1,000 commands are kept, with up to 256 KiB of their command lines.
  */
 export interface TerminalHistory {
   /** Id of the terminal. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
-  /** Maximum number of commands; the latest are returned. Null means 100. */
+  /** Maximum number of commands to return, starting with the latest. Null means 100. */
   limit?: number | null;
   /** Only commands with a lower number; null means all. */
   before?: number | null;
 }
 
-/** Commands of a terminal. */
+/** Commands run in a terminal. */
 export interface TerminalHistoryResult {
-  /** The commands, oldest first. A running command is the last. */
+  /** The commands, oldest first. If a command is running, it is the last one. */
   commands: CommandInfo[];
   /** Whether there are older commands. */
   more: boolean;
-  /** Whether the shell reports its commands: it was configured to do so, or has reported one. */
+  /** Whether the shell reports its commands, because it was configured to do so or has already reported one. */
   reports_commands: boolean;
 }
 
@@ -3756,7 +3760,7 @@ export interface TerminalHistoryResult {
 export interface TerminalInfo {
   /** Id of the terminal. */
   id: string;
-  /** Id of this start of the terminal; each terminal started with the same `id` gets a new one. */
+  /** Unique id for this instance of the terminal; a terminal started later with the same `id` gets a new one. */
   instance: string;
   /** Process id of the program. */
   pid: number;
@@ -3766,37 +3770,37 @@ export interface TerminalInfo {
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
-  /** Latest directory that the shell has reported (OSC 7); before the first report, its initial directory. */
+  /** Last directory reported by the shell (OSC 7); before the first report, its initial directory. */
   cwd: string;
-  /** Latest title that a program has set (OSC 0, 2); null if none was set. */
+  /** Last title set by a program (OSC 0, 2); null if none has been set. */
   title?: string | null;
   /** When it was started, in seconds since 1970. */
   started: number;
-  /** Whether the program runs. */
+  /** Whether the program is running. */
   state: "exited" | "running";
   /** How the program ended; null while it runs. */
   exit?: Exit | null;
   /** When it ended, in seconds since 1970; null while it runs. */
   ended?: number | null;
-  /** Offset of the first byte of output that the journal still holds. */
+  /** Offset of the first byte of output still in the journal. */
   start: number;
   /** Offset of the end of the output, in bytes. */
   offset: number;
-  /** Number of attached channels. */
+  /** Number of channels attached to it. */
   viewers: number;
-  /** Whether its program waits for input, as last seen. */
+  /** Whether its program was waiting for input when last checked. */
   waiting?: TerminalWaiting;
 }
 
 /**
- * End all processes of a terminal with SIGHUP and SIGCONT, then SIGKILL.
+ * End all processes in a terminal with SIGHUP and SIGCONT, then SIGKILL.
  *
- * This includes daemons that were started in the terminal. The call returns when all of them have ended. For a terminal that has exited, it ends the processes that are still running.
+ * This includes daemons started in the terminal. The call returns once all of them have exited. If the terminal has already exited, any processes still running are ended.
  */
 export interface TerminalKill {
   /** Id of the terminal. */
   id: string;
-  /** Seconds from HUP to KILL; null means 2. */
+  /** Seconds to wait after HUP before sending KILL; null means 2. */
   grace?: number | null;
 }
 
@@ -3807,22 +3811,22 @@ export interface TerminalKillResult {
 }
 
 /**
- * Change the viewers that may type into a terminal.
+ * Change which viewers may type into a terminal.
  *
  * `take` makes `viewer` the holder. `exclusive` does the same, but only if no other viewer is the holder. `release` lets all viewers type again, but only if no other viewer is the holder. `free` always lets all viewers type again.
  *
- * `ask` asks the holder to hand the lease over. The `asks` field of `viewer` is then true until the lease changes, `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. `ask` has no effect while all viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
+ * `ask` asks the holder to hand the lease over. The `asks` field of `viewer` is then true until the lease changes, `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 seconds pass. `ask` has no effect while all viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
  *
  * The error is `conflict`, with the lease in `details`, if `exclusive` or `release` is refused, if `give` or `keep` comes from a viewer that is not the holder, or if `epoch` is outdated. For a read-only viewer, the error is `forbidden`.
  */
 export interface TerminalLease {
   /** Id of the terminal. */
   id: string;
-  /** The action. */
+  /** The action to take. */
   action: "ask" | "exclusive" | "free" | "give" | "keep" | "release" | "take" | "withdraw";
-  /** Key of the viewer that acts; null only for `release` and `free`. */
+  /** Key of the viewer taking the action; can be null only for `release` and `free`. */
   viewer?: string | null;
-  /** Public id of another viewer. `give` requires it as the next holder; `keep` refuses this viewer's request, or all requests if it is null. */
+  /** Public id of another viewer. For `give`, the next holder (required); for `keep`, the viewer whose request is refused, or null for all requests. */
   to?: string | null;
   /** The epoch that the lease must have; null means any. */
   epoch?: number | null;
@@ -3833,25 +3837,25 @@ export type TerminalList = Record<string, never>;
 
 /** Terminals. */
 export interface TerminalListResult {
-  /** All running terminals and the latest 64 exited terminals. */
+  /** All running terminals and the last 64 that have exited. */
   terminals: TerminalInfo[];
 }
 
 /** The replay of earlier output is complete. */
 export interface TerminalLive {
-  /** Offset of the output where it ended, in bytes. */
+  /** Offset in the output where the replay ended, in bytes. */
   offset: number;
 }
 
 /**
  * The channel is attached.
  *
- * The channel first sends a snapshot of `screen` bytes, then output from offset `from` on. `cols` and `rows` are the size of the terminal at this offset.
+ * It first sends a snapshot of `screen` bytes, then output from offset `from` on. `cols` and `rows` are the terminal's size at this offset.
  */
 export interface TerminalOpened {
   /** Id of the terminal. */
   id: string;
-  /** Id of this start of the terminal; each terminal started with the same `id` gets a new one. */
+  /** Unique id for this instance of the terminal; a terminal started later with the same `id` gets a new one. */
   instance: string;
   /** Process id of the program. */
   pid: number;
@@ -3861,35 +3865,35 @@ export interface TerminalOpened {
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
-  /** Latest directory that the shell has reported (OSC 7); before the first report, its initial directory. */
+  /** Last directory reported by the shell (OSC 7); before the first report, its initial directory. */
   cwd: string;
-  /** Latest title that a program has set (OSC 0, 2); null if none was set. */
+  /** Last title set by a program (OSC 0, 2); null if none has been set. */
   title?: string | null;
   /** When it was started, in seconds since 1970. */
   started: number;
-  /** Whether the program runs. */
+  /** Whether the program is running. */
   state: "exited" | "running";
   /** How the program ended; null while it runs. */
   exit?: Exit | null;
   /** When it ended, in seconds since 1970; null while it runs. */
   ended?: number | null;
-  /** Offset of the first byte of output that the journal still holds. */
+  /** Offset of the first byte of output still in the journal. */
   start: number;
   /** Offset of the end of the output, in bytes. */
   offset: number;
-  /** Number of attached channels. */
+  /** Number of channels attached to it. */
   viewers: number;
-  /** Whether its program waits for input, as last seen. */
+  /** Whether its program was waiting for input when last checked. */
   waiting?: TerminalWaiting;
   /** `resume` if output starts at `since`, `start` for all output, `snapshot` if a snapshot comes first. */
   start_at: "resume" | "snapshot" | "start";
   /** Offset of the first byte of output to be sent. */
   from: number;
-  /** Length of the snapshot that precedes it, in bytes; 0 without a snapshot. */
+  /** Length of the snapshot that precedes it, in bytes; 0 if there is no snapshot. */
   screen?: number;
-  /** Number of bytes of this input stream that have already been applied. */
+  /** Number of bytes in this input stream that have already been applied. */
   input_offset?: number;
-  /** Whether this viewer's emulator answers the queries of programs. */
+  /** Whether this viewer's emulator answers programs' queries. */
   answers?: boolean;
   /** Whether this viewer is not allowed to type. */
   read_only?: boolean;
@@ -3904,24 +3908,24 @@ export interface TerminalOpened {
 /**
  * Change how a viewer appears to the other viewers of a terminal.
  *
- * An omitted field remains unchanged.
+ * Omitted fields stay the same.
  */
 export interface TerminalPresence {
   /** Id of the terminal. */
   id: string;
   /** Key of the viewer. */
   viewer: string;
-  /** Name to show; null means unchanged. */
+  /** Display name; null means unchanged. */
   name?: string | null;
   /** Preferred color (`#rrggbb`). If it is null, in use or not in the palette, the color remains unchanged. */
   color?: string | null;
   /** Whether its user is looking at the terminal; null means unchanged. */
   focus?: boolean | null;
-  /** Cell of its pointer; null hides the pointer, omitted means unchanged. */
+  /** The cell its pointer is on. Null hides the pointer; if omitted, it is unchanged. */
   at?: PointerPosition | null;
-  /** Rows that its user has scrolled back from the end; null means unchanged. */
+  /** Number of rows its user has scrolled back from the end; null means unchanged. */
   scroll?: number | null;
-  /** The object that its user is looking at, in the notation of its client; null means unchanged. */
+  /** The object its user is looking at, in the client's own notation; null means unchanged. */
   view?: string | null;
 }
 
@@ -3938,9 +3942,9 @@ export interface TerminalReseed {
 }
 
 /**
- * Set the size of a terminal, or the size that fits a viewer.
+ * Set a terminal's size, or the size that fits a viewer.
  *
- * The result is the current size of the terminal.
+ * The result is the terminal's current size.
  */
 export interface TerminalResize {
   /** Id of the terminal. */
@@ -3955,25 +3959,25 @@ export interface TerminalResize {
   claim?: boolean | null;
 }
 
-/** The size of the terminal changed at `offset` of its output. */
+/** The terminal's size changed at `offset` in its output. */
 export interface TerminalResized {
   /** Columns. */
   cols: number;
   /** Rows. */
   rows: number;
-  /** Offset of the first byte of output that was printed at this size. */
+  /** Offset of the first byte of output printed at this size. */
   offset: number;
 }
 
 /**
  * Return a terminal's screen as text, ANSI or HTML.
  *
- * `text` has one line per row, without trailing blanks. `ansi` has styled rows, separated by CR LF. `html` is one `div` with escaped text; only links to http, https, ftp, mailto and file targets are kept. At most 256 screens are rendered for one caller at a time (`limit_exceeded`).
+ * `text` has one line per row, without trailing blanks. `ansi` has styled rows, separated by CR LF. `html` is one `div` with escaped text; only links to http, https, ftp, mailto and file targets are kept. At most 256 screens can be rendered at a time for the same caller (`limit_exceeded`).
  */
 export interface TerminalScreen {
   /** Id of the terminal. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Format of the content; null means `text`. */
   format?: "ansi" | "html" | "text" | null;
@@ -3985,7 +3989,7 @@ export interface TerminalScreen {
 export interface TerminalScreenResult {
   /** Format of `content`. */
   format: "ansi" | "html" | "text";
-  /** The rows, from the oldest row of the scrollback to the last row of the screen. */
+  /** The rows, from the oldest scrollback row to the last row on the screen. */
   content: string;
   /** Whether rows are missing at the top because `content` would exceed 786,432 bytes as JSON. */
   truncated: boolean;
@@ -3997,29 +4001,29 @@ export interface TerminalScreenResult {
   rows: number;
   /** The cursor. */
   cursor: ScreenCursor;
-  /** Whether the alternate screen is shown, as full-screen programs use it. */
+  /** Whether the alternate screen is shown, which full-screen programs use. */
   alternate: boolean;
-  /** The modes that the program has set. */
+  /** The modes set by the program. */
   modes: ScreenModes;
-  /** Latest title that a program has set (OSC 0, 2); null if none was set. */
+  /** Last title set by a program (OSC 0, 2); null if none has been set. */
   title?: string | null;
-  /** Latest directory that the shell has reported (OSC 7); null if none was reported. */
+  /** Last directory reported by the shell (OSC 7); null if none has been reported. */
   cwd?: string | null;
-  /** Offset of the output that the screen shows, in bytes. */
+  /** Offset of the end of the output shown on the screen, in bytes. */
   offset: number;
 }
 
 /**
- * Type text, then pasted text, then keys into a terminal, as one uninterrupted input.
+ * Type text, then pasted text, then keys into a terminal, as a single uninterrupted input.
  *
- * Keys are encoded according to the modes that the program has set. A key is a character or one of `enter`, `tab`, `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
+ * Keys are encoded according to the modes set by the program. A key is a character or one of `enter`, `tab`, `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
  *
  * Either all input is typed or none. The error is `input_overflow` if the program does not read its input, `lease_held` if another viewer holds the writer lease, or `forbidden` if `viewer` is read-only.
  */
 export interface TerminalSend {
   /** Id of the terminal. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
   /** Literal text to type. */
   text?: string | null;
@@ -4027,19 +4031,19 @@ export interface TerminalSend {
   paste?: string | null;
   /** Names of the keys to press, such as `enter` or `ctrl+c`. */
   keys?: string[] | null;
-  /** Key of the viewer that types; null for a client that is not a viewer. */
+  /** Key of the viewer that is typing; null for a client that is not a viewer. */
   viewer?: string | null;
 }
 
-/** The number of typed bytes, and the offset of the output before them. */
+/** The number of bytes typed, and the output offset before them. */
 export interface TerminalSendResult {
-  /** Offset of the end of the output before the input. Pass it to `terminal.wait` as `since` to search all output after the input. */
+  /** Offset of the end of the output before the input was typed. Pass it to `terminal.wait` as `since` to search all output after the input. */
   offset: number;
-  /** Number of bytes that were typed. */
+  /** Number of bytes typed. */
   bytes: number;
 }
 
-/** Send a signal to the foreground process group of a terminal. */
+/** Send a signal to a terminal's foreground process group. */
 export interface TerminalSignal {
   /** Id of the terminal. */
   id: string;
@@ -4068,7 +4072,7 @@ export type TerminalViewers = Record<string, never>;
 
 /** The viewers of the terminals. */
 export interface TerminalViewersResult {
-  /** The first 200 viewers. A person or agent at two terminals counts twice. */
+  /** The first 200 viewers. A person or agent viewing two terminals counts twice. */
   viewers: TerminalViewer[];
   /** Total number of viewers. */
   total: number;
@@ -4077,34 +4081,34 @@ export interface TerminalViewersResult {
 /**
  * Wait for a match, silence, the end of a command, a prompt, a question, or the end of the program.
  *
- * The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search. The exits of the last 1,024 terminals that were replaced or removed are kept, for `exit` with `instance`.
+ * The wait ends at the first of these events. At least one of `pattern`, `silence`, `command`, `prompt`, `waiting` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search. For `exit` with `instance`, the exits of the last 1,024 terminals that were replaced or removed are kept.
  *
- * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match has at most 65,536 bytes. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits are open (`limit_exceeded`).
+ * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match is at most 65,536 bytes long. If the pattern is too expensive to match, the error is `too_large`. At most 512 waits can be open (`limit_exceeded`).
  */
 export interface TerminalWait {
   /** Id of the terminal. */
   id: string;
-  /** The expected instance. If it was replaced, the error is `stale_handle`. Null accepts any instance. */
+  /** The expected instance. If the terminal has been replaced, the error is `stale_handle`. Null accepts any instance. */
   instance?: string | null;
-  /** Pattern to search for, in RE2's syntax; null disables the search. */
+  /** Pattern to search for, in RE2 syntax; null means none. */
   pattern?: string | null;
   /** Whether `pattern` is plain text rather than a regular expression; null means false. */
   literal?: boolean | null;
   /** `output` searches the output; `screen` searches the visible screen now and after each change. Null means `output`. */
   on?: "output" | "screen" | null;
-  /** Whether to search the echo of input as well; null means true. A search of the screen always includes echo. */
+  /** Whether to search the echoed input as well; null means true. A search of the screen always includes echo. */
   echo?: boolean | null;
-  /** Seconds without output that end the wait; null waits for no silence. */
+  /** Number of seconds without output before the wait ends; null means that silence does not end it. */
   silence?: number | null;
   /** Whether the end of a command ends the wait. The shell must report its commands (OSC 133). */
   command?: boolean | null;
-  /** Whether the wait ends when no command runs and the shell has printed a prompt (OSC 133) since the last line or Ctrl-C was typed; null means false. */
+  /** Whether the wait ends when no command is running and the shell has printed a prompt (OSC 133) since the last line or Ctrl-C was typed; null means false. */
   prompt?: boolean | null;
-  /** Whether the wait ends when a program waits for input and was not answered; null means false. A shell at its prompt does not end it. */
+  /** Whether the wait ends when a program is waiting for input that hasn't been provided yet; null means false. A shell at its prompt does not end it. */
   waiting?: boolean | null;
-  /** Whether to wait for the end of the program. With `instance`, this also works for a terminal whose id has been reused. */
+  /** Whether to wait for the program to end. With `instance`, this also works for a terminal whose id has been reused. */
   exit?: boolean | null;
-  /** Offset where the searched output starts, in bytes; null means the current end of the output. */
+  /** Offset in the output where the search starts, in bytes; null means the current end. */
   since?: number | null;
   /** Time limit in seconds. If it is exceeded, the result is `timeout`. Null means 30. */
   timeout?: number | null;
@@ -4124,37 +4128,37 @@ export interface TerminalWaitResult {
   event: "command" | "exit" | "pattern" | "prompt" | "silence" | "timeout" | "waiting";
   /** Offset in the output where the next wait should continue, in bytes. */
   offset: number;
-  /** For the event `pattern`: the match. */
+  /** For `pattern` events: the match. */
   match?: OutputMatch | null;
-  /** For the event `command`: the command that ended. */
+  /** For `command` events: the command that ended. */
   command?: CommandInfo | null;
-  /** For the event `exit`: how the program ended. */
+  /** For `exit` events: how the program ended. */
   exit?: Exit | null;
-  /** For the event `waiting`: the waiting program and its prompt. */
+  /** For `waiting` events: the waiting program and its prompt. */
   waiting?: TerminalWaiting | null;
 }
 
 /**
- * Whether the program in the foreground of a terminal waits for input.
+ * Whether a terminal's foreground program is waiting for input.
  *
- * The runtime asks the kernel whether a process is blocked in a read of the terminal, 0.1 to 0.5 seconds after output has stopped. While a program prints nothing, this is repeated at least every 2 seconds.
+ * The runtime asks the kernel whether a process is blocked reading from the terminal, 0.1 to 0.5 seconds after output has stopped. As long as nothing is printed, this is repeated at least every 2 seconds.
  */
 export interface TerminalWaiting {
   /** `line` for a line with echo, `secret` for a line without echo, `key` for single keys; otherwise `no`, or `unknown`. */
   kind: "key" | "line" | "no" | "secret" | "unknown";
-  /** Whether a shell waits for its next command. `kind` is then `no`. */
+  /** Whether a shell is waiting for its next command. `kind` is then `no`. */
   idle_shell?: boolean;
-  /** Whether `kind` is a guess from silence and the last row of output, because the kernel does not show the state. */
+  /** Whether `kind` is a guess based on silence and the last row of output, because the kernel doesn't expose the state. */
   guess?: boolean;
-  /** When it was first seen waiting, in seconds since 1970; null for `no`. */
+  /** When it was first seen waiting, in seconds since 1970; null if `kind` is `no`. */
   since?: number | null;
-  /** The waiting program and its arguments, truncated to 256 characters; null for `no` or if unknown. */
+  /** The waiting program and its arguments, truncated to 256 characters; null if `kind` is `no` or the program is unknown. */
   command?: string | null;
-  /** Text of the unfinished last row of output; null if it is empty, or for full-screen programs. */
+  /** Text of the unfinished last row of output; null if that row is empty, and for full-screen programs. */
   prompt?: string | null;
 }
 
-/** A replacement of one text by another. */
+/** A replacement of one text with another. */
 export interface TextEdit {
   /** The text to replace, exactly as it is in the file. */
   old: string;
@@ -4164,15 +4168,15 @@ export interface TextEdit {
   all?: boolean;
 }
 
-/** Create a token. Its rights cannot exceed its creator's, and it expires with the creator's token. */
+/** Create a token. It cannot have more rights than its creator, and it expires with the creator's token. */
 export interface TokenCreate {
   /** Its purpose. */
   name?: string;
   /** Its rights. */
   role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
-  /** The sandboxes that it is limited to. Null means all that the caller may give access to. */
+  /** The sandboxes it is limited to. Null means all that the caller may give access to. */
   sandboxes?: string[] | null;
-  /** Whether it is limited to the sandboxes that its user creates. It cannot see other sandboxes. */
+  /** Whether it is limited to sandboxes created by its user. It cannot see other sandboxes. */
   own?: boolean;
   /** The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may name another user. */
   user?: string | null;
@@ -4194,19 +4198,19 @@ export interface TokenInfo {
   id: string;
   /** Its purpose, as described by its creator. */
   name: string;
-  /** The user that it identifies, as the `id` of the principal in its calls. */
+  /** The user that it identifies; the principal of its calls has this `id`. */
   user: string;
   /** Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which can connect a machine as a sandbox. */
   role: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** When it was created, in seconds since 1970. */
   created: number;
-  /** The sandboxes that it is limited to. Null means all sandboxes. */
+  /** The sandboxes it is limited to. Null means all sandboxes. */
   sandboxes?: string[] | null;
-  /** Whether it is limited to the sandboxes that its user creates. */
+  /** Whether it is limited to sandboxes created by its user. */
   own?: boolean;
   /** When it expires, in seconds since 1970. Null means never. */
   expires?: number | null;
-  /** Number of current connections and requests to this gateway that use the token or its sessions. */
+  /** Number of open connections and requests to this gateway that use the token or one of its sessions. */
   connections?: number;
 }
 
@@ -4215,37 +4219,37 @@ export type TokenList = Record<string, never>;
 
 /** Tokens. */
 export interface TokenListResult {
-  /** The tokens that the caller may revoke, in the order of their creation. */
+  /** The tokens that the caller may revoke, in order of creation. */
   tokens: TokenInfo[];
 }
 
-/** Revoke a token and everything that was created with it. Their connections are closed at once. */
+/** Revoke a token and everything that was created with it. Their connections are closed immediately. */
 export interface TokenRevoke {
   /** Its id. */
   id: string;
 }
 
 /**
- * Give a port a public address at the gateway. Anyone who knows it can connect without a token.
+ * Give a port a public address at the gateway. Anyone who knows the address can connect without a token.
  *
- * An `http` tunnel has a host name and a path. A `tcp` tunnel has a port of the gateway. A `tls` tunnel has a host name at a port of the gateway that all `tls` tunnels share; the program in the sandbox terminates TLS, with a certificate for this name. If the operator has not enabled this kind, the error is `unavailable`.
+ * An `http` tunnel has a host name and a path. A `tcp` tunnel has a port on the gateway. A `tls` tunnel has a host name, at a gateway port shared by all `tls` tunnels; the program in the sandbox terminates TLS, with a certificate for this name. If the operator has not enabled this kind, the error is `unavailable`.
  *
- * For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with each start, or `ssh` for a `tcp` port of an SSH server. The call waits until the address can be used. If the operator has not enabled the provider, or its program is missing or cannot connect, the error is `unavailable`.
+ * For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with each start, or `ssh` for a `tcp` port on an SSH server. The call returns once the address can be used. If the operator has not enabled the provider, or its program is missing or cannot connect, the error is `unavailable`.
  *
- * The address remains the same until the tunnel expires or the tunnel or sandbox is deleted; it survives restarts of the sandbox and the gateway. Neither this call nor visitors start the sandbox. If a tunnel with the same kind, sandbox, port, and name or `public_port` exists, the call updates its `expires_in` and returns it.
+ * The address stays the same until the tunnel expires or the tunnel or sandbox is deleted; it survives restarts of the sandbox and the gateway. Neither this call nor visitors start the sandbox. If a tunnel with the same kind, sandbox, port, and name or `public_port` exists, the call updates its `expires_in` and returns it.
  *
  * If another tunnel has this name or port, the error is `conflict`. There are at most 16 tunnels per sandbox and 1,000 per gateway, including 32 with other providers (`limit_exceeded`).
  */
 export interface TunnelCreate {
   /** Id of the sandbox. */
   sandbox: string;
-  /** Number of the port. No program needs to listen yet. */
+  /** Number of the port. No program has to be listening yet. */
   port: number;
-  /** Its id: 1 to 40 lower-case letters, digits and single hyphens. Others can guess it. Null means a random id. Not for `tcp` tunnels of the gateway. */
+  /** Its id: 1 to 40 lower-case letters, digits and single hyphens. Others can guess it. Null means a random id. Not for the gateway's `tcp` tunnels. */
   name?: string | null;
   /** Its protocol; null means `tcp` with `ssh`, otherwise `http`. */
   kind?: "http" | "tcp" | "tls" | null;
-  /** Port of the gateway or the SSH server, for `tcp`; null means a free port. */
+  /** Port on the gateway or the SSH server, for `tcp`; null means a free port. */
   public_port?: number | null;
   /** Seconds until it ends; null if it should end with the sandbox. */
   expires_in?: number | null;
@@ -4263,33 +4267,33 @@ export interface TunnelDelete {
 
 /** A tunnel. */
 export interface TunnelInfo {
-  /** Its id, unique in the gateway: the requested name or a random id. */
+  /** Its id, unique within the gateway: the name requested or a random id. */
   id: string;
   /** The sandbox. */
   sandbox: string;
-  /** The port of the sandbox that it leads to. */
+  /** The port in the sandbox that it forwards to. */
   port: number;
-  /** Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the requested host name. */
+  /** Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the host name requested. */
   kind?: "http" | "tcp" | "tls";
-  /** Path of its address at the gateway, `/t/ID/`; null without a path. */
+  /** Path of its address at the gateway, `/t/ID/`; null if it has no path. */
   path?: string | null;
   /** Host name of its address, without a port; null means the gateway's. */
   host?: string | null;
   /** Port of its address, for `tcp` and `tls`; null for the gateway's own port, or while the tunnel has no port. */
   public_port?: number | null;
-  /** Id of the user that created it. */
+  /** Id of the user who created it. */
   owner?: string | null;
   /** When it was created, in seconds since 1970. */
   created?: number;
   /** When it ends, in seconds since 1970; null if it ends with the sandbox. */
   expires?: number | null;
-  /** Number of its open requests and connections at this gateway. */
+  /** Number of requests and connections open through it at this gateway. */
   connections?: number;
   /** The provider of its address. */
   provider?: "cloudflared" | "gateway" | "ssh";
-  /** Its complete address, if its provider is not the gateway; null if the fields above define the address, or if it has none. */
+  /** Its complete address, if its provider is not the gateway; null if the fields above specify the address, or if it has none. */
   url?: string | null;
-  /** Why it cannot be reached at the moment; null if it can. */
+  /** Why it cannot currently be reached; null if it can. */
   problem?: string | null;
 }
 
@@ -4307,11 +4311,11 @@ export interface TunnelListResult {
 
 /** How a viewer introduces itself in `terminal.attach`. */
 export interface ViewerProfile {
-  /** Random secret that identifies the viewer when it reconnects; null means a new viewer each time. */
+  /** Random secret that identifies the viewer when it reconnects; null means a new viewer on each connection. */
   key?: string | null;
-  /** Displayed name, cut after 40 characters; null means `guest-N` or `agent-N`. The name of a token, account or link replaces it. */
+  /** Display name, truncated to 40 characters; null means `guest-N` or `agent-N`. If the token, account or link has a name, that name is used instead. */
   name?: string | null;
-  /** Preferred color (`#rrggbb`) from the palette of ten. A color that is in use or not in the palette is ignored. */
+  /** Preferred color (`#rrggbb`), one of the ten in the palette. It is ignored if it is in use or not in the palette. */
   color?: string | null;
   /** Whether it is a person or an agent; null means unchanged, initially `person`. */
   kind?: "agent" | "person" | null;
@@ -4320,18 +4324,18 @@ export interface ViewerProfile {
 }
 
 /**
- * Return the changes in a directory since a version, up to this call.
+ * Return the changes in a directory since a version, up to the time of the call.
  *
- * The watch continues for 10 minutes without a call. The latest 10,000 changes are kept.
+ * The watch continues for 10 minutes after the last call. The last 10,000 changes are kept.
  */
 export interface WatchChanges {
   /** The directory, relative to the workspace unless it is absolute. */
   path: string;
   /** Whether to watch subdirectories as well. */
   recursive?: boolean;
-  /** Globs of paths to report. A glob without a slash matches names at any depth. Null includes everything. */
+  /** Globs for paths to report. A glob without a slash matches names at any depth. Null includes everything. */
   include?: string[] | null;
-  /** Globs of paths to exclude, including everything below them. Null means `.git`, `.hawse` and `.hawse-*`. */
+  /** Globs for paths to exclude, including everything below them. Null means `.git`, `.hawse` and `.hawse-*`. */
   exclude?: string[] | null;
   /** Version of this watch; only later changes are reported. Null starts a new watch. */
   since?: string | null;
@@ -4343,37 +4347,37 @@ export interface WatchChangesResult {
   id: string;
   /** Whether there are changes; `rescan` if the changes are unknown and the directory must be read. */
   status: "changed" | "rescan" | "unchanged";
-  /** Position after these changes, to pass as `since`; opaque. */
+  /** Opaque position after these changes, to pass as `since`. */
   version: string;
   /** The changes, in chronological order. */
   changes?: WatchedChange[];
-  /** Whether there are more changes. A call with this `version` returns them. */
+  /** Whether there are more changes. To get them, pass this `version` as `since`. */
   more?: boolean;
-  /** Why changes are unknown, as in the event `rescan`; null for another `status`. */
+  /** Why the changes are unknown, as in `rescan` events; null for any other `status`. */
   reason?: "behind" | "expired" | "overflow" | "restarted" | null;
 }
 
-/** Changes before `version` are unknown: read the directory itself. */
+/** Changes before `version` are unknown, so the client has to read the directory itself. */
 export interface WatchRescan {
   /** Opaque position after these changes, to pass as `since`. */
   version: string;
-  /** `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` for the watch, `restarted` for the runtime. */
+  /** `overflow` of the kernel's queue, `behind` if the client was too slow, `expired` if the watch has, `restarted` after a restart. */
   reason: "behind" | "expired" | "overflow" | "restarted";
 }
 
 /**
  * Report the changes in a directory as they happen, until the call is cancelled.
  *
- * Symlinks are not followed. A client that reads too slowly gets `rescan`. The error is `not_found` if the directory does not exist or disappears later; `limit_exceeded` if more than 64 watches have readers, if a watch has more than 65,536 directories, or if a limit of the kernel is reached.
+ * Symlinks are not followed. A client that reads too slowly gets `rescan`. The error is `not_found` if the directory does not exist or disappears later; `limit_exceeded` if more than 64 watches have readers, if a watch has more than 65,536 directories, or if a kernel limit is reached.
  */
 export interface WatchStart {
   /** The directory, relative to the workspace unless it is absolute. */
   path: string;
   /** Whether to watch subdirectories as well. */
   recursive?: boolean;
-  /** Globs of paths to report. A glob without a slash matches names at any depth. Null includes everything. */
+  /** Globs for paths to report. A glob without a slash matches names at any depth. Null includes everything. */
   include?: string[] | null;
-  /** Globs of paths to exclude, including everything below them. Null means `.git`, `.hawse` and `.hawse-*`. */
+  /** Globs for paths to exclude, including everything below them. Null means `.git`, `.hawse` and `.hawse-*`. */
   exclude?: string[] | null;
   /** Version of this watch; only later changes are reported. Null reports changes from now on. */
   since?: string | null;
@@ -4389,9 +4393,9 @@ export interface WatchStartResult {
 export interface WatchStarted {
   /** Id of the watch. */
   id: string;
-  /** The watched directory, absolute. */
+  /** Absolute path of the directory being watched. */
   path: string;
-  /** Position in the sequence of changes, to pass as `since`; opaque. */
+  /** Opaque position in the sequence of changes, to pass as `since`. */
   version: string;
 }
 
@@ -4402,14 +4406,14 @@ export interface WatchStop {
 }
 
 /**
- * A change of one path.
+ * A change to one path.
  *
- * A rename is reported as `deleted` and `added`. For a deleted or moved directory, one change covers its whole content.
+ * A rename is reported as `deleted` and `added`. For a deleted or moved directory, a single change covers all its content.
  */
 export interface WatchedChange {
   /** Kind of change; `modified` refers to content, mode or times. */
   type: "added" | "deleted" | "modified";
-  /** The path, absolute. */
+  /** The absolute path. */
   path: string;
   /** Whether it is, or was, a directory. */
   directory?: boolean;
@@ -4418,10 +4422,10 @@ export interface WatchedChange {
 /**
  * Changes in chronological order.
  *
- * Several changes of one path within 50 ms are reported as one.
+ * Several changes to the same path within 50 ms are reported as one.
  */
 export interface WatchedChanges {
-  /** Position after these changes, to pass as `since`; opaque. */
+  /** Opaque position after these changes, to pass as `since`. */
   version: string;
   /** The changes. */
   changes: WatchedChange[];
@@ -4445,7 +4449,7 @@ export interface WriterLeaseEvent {
   holder?: string | null;
   /** Number of changes of the lease so far. */
   epoch: number;
-  /** Bytes of this channel's own input stream that were applied before the change. */
+  /** Number of bytes in this channel's own input stream that were applied before the change. */
   applied: number;
 }
 
