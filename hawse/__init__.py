@@ -1,8 +1,7 @@
-"""hawse: terminals, commands and files of a sandbox over one WebSocket.
+"""hawse: a sandbox's terminals, commands and files over one WebSocket.
 
 Exports the public names of the Python client, which are loaded on first use. A program such as `hawse shell` therefore
-loads only the modules that it needs, and a runtime, which needs only `hawse.wire` and `hawse.api`, never loads the
-client.
+loads only the modules it needs, and a runtime, which needs only `hawse.wire` and `hawse.api`, never loads the client.
 """
 
 import importlib
@@ -10,8 +9,8 @@ from typing import Any, Final
 
 __version__ = "0.1.0"
 
-# The module of each public name of `hawse` and `hawse.client`. For type checkers, `make generate` writes the names to
-# `__init__.pyi` of both packages.
+# Maps each public name of `hawse` and `hawse.client` to its module. For type checkers, `make generate` writes the names
+# to `__init__.pyi` of both packages.
 EXPORTS: Final = {
     "hawse.api.backups": "BackupInfo BackupProgress BackupRestoreResult BackupUsageResult",
     "hawse.api.mounts": "MountCredentials MountInfo",

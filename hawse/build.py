@@ -1,4 +1,4 @@
-"""The running build of hawse: all in Python, or with compiled modules for keys and bytes (docs/decisions/0127)."""
+"""Which build of hawse is running: pure Python, or with compiled modules for keys and bytes (docs/decisions/0127)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A sandbox as the backend of deepagents (LangChain, LangGraph), for files and commands."""
+"""Lets deepagents (LangChain, LangGraph) use a sandbox as its backend for files and commands."""
 
 from pathlib import PurePosixPath
 
@@ -12,15 +12,15 @@ with extra("deepagents"):
 
 __all__ = ["Backend"]
 
-OUTPUT_MAX = 1 << 20  # bytes of each stream of a command
-TIMEOUT = 30 * 60  # default time limit of a command, in seconds
+OUTPUT_MAX = 1 << 20  # maximum size of each output stream of a command, in bytes
+TIMEOUT = 30 * 60  # default time limit for commands, in seconds
 
 
 class Backend(BaseSandbox):
-    """The backend of an agent: `create_deep_agent(backend=Backend(box))`.
+    """An agent backend: `create_deep_agent(backend=Backend(box))`.
 
-    The image of the sandbox needs Python 3, because deepagents uses it to read and edit files. Methods can be called
-    from any thread; their asynchronous versions run in threads.
+    The sandbox's image needs Python 3, because deepagents uses it to read and edit files. Methods can be called from
+    any thread; their asynchronous versions run in threads.
     """
 
     def __init__(self, box: hawse.sync.Sandbox) -> None:
@@ -37,8 +37,8 @@ class Backend(BaseSandbox):
         return self._box.id
 
     def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
-        """Run a shell command. After `timeout` seconds, the command and all processes that it has started are ended."""
-        limit = TIMEOUT if timeout is None else timeout or None  # 0: without a limit
+        """Run a shell command. After `timeout` seconds, the command and all processes it started are killed."""
+        limit = TIMEOUT if timeout is None else timeout or None  # 0: no limit
         done = self._box.exec(command, timeout=limit, max_output=OUTPUT_MAX)
         output = done.text + done.stderr_text
         if done.timed_out:

@@ -1,4 +1,4 @@
-"""Reports a missing extra of an adapter."""
+"""Reports when the extra that an adapter needs is missing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ __all__ = ["extra"]
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Import the packages of an extra in this block. If a package is missing, the error explains how to install it.
+    """Context manager for importing an extra's packages. If a package is missing, the error explains how to install it.
 
     Packages and modules can have different names: the module `agents` belongs to the package openai-agents.
 

@@ -1,7 +1,7 @@
 """Sandboxes for evaluations with Inspect (`inspect_ai`). `sandbox="hawse"` creates a sandbox for each sample.
 
 `hawse.connect()` finds the gateway, through HAWSE_URL or `hawse login`. `sandbox=("hawse", "NAME")` selects the
-template NAME. Inspect finds this module through the entry point of the package.
+template NAME. Inspect finds this module through the package's entry point.
 """
 
 import signal as signals
@@ -37,19 +37,19 @@ from hawse.client import (
 __all__ = ["HawseSandbox"]
 
 T = TypeVar("T")
-CALLS_MAX = 512  # concurrent calls, each in a thread; further calls wait
-NOT_FOUND = 127  # exit code of a shell for a program that does not exist
+CALLS_MAX = 512  # maximum number of concurrent calls, each in its own thread; further calls wait
+NOT_FOUND = 127  # exit code a shell returns for a program that doesn't exist
 
 
 @sandboxenv(name="hawse")
 class HawseSandbox(SandboxEnvironment):
-    """The sandbox of a sample. When the sample has ended, it is deleted with its content."""
+    """A sample's sandbox. Once the sample has finished, the sandbox is deleted along with its content."""
 
     _threads: anyio.CapacityLimiter | None = None
 
     def __init__(self, client: hawse.sync.Client, box: hawse.sync.Sandbox) -> None:
-        """Create an environment from an open client and a sandbox. It closes the client and deletes the sandbox at
-        the end.
+        """Create an environment from an open client and a sandbox. At the end, it closes the client and deletes the
+        sandbox.
         """
         super().__init__()
         self.box = box
@@ -59,7 +59,7 @@ class HawseSandbox(SandboxEnvironment):
     async def sample_init(
         cls, task_name: str, config: SandboxEnvironmentConfigType | None, metadata: dict[str, str]
     ) -> dict[str, SandboxEnvironment]:
-        """Create the sandbox of a sample.
+        """Create the sandbox for a sample.
 
         Raises:
             ValueError: `config` is not the name of a template.
@@ -77,7 +77,7 @@ class HawseSandbox(SandboxEnvironment):
         environments: dict[str, SandboxEnvironment],
         interrupted: bool,
     ) -> None:
-        """Delete the sandboxes of a sample, even after an interruption."""
+        """Delete a sample's sandboxes, even if the evaluation was interrupted."""
         with anyio.CancelScope(shield=True):
             for environment in environments.values():
                 await cls._in_thread(environment.as_type(HawseSandbox)._delete)
@@ -93,12 +93,12 @@ class HawseSandbox(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        """Run a command, as Inspect specifies. After the timeout, the command and all processes that it has started are
-        ended. It is not retried.
+        """Run a command as specified by Inspect. After the timeout, the command and all processes it started are
+        killed. The command is not retried.
 
         Raises:
-            SandboxUserUnsupportedError: `user` is set, but all programs in a sandbox have the same user.
-            SandboxUnavailableError: The sandbox does not run.
+            SandboxUserUnsupportedError: `user` is set, but all programs in a sandbox run as the same user.
+            SandboxUnavailableError: The sandbox is not running.
             OutputLimitExceededError: The output exceeds Inspect's limit.
             PermissionError: The program is not executable.
             TimeoutError: The command took longer than `timeout` seconds.
@@ -151,8 +151,8 @@ class HawseSandbox(SandboxEnvironment):
         return SandboxConnection(type="hawse", command=f"hawse shell --sandbox {self.box.id}")
 
     async def _not_started(self, program: str, error: SpawnFailedError) -> ExecResult[str]:
-        """Return the result of a shell for a program that does not exist. Raises PermissionError if the program
-        exists.
+        """Return the result that a shell gives for a program that doesn't exist. Raises `PermissionError` if the
+        program exists.
         """
         if "/" in program and await self._in_thread(lambda: self.box.files.exists(program)):
             raise PermissionError(error.message) from error
@@ -174,7 +174,7 @@ class HawseSandbox(SandboxEnvironment):
 
     @classmethod
     async def _in_thread(cls, function: Callable[[], T]) -> T:
-        """Run a call of the synchronous client in a thread. Its connection is independent of Inspect's tasks."""
+        """Run a synchronous client call in a thread. The client's connection does not depend on Inspect's tasks."""
         cls._threads = cls._threads or anyio.CapacityLimiter(CALLS_MAX)
         return await anyio.to_thread.run_sync(function, abandon_on_cancel=True, limiter=cls._threads)
 
@@ -185,7 +185,7 @@ def _number(signal: Any) -> int:
 
 @contextmanager
 def _os_errors(file: str) -> Iterator[None]:
-    """Convert errors of file calls to the errors that Inspect expects."""
+    """Convert errors from file calls to the errors that Inspect expects."""
     try:
         yield
     except NotFoundError as error:

@@ -24,16 +24,16 @@ with extra("openai-agents"):
 
 __all__ = ["Editor", "editor_tool", "function_tools", "shell_tool"]
 
-OUTPUT_MAX = 64 << 10  # bytes of each stream of a command, unless the model asks for less
-TIMEOUT = 120.0  # default time limit of a command, in seconds
+OUTPUT_MAX = 64 << 10  # maximum size of each output stream, in bytes, unless the model asks for less
+TIMEOUT = 120.0  # default time limit for commands, in seconds
 
 
 def shell_tool(box: Sandbox, **options: Any) -> ShellTool:
-    """Return the SDK's shell tool, whose commands run in a sandbox. Each command has its own shell.
+    """Return the SDK's shell tool, with its commands running in a sandbox. Each command gets its own shell.
 
     Args:
-        box: The sandbox, from an open client of this event loop.
-        options: Other arguments of `agents.ShellTool`, such as `needs_approval`.
+        box: The sandbox, from a client opened in the current event loop.
+        options: Other arguments for `agents.ShellTool`, such as `needs_approval`.
     """
 
     async def execute(request: ShellCommandRequest) -> ShellResult:
@@ -50,7 +50,7 @@ async def _run(box: Sandbox, command: str, timeout: float, limit: int) -> ShellC
     try:
         done = await box.exec(command, timeout=timeout, max_output=limit)
     except HawseError as error:
-        failed = ShellCallOutcome(type="exit", exit_code=126)  # like a shell that cannot start a command
+        failed = ShellCallOutcome(type="exit", exit_code=126)  # as a shell does when it cannot start a command
         return ShellCommandOutput(stderr=f"{error.code}: {error.message}", outcome=failed, command=command)
     outcome = ShellCallOutcome(type="timeout" if done.timed_out else "exit", exit_code=done.code)
     return ShellCommandOutput(stdout=done.text, stderr=done.stderr_text, outcome=outcome, command=command)
@@ -67,7 +67,7 @@ class Editor:
         self._files = box.files
 
     async def create_file(self, operation: ApplyPatchOperation) -> ApplyPatchResult:
-        """Create a file, and its directories if missing. Fails if the file exists."""
+        """Create a file along with any missing directories. Fails if the file exists."""
         try:
             text = apply_diff("", operation.diff or "", mode="create")
             await self._files.write(operation.path, text.encode(), if_version="")
@@ -101,8 +101,8 @@ def editor_tool(box: Sandbox, **options: Any) -> ApplyPatchTool:
     """Return the SDK's editor tool for files in a sandbox.
 
     Args:
-        box: The sandbox, from an open client of this event loop.
-        options: Other arguments of `agents.ApplyPatchTool`, such as `needs_approval`.
+        box: The sandbox, from a client opened in the current event loop.
+        options: Other arguments for `agents.ApplyPatchTool`, such as `needs_approval`.
     """
     return ApplyPatchTool(editor=Editor(box), **options)
 
@@ -111,11 +111,11 @@ def function_tools(box: Sandbox, names: Collection[str] | None = None) -> list[F
     """Return the tools of `hawse mcp` as function tools, for models that do not support the shell and the editor.
 
     Args:
-        box: The sandbox, from an open client of this event loop.
-        names: The names of the wanted tools; None means all.
+        box: The sandbox, from a client opened in the current event loop.
+        names: Names of the tools to include; None means all.
 
     Raises:
-        ValueError: A name is not the name of a tool.
+        ValueError: There is no tool with one of these names.
     """
     return [_function_tool(tool) for tool in bound_tools(box, names)]
 

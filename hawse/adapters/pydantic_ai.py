@@ -1,4 +1,4 @@
-"""The tools of a sandbox as a toolset of pydantic-ai."""
+"""A sandbox's tools as a pydantic-ai toolset."""
 
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
@@ -19,11 +19,11 @@ def toolset(box: Sandbox, names: Collection[str] | None = None) -> FunctionTools
     Failures raise `ToolFailed`, so that the model can read the reason and react.
 
     Args:
-        box: The sandbox, from an open client of this event loop.
-        names: The names of the wanted tools; None means all.
+        box: The sandbox, from a client opened in the current event loop.
+        names: Names of the tools to include; None means all.
 
     Raises:
-        ValueError: A name is not the name of a tool.
+        ValueError: There is no tool with one of these names.
     """
     tools = [
         Tool.from_schema(_function(tool), tool.name, tool.description, dict(tool.schema))

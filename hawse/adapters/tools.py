@@ -20,7 +20,7 @@ class BoundTool:
 
     Attributes:
         name: Its name, such as `exec`.
-        description: Its description for a model.
+        description: Its description for the model.
         schema: The JSON Schema of its arguments.
         safe: Whether the tool has no side effects.
     """
@@ -34,8 +34,8 @@ class BoundTool:
     _limit: int
 
     async def call(self, arguments: Mapping[str, Any]) -> Answer:
-        """Run the tool. Invalid arguments and errors of the sandbox are returned as answers with `failed`, for the
-        model to read.
+        """Run the tool. Invalid arguments and errors from the sandbox are returned as answers with `failed` set, for
+        the model to read.
         """
         try:
             given = self._tool.decode(dict(arguments))
@@ -47,15 +47,15 @@ class BoundTool:
 
 
 def bound_tools(box: Sandbox, names: Collection[str] | None = None, *, limit: int = OUTPUT_LIMIT) -> list[BoundTool]:
-    """Return tools of a sandbox.
+    """Return the tools for a sandbox.
 
     Args:
-        box: The sandbox, from an open client of this event loop.
-        names: The names of the wanted tools; None means all.
-        limit: Maximum number of bytes of text in an answer. A longer text is reduced to its start and end.
+        box: The sandbox, from a client opened in the current event loop.
+        names: Names of the tools to include; None means all.
+        limit: Maximum size of the text in an answer, in bytes. Longer text is shortened to its beginning and end.
 
     Raises:
-        ValueError: A name is not the name of a tool.
+        ValueError: There is no tool with one of these names.
     """
     unknown = sorted(set(names or ()) - TOOLS.keys())
     if unknown:

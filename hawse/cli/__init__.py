@@ -14,7 +14,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Without `argv`, as when the program starts, a signal that ends the command also ends the process.
     """
     open_closed_streams()
-    gc.disable()  # no garbage until the modules are loaded (hawse/cli/command.py)
+    gc.disable()  # there is no garbage until the modules are loaded (hawse/cli/command.py)
     try:
         from hawse.cli.command import main as run
         from hawse.cli.signals import handled
@@ -28,10 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def open_closed_streams() -> None:
-    """Open /dev/null for closed standard streams, as after `<&-` in a shell.
+    """Open /dev/null in place of closed standard streams, such as after `<&-` in a shell.
 
-    Otherwise, the next file or socket would get their descriptors. Standard input is then empty. The output streams
-    remain None in `sys`, so printing is an error.
+    Otherwise, the next file or socket opened would get their descriptors. Standard input is then empty. The output
+    streams remain None in `sys`, so printing is an error.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:

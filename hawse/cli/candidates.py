@@ -1,4 +1,4 @@
-"""Shell completion of ids, with descriptions from the gateway. Without a gateway, there are no completions."""
+"""Shell completion for ids, with descriptions from the gateway. Without a gateway, there are no completions."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
@@ -11,14 +11,14 @@ import click
 from hawse.cli.target import Target
 from hawse.client import Client, Sandbox
 
-if TYPE_CHECKING:  # loaded only when a shell requests completions
+if TYPE_CHECKING:  # loaded only when the shell requests completions
     from click.shell_completion import CompletionItem
 
 Lookup = Callable[[Client, Sandbox], Awaitable[Iterable[tuple[str, str]]]]  # returns ids and their descriptions
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
-TIMEOUT: Final = 3.0  # maximum time of a completion, in s
-SAFE: Final = re.compile(r"[\w.@%+=,-]+")  # shells' scripts would expand other words, such as `*`
+TIMEOUT: Final = 3.0  # maximum time for a completion, in seconds
+SAFE: Final = re.compile(r"[\w.@%+=,-]+")  # completion scripts would expand other words, such as `*`
 
 
 def offer(lookup: Lookup) -> Complete:
@@ -35,7 +35,7 @@ def offer(lookup: Lookup) -> Complete:
             return list(await lookup(client, box))
 
         try:
-            with redirect_stderr(StringIO()):  # errors must not disturb a user who is typing a command
+            with redirect_stderr(StringIO()):  # errors must not get in the way of a user typing a command
                 found = target.run(find, timeout=TIMEOUT)
         except (click.ClickException, TimeoutError):
             return []
@@ -49,7 +49,7 @@ def offer(lookup: Lookup) -> Complete:
 
 
 async def sandboxes(client: Client, _: Sandbox) -> Iterable[tuple[str, str]]:
-    """Return all sandboxes with their states."""
+    """Return all sandboxes, each with its state."""
     return [(each.id, each.state) for each in await client.sandboxes.list()]
 
 

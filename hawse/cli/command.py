@@ -16,7 +16,7 @@ from hawse.cli.group import Group
 
 
 class CommandEntry(NamedTuple):
-    """A sub-command: where it is defined, and its line in `hawse --help`."""
+    """A sub-command, with the place where it is defined and its line in `hawse --help`."""
 
     module: str
     attribute: str
@@ -91,8 +91,8 @@ class LazyGroup(Group):
         if entry is None:
             return None
         command: click.Command = getattr(importlib.import_module(entry.module), entry.attribute)
-        defer(*RARE)  # again, for packages that were imported in the meantime
-        gc.freeze()  # loaded objects are permanent, so the garbage collector need not scan them again
+        defer(*RARE)  # repeated for packages that have been imported since
+        gc.freeze()  # the objects loaded are permanent, so the garbage collector doesn't have to scan them
         gc.enable()
         return command
 
@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OSError as error:
         return _failed(error)
-    except BaseExceptionGroup as errors:  # from a task that prints, as in `hawse exec yes | head`
+    except BaseExceptionGroup as errors:  # raised in a task that prints, as in `hawse exec yes | head`
         cause: BaseException = errors
         while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
             cause = cause.exceptions[0]
@@ -144,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _failed(error: OSError) -> int:
-    """Report an output error or another failure of this machine. Returns the exit code."""
+    """Report an output error or another local failure. Returns the exit code."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # the interpreter flushes it when it ends
     if isinstance(error, BrokenPipeError):  # as in `hawse ls | head`; exit as if SIGPIPE had ended the program
         return 141

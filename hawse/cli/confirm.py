@@ -1,4 +1,4 @@
-"""The confirmation before an irreversible removal, and the option that skips it."""
+"""Asks for confirmation before anything is irreversibly removed, and has the option that skips the question."""
 
 import sys
 from collections.abc import Callable
@@ -15,7 +15,7 @@ def confirm(question: str, *, yes: bool) -> None:
     """Ask for confirmation.
 
     Args:
-        question: The objects that will be removed.
+        question: Names what will be removed.
         yes: Whether the user has already confirmed with an option.
 
     Raises:

@@ -1,8 +1,8 @@
 """Defers loading of rarely used modules until the first use of an attribute.
 
 websockets imports `importlib.metadata` for unreleased versions, and `urllib.request` for proxies. Both import modules
-for mail and archives, which take a seventh of the time until `hawse shell` has a prompt. The other modules are for
-tracebacks, help and descriptions of types. `ssl` is not deferred, because asyncio uses it for each connection.
+for mail and archives, which accounts for a seventh of the time until `hawse shell` has a prompt. The other modules are
+for tracebacks, help and type descriptions. `ssl` is not deferred, because asyncio uses it for each connection.
 """
 
 import importlib
@@ -21,20 +21,20 @@ RARE: Final = (
 
 
 class DeferredModule(ModuleType):
-    """A placeholder for a module until one of its attributes is needed."""
+    """A placeholder for a module until one of the module's attributes is needed."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(load(self.__name__), name)
 
 
 def defer(*names: str) -> None:
-    """Let `import NAME` load nothing until the module is used.
+    """Make `import NAME` load nothing until the module is used.
 
-    This does not import the parent package of a module. If the package is imported later, call this again to set the
+    This does not import the module's parent package. If the package is imported later, call this again to set the
     package's attribute for the module.
 
     Args:
-        names: The names of modules. Modules that are loaded remain unchanged.
+        names: The names of the modules. Modules that are already loaded are left alone.
     """
     for name in names:
         module = sys.modules.setdefault(name, DeferredModule(name))

@@ -1,4 +1,4 @@
-"""Commands that take several names. They try each name, and report each failure."""
+"""Helpers for commands that take several names, trying each name and reporting each failure."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
@@ -24,7 +24,7 @@ def for_each(
         action: An async function.
 
     Returns:
-        The results of the names that did not fail, and the exit code: 1 if a name failed.
+        The results for the names that did not fail, and the exit code, which is 1 if any name failed.
 
     Raises:
         click.ClickException: The gateway cannot be reached, or the connection was lost permanently.
@@ -36,7 +36,7 @@ def for_each(
         for name in names:
             try:
                 results.append(await action(client, box, name))
-            except GaveUpError:  # the other names would fail as well
+            except GaveUpError:  # the remaining names would fail as well
                 raise
             except HawseError as error:
                 report(name, error)

@@ -4,12 +4,12 @@ from typing import Final
 
 import click
 
-# Aliases of actions. Help, completion and the manual page do not show them.
+# Aliases for actions. They are not shown in help, completion or the manual page.
 SYNONYMS: Final = {"list": ("ls",), "delete": ("rm", "revoke"), "remove": ("rm", "revoke"), "rm": ("revoke",)}
 
 
 class Group(click.Group):
-    """A group that accepts hidden synonyms of its sub-commands and suggests a name for an unknown sub-command."""
+    """A group that accepts hidden synonyms for its sub-commands and suggests a name if a sub-command is unknown."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         for name in (cmd_name, *SYNONYMS.get(cmd_name, ())):

@@ -1,4 +1,4 @@
-"""Output of sub-commands: tables on a terminal, plain columns in a pipe, JSON if requested."""
+"""Sub-command output: tables on a terminal, plain columns in a pipe, JSON if requested."""
 
 import base64
 import codecs
@@ -22,14 +22,14 @@ json_option: Final[Callable[[Callable[..., Any]], Callable[..., Any]]] = click.o
 
 
 def examples(*lines: str) -> str:
-    """Return the epilog with examples of a command, one per line."""
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)  # with \b, click keeps the lines
+    """Return an epilog with a command's examples, one per line."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)  # with \b, click keeps line breaks
 
 
 def print_json(value: Any) -> None:
     """Print `value` as one line of JSON. Structs, dataclasses and bytes are supported.
 
-    Bytes of file names that are not UTF-8 are escaped as in Python, such as `\\udcff` for 0xff.
+    Bytes in file names that are not UTF-8 are escaped as in Python, such as `\\udcff` for 0xff.
     """
     try:
         text = msgspec.json.encode(value).decode()
@@ -39,13 +39,13 @@ def print_json(value: Any) -> None:
 
 
 def encoded(output: Mapping[str, bytes | bytearray], *, truncated: bool = False) -> dict[str, str]:
-    """Return streams of output as JSON values with their `encoding`: `utf-8`, or `base64` if a stream is not UTF-8.
+    """Return output streams as JSON values, each with its `encoding`: `utf-8`, or `base64` if a stream is not UTF-8.
 
     The HTTP API has the same fields.
 
     Args:
-        output: The streams by name.
-        truncated: Whether they can end within a character. The incomplete character is omitted.
+        output: The streams, keyed by name.
+        truncated: Whether they can end in the middle of a character, which is then omitted.
     """
     try:
         texts = {name: _utf8().decode(data, final=not truncated) for name, data in output.items()}
@@ -97,10 +97,10 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     terminal = is_terminal(sys.stdout)
     width_of: Callable[[str], int] = len
     if terminal:
-        from rich.cells import cell_len as width_of  # takes 15 ms; programs that read the output need not wait
+        from rich.cells import cell_len as width_of  # takes 15 ms; not needed by programs
 
     cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
-    # All columns except the last, which can contain a command of many kilobytes.
+    # All columns except the last, which can contain a command that is many kilobytes long.
     widths = [max(map(width_of, column)) for column in zip(columns[:-1], *(row[:-1] for row in cells), strict=True)]
     for number, line in enumerate((columns, *cells)):
         padded = [cell + " " * (width - width_of(cell)) for cell, width in zip(line, widths, strict=False)]
@@ -109,17 +109,17 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
 
 def printable(text: str) -> str:
-    """Return `text` with control characters escaped, because programs set names and titles."""
+    """Return `text` with control characters escaped, because names and titles are set by programs."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as a list for a sentence, with control characters escaped."""
+    """Return names as a list to use in a sentence, with control characters escaped."""
     return ", ".join(map(printable, names))
 
 
 def size(count: int | None) -> str:
-    """Return a number of bytes with a unit, such as `1.5 MiB`; "" for None."""
+    """Return a size in bytes with a suitable unit, such as `1.5 MiB`; "" for None."""
     if count is None:
         return ""
     value, unit = float(count), 0

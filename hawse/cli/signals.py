@@ -1,5 +1,4 @@
-"""Signals that end a sub-command: it cleans up, the modes of the terminal are restored, and the signal ends the
-process.
+"""Signals that end a sub-command: it cleans up, the terminal's modes are restored, and the signal ends the process.
 
 `hawse.client.run` does this for asynchronous code. Elsewhere, such as in a prompt for a token, the signal raises an
 exception.
@@ -55,7 +54,7 @@ def _raise(number: int, _: FrameType | None) -> None:
 
 
 def _modes() -> list[Any] | None:
-    """Return the modes of the terminal at standard input; None on Windows or if it is not a terminal."""
+    """Return the modes of the terminal on standard input; None on Windows or if it is not a terminal."""
     if sys.platform != "win32":
         with suppress(termios.error):
             return termios.tcgetattr(0)
@@ -63,7 +62,7 @@ def _modes() -> list[Any] | None:
 
 
 def _restore(modes: list[Any] | None) -> None:
-    """Restore the modes of the terminal, which a line editor in another thread may have changed."""
+    """Restore the terminal's modes, which a line editor in another thread may have changed."""
     if sys.platform != "win32" and modes is not None:
         with suppress(termios.error):
             termios.tcsetattr(0, termios.TCSANOW, modes)

@@ -1,4 +1,4 @@
-"""The connection of sub-commands to a gateway and a sandbox, and its errors."""
+"""How sub-commands connect to a gateway and a sandbox, and report connection errors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,13 +17,13 @@ T = TypeVar("T")
 E = TypeVar("E", bound=BaseException)
 
 DEFAULT_SANDBOX: Final = "local"
-SILENT: Final = 1.0  # seconds of connecting until the user is informed
+SILENT: Final = 1.0  # seconds of connecting before the user is told
 HINTS: Final = {
     "unauthenticated": "run `hawse login`, or set HAWSE_TOKEN",
     "stopped": "`hawse sandbox start` starts it",
 }
 NOT_REACHED: Final = "is the gateway running? `hawse login URL` or HAWSE_URL selects another; `hawse doctor` checks"
-UNKNOWN_SANDBOX: Final = "unknown sandbox"  # prefix of the gateway's message
+UNKNOWN_SANDBOX: Final = "unknown sandbox"  # prefix of the gateway's error message
 
 
 class Pair(click.ParamType[tuple[str, str]]):
@@ -52,9 +52,9 @@ class Target:
     """The gateway and the sandbox that a sub-command works with.
 
     Attributes:
-        url: The address of the gateway. None: found as `hawse.client.config` describes.
-        token: The access token. None: found as `hawse.client.config` describes.
-        ca: A file of trusted CA certificates. None: found as `hawse.client.config` describes.
+        url: The address of the gateway. None: found as described in `hawse.client.config`.
+        token: The access token. None: found as described in `hawse.client.config`.
+        ca: A file with trusted CA certificates. None: found as described in `hawse.client.config`.
         sandbox: The id of the sandbox.
         as_json: Whether to print results as JSON.
         patience: Seconds to retry a failed first connection; 0 means a single attempt.
@@ -68,10 +68,10 @@ class Target:
     patience: float = 0.0
 
     def client(self) -> Client:
-        """Return a client that is not connected yet. Raises `click.ClickException` without a valid address.
+        """Return a client that is not connected yet. Raises `click.ClickException` if there is no valid address.
 
-        If the gateway cannot be reached, the first attempt fails unless `patience` permits more. A connection that is
-        lost later is retried indefinitely.
+        If the gateway cannot be reached, the first attempt fails unless `patience` allows more. If the connection is
+        lost later, it is retried indefinitely.
         """
         try:
             gateway = find_gateway(self.url, self.token, self.ca)
@@ -85,7 +85,7 @@ class Target:
             raise click.ClickException(str(error)) from error
 
     def for_token(self, token: str) -> Client:
-        """Return a client of the same gateway with another token, not connected. Raises `click.ClickException`."""
+        """Return an unconnected client for the same gateway with a different token. Raises `click.ClickException`."""
         return replace(self, token=token).client()
 
     def run(self, work: Callable[[Client, Sandbox], Awaitable[T]], *, timeout: float | None = None) -> T:
@@ -118,12 +118,12 @@ class Target:
         """Print the items that `work` returns as a table, or as JSON if requested.
 
         Args:
-            work: An async function, as for `run`.
+            work: An async function, as in `run`.
             columns: The headings of the table.
             row: Returns the cells of an item, in the order of `columns`.
 
         Raises:
-            click.ClickException: The same errors as for `run`.
+            click.ClickException: For the same reasons as in `run`.
         """
         found = self.run(work)
         if self.as_json:
@@ -135,11 +135,11 @@ class Target:
         """Print the result of `work` as the line that `text` returns, or as JSON if requested.
 
         Args:
-            work: An async function, as for `run`.
+            work: An async function, as in `run`.
             text: Formats the result for display.
 
         Raises:
-            click.ClickException: The same errors as for `run`.
+            click.ClickException: For the same reasons as in `run`.
         """
         found = self.run(work)
         if self.as_json:
@@ -156,14 +156,14 @@ class ConnectionReport:
     """
 
     def __init__(self, url: str) -> None:
-        self.problem: Callable[[], str | None] = lambda: None  # why the latest attempt failed
+        self.problem: Callable[[], str | None] = lambda: None  # returns why the last attempt failed
         self._url = printable(url.partition("#")[0])  # without the token
         self._timer: asyncio.TimerHandle | None = None
         self._printed = ""
         self._over = False  # connected or failed permanently
 
     def enter(self, state: ConnectionState) -> None:
-        """Handle a change of the connection's state."""
+        """Handle a change in the connection's state."""
         if self._over:
             return
         if state is ConnectionState.CONNECTING and self._timer is None:
@@ -184,7 +184,7 @@ class ConnectionReport:
 
 
 def hint_for(error: HawseError) -> str | None:
-    """Return a suggestion how to solve `error`."""
+    """Return a suggestion for resolving `error`."""
     if isinstance(error, GaveUpError):
         return NOT_REACHED
     if error.code == "not_found" and error.message.startswith(UNKNOWN_SANDBOX):
@@ -193,7 +193,7 @@ def hint_for(error: HawseError) -> str | None:
 
 
 def failure(error: HawseError) -> click.ClickException:
-    """Return an exception that reports the code and message of `error`, and a suggestion."""
+    """Return an exception that reports `error`'s code and message, along with a suggestion."""
     text = f"{error.code}: {error.message}"
     if hint := hint_for(error):
         text += f" ({hint})"
@@ -201,6 +201,6 @@ def failure(error: HawseError) -> click.ClickException:
 
 
 def first(errors: BaseExceptionGroup[E]) -> E:
-    """Return the first error in a group, at any depth, because a command reports only one error."""
+    """Return the first error in a group, at any depth, because commands only report one error."""
     found = errors.exceptions[0]
     return first(found) if isinstance(found, BaseExceptionGroup) else found

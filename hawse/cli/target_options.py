@@ -1,4 +1,4 @@
-"""The options of sub-commands that select a gateway and a sandbox."""
+"""The sub-command options that select a gateway and a sandbox."""
 
 import functools
 from collections.abc import Callable
@@ -43,8 +43,8 @@ def sandbox_option(text: str, *, default: str | None = None) -> Callable[[Callab
     """Return the decorator that adds --sandbox to a sub-command.
 
     Args:
-        text: The help of the option.
-        default: The default id of the sandbox; None if the sub-command chooses one.
+        text: The option's help text.
+        default: The default sandbox id; None if the sub-command chooses one.
     """
     return click.option(
         "-s",
@@ -59,7 +59,7 @@ def sandbox_option(text: str, *, default: str | None = None) -> Callable[[Callab
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --sandbox and the options of `gateway_options` to a sub-command. Its first argument is a `Target`."""
+    """Add --sandbox and the options from `gateway_options` to a sub-command. Its first argument is a `Target`."""
 
     @sandbox_option("the sandbox", default=DEFAULT_SANDBOX)
     @gateway_options

@@ -1,4 +1,4 @@
-"""Tokens and share links of a gateway: `client.tokens` and `client.links`."""
+"""A gateway's tokens and share links: `client.tokens` and `client.links`."""
 
 from collections.abc import Sequence
 
@@ -39,13 +39,13 @@ class Tokens:
         Args:
             name: Its purpose.
             role: Its rights.
-            sandboxes: The sandboxes that it is limited to. None means all that this client may give access to.
-            own: Whether it is limited to the sandboxes that its user creates.
+            sandboxes: The sandboxes it is limited to. None means all those this client may give access to.
+            own: Whether it is limited to sandboxes created by its user.
             user: The user that it identifies. None means this client's user.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
 
         Raises:
-            HawseError: `forbidden` if this client does not have the rights itself, `limit_exceeded`.
+            HawseError: `forbidden` if this client doesn't have those rights itself, `limit_exceeded`.
         """
         chosen = None if sandboxes is None else list(sandboxes)
         params = TokenCreate(name=name, role=role, sandboxes=chosen, own=own, user=user, expires_in=expires_in)
@@ -79,8 +79,8 @@ class ShareLinks:
         """Create a link and return it with its secret, which cannot be retrieved later.
 
         Args:
-            sandbox: The sandbox that it opens.
-            terminal: The only terminal that it opens. None means the whole sandbox.
+            sandbox: The sandbox it opens.
+            terminal: The only terminal it opens. None means the whole sandbox.
             role: `viewer` or `writer`.
             name: The name of the guest.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
@@ -96,7 +96,7 @@ class ShareLinks:
         return await self._calls.request(params, sandbox=None)
 
     async def list(self) -> list[ShareInfo]:
-        """Return the links and the clients that are using them."""
+        """Return the links, each with the clients currently using it."""
         return (await self._calls.request(ShareList(), sandbox=None)).links
 
     async def revoke(self, id: str) -> None:

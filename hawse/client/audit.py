@@ -1,11 +1,11 @@
-"""The audit log of a gateway: `client.audit`."""
+"""A gateway's audit log: `client.audit`."""
 
 from hawse.api.access import PAGE_MAX, AuditEntry, AuditList, AuditListResult
 from hawse.client.calls.call_table import CallTable
 
 
 class AuditTrail:
-    """The entries that this client may read: all, or entries of the sandboxes that it may give access to."""
+    """The entries this client may read: all of them, or just those for the sandboxes it may give access to."""
 
     def __init__(self, calls: CallTable) -> None:
         self._calls = calls
@@ -31,11 +31,12 @@ class AuditTrail:
         Args:
             since: Only entries from this time on, in seconds since 1970.
             until: Only entries before this time.
-            user: Only entries of this user.
-            method: Only entries of this action, or with this prefix if it ends with a dot, such as `token.`.
-            sandbox: Only entries of this sandbox.
+            user: Only entries for this user.
+            method: Only entries for this action, or for all actions with this prefix if it ends with a dot, such as
+                `token.`.
+            sandbox: Only entries for this sandbox.
             outcome: Only entries with this outcome, such as `ok` or `forbidden`.
-            after: Only entries that are newer than the one at this `position`.
+            after: Only entries newer than the one at this `position`.
             limit: Maximum number of entries.
 
         Raises:

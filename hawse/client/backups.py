@@ -1,4 +1,4 @@
-"""Backups of a gateway (`hw.backups`) and of one sandbox (`box.backups`)."""
+"""A gateway's backups (`hw.backups`) and a single sandbox's backups (`box.backups`)."""
 
 import asyncio
 import builtins
@@ -31,13 +31,13 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.files.changes import PathLike, wire_path
 from hawse.wire import Event
 
-WINDOW = 64 * 1024  # bytes of progress events that the gateway can send ahead
+WINDOW = 64 * 1024  # bytes of progress events the gateway can send before they are read
 
 OnProgress = Callable[[BackupProgress], object]
 
 
 class BackupCall(ClientCall):
-    """A call of `backup.create` or `backup.restore`. With its key, a repeated call joins it or gets its outcome."""
+    """A call to `backup.create` or `backup.restore`. A repeated call with the same key joins it or gets its outcome."""
 
     def __init__(self, params: BackupCreate | BackupRestore | SandboxSnapshot, on_progress: OnProgress | None) -> None:
         super().__init__(params, key=new_key(), window=WINDOW)
@@ -51,16 +51,16 @@ class BackupCall(ClientCall):
 
 
 class BackupOptions(TypedDict, total=False):
-    """Options for a backup: the keyword arguments of `Backups.create` and `SandboxBackups.create`.
+    """Options for a backup: the keyword arguments for `Backups.create` and `SandboxBackups.create`.
 
     Args:
         name: A display name.
         ttl: Seconds until it is deleted; by default never.
-        exclude: Globs of files to exclude.
+        exclude: Globs for files to exclude.
         gitignore: Whether to exclude files that git ignores.
         compression: The compression; by default zstd if the sandbox has it, otherwise gzip.
-        overlay: Whether to prepare restores in the mode `overlay`. Otherwise, the first such restore is slow.
-        on_progress: Called from the event loop; it must return soon.
+        overlay: Whether to prepare for restores in `overlay` mode. Otherwise, the first such restore is slow.
+        on_progress: Called from the event loop; must return quickly.
     """
 
     name: str | None
@@ -73,7 +73,7 @@ class BackupOptions(TypedDict, total=False):
 
 
 class Backups:
-    """The backups of a gateway. The handle need not be closed.
+    """A gateway's backups. The handle doesn't have to be closed.
 
     Methods raise `HawseError`: `not_found` if the backup does not exist or the caller may not use it.
     """
@@ -82,7 +82,7 @@ class Backups:
         self._calls = calls
 
     async def create(self, sandbox: str, path: PathLike = ".", **options: Unpack[BackupOptions]) -> BackupInfo:
-        """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
+        """Back up a directory. If this fails or is cancelled, the incomplete backup is removed.
 
         Args:
             sandbox: The id of the sandbox.
@@ -115,17 +115,17 @@ class Backups:
         mode: RestoreMode = "copy",
         on_progress: OnProgress | None = None,
     ) -> BackupRestoreResult:
-        """Restore a directory. After a failure or a cancellation, it is unchanged.
+        """Restore a directory. If this fails or is cancelled, the directory is unchanged.
 
-        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes in
-        it remain in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes made
+        in it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
 
         Args:
             backup: The id of the backup.
-            sandbox: The id of another sandbox; None means the backup's own.
-            path: Another directory, which need not exist; None means the backup's.
-            mode: `copy` copies the files, `overlay` reads them from the backup on use.
-            on_progress: Called from the event loop; it must return soon.
+            sandbox: The id of a different sandbox; None means the one that was backed up.
+            path: A different directory, which doesn't have to exist; None means the one that was backed up.
+            mode: `copy` copies the files, `overlay` reads them from the backup on demand.
+            on_progress: Called from the event loop; must return quickly.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
@@ -139,21 +139,21 @@ class Backups:
         return result
 
     async def usage(self) -> BackupUsageResult:
-        """Return the caller's usage of the backup store, and its limits."""
+        """Return the caller's backup store usage and limits."""
         result: BackupUsageResult = await self._calls.request(BackupUsage(), sandbox=None)
         return result
 
     async def get(self, backup: str) -> BackupInfo:
-        """Return a backup. `backup`: its id."""
+        """Return the backup with the id `backup`."""
         return _decoded(await self._calls.request(BackupGet(backup=backup), sandbox=None))
 
     async def list(self, *, sandbox: str | None = None) -> builtins.list[BackupInfo]:
-        """Return the backups that the caller may use, newest first; with `sandbox`, only backups of this sandbox."""
+        """Return the backups that the caller may use, newest first; with `sandbox`, only that sandbox's backups."""
         found = await self._calls.request(BackupList(sandbox=sandbox), sandbox=None)
         return [_decoded(info) for info in found.backups]
 
     async def delete(self, backup: str) -> None:
-        """Delete a backup. `backup`: its id."""
+        """Delete the backup with the id `backup`."""
         await self._calls.request(BackupDelete(backup=backup), sandbox=None)
 
     async def _perform(self, params: BackupCreate | BackupRestore, on_progress: OnProgress | None) -> Any:
@@ -161,9 +161,9 @@ class Backups:
 
 
 class SandboxBackups:
-    """The backups of one sandbox: `box.backups`. The handle need not be closed.
+    """The backups of a single sandbox: `box.backups`. The handle doesn't have to be closed.
 
-    `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups of any
+    `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups from any
     sandbox.
     """
 
@@ -171,7 +171,7 @@ class SandboxBackups:
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
+            calls: The client's calls.
             sandbox: The id of the sandbox.
         """
         self._backups = Backups(calls)
@@ -181,7 +181,7 @@ class SandboxBackups:
         return f"<{type(self).__name__} of sandbox {self._sandbox!r}>"
 
     async def create(self, path: PathLike = ".", **options: Unpack[BackupOptions]) -> BackupInfo:
-        """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
+        """Back up a directory. If this fails or is cancelled, the incomplete backup is removed.
 
         Args:
             path: The directory; relative to the workspace.
@@ -205,14 +205,14 @@ class SandboxBackups:
 
         After a failure or a cancellation, the directory is unchanged.
 
-        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes in
-        it remain in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes made
+        in it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
 
         Args:
             backup: The id of the backup.
-            path: Another directory, which need not exist; None means the backup's.
-            mode: `copy` copies the files, `overlay` reads them from the backup on use.
-            on_progress: Called from the event loop; it must return soon.
+            path: A different directory, which doesn't have to exist; None means the one that was backed up.
+            mode: `copy` copies the files, `overlay` reads them from the backup on demand.
+            on_progress: Called from the event loop; must return quickly.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
@@ -239,14 +239,14 @@ class SandboxBackups:
 
 
 async def take_snapshot(calls: CallTable, sandbox: str, name: str | None, ttl: float | None) -> BackupInfo:
-    """Back up the workspace of a sandbox, as described for `Sandbox.snapshot`."""
+    """Back up a sandbox's workspace, as described in `Sandbox.snapshot`."""
     return _decoded(await _performed(calls, BackupCall(SandboxSnapshot(id=sandbox, name=name, ttl=ttl), None)))
 
 
 async def _performed(calls: CallTable, call: BackupCall) -> Any:
     try:
         return await calls.perform(call)
-    except asyncio.CancelledError:  # otherwise, the server would continue and wait for a repeated call
+    except asyncio.CancelledError:  # otherwise, the server would carry on, waiting for a repeated call
         calls.post(ClientCall(BackupCancel(key=call.key or "")))
         raise
 

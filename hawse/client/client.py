@@ -1,4 +1,4 @@
-"""`connect` and `Client`: one WebSocket, which is re-established when it is lost, and the calls on it."""
+"""`connect` and `Client`: one WebSocket, which is re-established if it is lost, and the calls on it."""
 
 import asyncio
 from collections.abc import Callable, Generator
@@ -22,8 +22,8 @@ if TYPE_CHECKING:  # loaded on first use, so that programs start fast
     from hawse.client.images import Images
     from hawse.client.sandbox.sandboxes import Sandboxes
 
-RAW_WINDOW = 64 * 1024  # bytes of events that the server can send to a call by name, which ignores them
-POSTED_TIMEOUT = 1.0  # seconds that `close` waits for calls with an ignored outcome, such as the end of a command
+RAW_WINDOW = 64 * 1024  # bytes of events the server can send to a call by name, which ignores them
+POSTED_TIMEOUT = 1.0  # seconds `close` waits for calls whose outcome is ignored, such as ending a command
 
 
 class Client:
@@ -95,8 +95,8 @@ class Client:
         finally:
             self._reconnector.close()
             self._task.cancel()
-        # The task group does not get the caller's exception, because it would wrap it in an exception group. It does
-        # get a cancellation, because the group itself can cause one after an error in its task.
+        # The task group is not passed the caller's exception, because it would wrap it in an exception group. It is
+        # passed a cancellation, because the group itself can cause one after an error in its task.
         if kind is not None and issubclass(kind, asyncio.CancelledError):
             await self._group.__aexit__(kind, error, trace)
         else:
@@ -122,48 +122,48 @@ class Client:
 
     @property
     def sandboxes(self) -> "Sandboxes":
-        """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
+        """The gateway's sandboxes: `create`, `get`, `list`, `watch`."""
         from hawse.client.sandbox.sandboxes import Sandboxes
 
         return Sandboxes(self._calls, self._options, gateway=base(self._uri))
 
     @property
     def backups(self) -> "Backups":
-        """The backups of the gateway: `create`, `restore`, `list`, `get`, `usage`, `delete`."""
+        """The gateway's backups: `create`, `restore`, `list`, `get`, `usage`, `delete`."""
         from hawse.client.backups import Backups
 
         return Backups(self._calls)
 
     @property
     def images(self) -> "Images":
-        """The images of the gateway's provider: `list`, `pull`, `remove`."""
+        """The gateway provider's images: `list`, `pull`, `remove`."""
         from hawse.client.images import Images
 
         return Images(self._calls)
 
     @property
     def tokens(self) -> "Tokens":
-        """The tokens of the gateway."""
+        """The gateway's tokens."""
         from hawse.client.access import Tokens
 
         return Tokens(self._calls)
 
     @property
     def links(self) -> "ShareLinks":
-        """The share links of the gateway."""
+        """The gateway's share links."""
         from hawse.client.access import ShareLinks
 
         return ShareLinks(self._calls)
 
     @property
     def audit(self) -> "AuditTrail":
-        """The audit log of the gateway."""
+        """The gateway's audit log."""
         from hawse.client.audit import AuditTrail
 
         return AuditTrail(self._calls)
 
     async def preview_host(self) -> str | None:
-        """Return the parent domain of the previews' host names; None if previews only have paths."""
+        """Return the parent domain of all preview host names; None if previews only have paths."""
         from hawse.api.ports import PreviewHost
 
         return (await self._calls.request(PreviewHost(), sandbox=None)).host
@@ -179,14 +179,14 @@ class Client:
     ) -> Any:
         """Call any method by its name and return its result as JSON values. Events are ignored.
 
-        Without a connection, the call waits for one, at most for the connect timeout.
+        If there is no connection, the call waits for one, up to the connect timeout.
 
         Args:
-            method: The name, such as `file.stat`.
+            method: The method's name, such as `file.stat`.
             params: The parameters as JSON values.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: With a key, the call is repeated if the connection is lost, and runs once. Without a key, it then
-                raises `interrupted`.
+            key: With a key, the call is repeated if the connection is lost, and runs once. Without a key, it raises
+                `interrupted` in that case.
             timeout: Time limit in seconds.
 
         Raises:
@@ -202,7 +202,7 @@ class Client:
 
     @property
     def rtt(self) -> float | None:
-        """The latest round trip in seconds; None until the first is measured."""
+        """The last round-trip time in seconds; None until the first is measured."""
         return self._reconnector.rtt
 
     @property
@@ -212,12 +212,12 @@ class Client:
 
     @property
     def connections(self) -> int:
-        """The number of connections so far: 1 if none was lost."""
+        """The number of connections so far: 1 if none has been lost."""
         return self._reconnector.connections
 
     @property
     def problem(self) -> str | None:
-        """Why the latest attempt to connect failed, or why the connection was lost; None if neither has happened."""
+        """Why the last attempt to connect failed, or why the connection was lost; None if neither has happened."""
         return self._reconnector.problem
 
     def states(self) -> "States":
@@ -226,7 +226,7 @@ class Client:
 
 
 class States:
-    """An async iterator over the states of one client."""
+    """An async iterator over a client's states."""
 
     def __init__(self, reconnector: Reconnector) -> None:
         self._reconnector = reconnector
@@ -254,13 +254,13 @@ def connect(
 
     Args:
         url: `http(s)://` or `ws(s)://host[:port]`, or the URL that `hawse serve` prints (`…/#token=…`).
-            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`, or the
-            gateway on this machine.
+            None means the gateway specified by HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, the gateway saved by `hawse login`,
+            or the gateway on this machine.
         token: A string, or an async function that returns a fresh token for each attempt. None means the token in
             `url`.
-        ca: A file of PEM certificates to trust instead of the system's, or an `ssl.SSLContext`.
+        ca: A file with PEM certificates to trust instead of the system's, or an `ssl.SSLContext`.
         options: Timeouts, windows and delays.
-        on_state: Called from the event loop when the state of the connection changes.
+        on_state: Called from the event loop when the connection's state changes.
 
     Raises:
         ValueError: `url` is not the URL of a gateway, or `ca` is not a file of certificates.

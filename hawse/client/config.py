@@ -1,4 +1,4 @@
-"""Finds the gateway: from options, environment variables, the settings saved by `hawse login`, or on this machine."""
+"""Finds the gateway from options, environment variables or the settings saved by `hawse login`, or on this machine."""
 
 import os
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from typing import Final
 
 import msgspec
 
-LOCAL_URL: Final = "http://127.0.0.1:8080"  # where `hawse serve` listens
+LOCAL_URL: Final = "http://127.0.0.1:8080"  # where `hawse serve` listens by default
 LOCAL_NAMES: Final = (LOCAL_URL, LOCAL_URL.replace("127.0.0.1", "localhost"))
 LOCAL_STATE: Final = "~/.local/state/hawse"  # where `hawse serve` keeps its token
 MODE: Final = 0o600  # permission bits of the file, which contains a token
 
 
 class ConfigError(Exception):
-    """The saved settings cannot be read or written. The message names the file."""
+    """The saved settings cannot be read or written. The message says which file is affected."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Gateway:
 
     Attributes:
         url: `http(s)://host[:port]`.
-        token: The bearer token; None sends no token.
-        ca: The file of trusted certificates. None means the system's.
-        source: The source of the address, for messages.
+        token: The bearer token; None means no token is sent.
+        ca: The file with trusted certificates. None means the system's.
+        source: Where the address comes from, for messages.
     """
 
     url: str
@@ -35,13 +35,13 @@ class Gateway:
 
 
 def config_file() -> Path:
-    """Return the path of the file that `save` writes: below XDG_CONFIG_HOME, or ~/.config."""
+    """Return the path of the file written by `save`, in XDG_CONFIG_HOME or ~/.config."""
     base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
     return Path(base).expanduser() / "hawse" / "config.json"
 
 
 def from_environment() -> Gateway:
-    """Return the gateway that `find_gateway` finds with HAWSE_URL, HAWSE_TOKEN and HAWSE_CA.
+    """Return the gateway that `find_gateway` finds from HAWSE_URL, HAWSE_TOKEN and HAWSE_CA.
 
     Raises:
         ConfigError: The saved settings cannot be read.
@@ -54,10 +54,10 @@ def find_gateway(url: str | None, token: str | None, ca: str | None = None) -> G
     """Return the gateway to use.
 
     Args:
-        url: The address from an option or HAWSE_URL. None means the saved gateway, or the gateway of this machine.
-        token: The token from an option or HAWSE_TOKEN. None means the token that was saved with the address or, for
-            `LOCAL_URL`, the token in the state directory of a gateway on this machine.
-        ca: The certificate file from an option or HAWSE_CA. None means the file that was saved with the address.
+        url: The address from an option or HAWSE_URL. None means the saved gateway, or the one on this machine.
+        token: The token from an option or HAWSE_TOKEN. None means the token saved with the address or, for `LOCAL_URL`,
+            the token in the state directory of a gateway on this machine.
+        ca: The certificate file from an option or HAWSE_CA. None means the file saved with the address.
 
     Raises:
         ConfigError: The saved settings cannot be read.
@@ -80,7 +80,7 @@ def load() -> Gateway | None:
     """Return the saved gateway, if any.
 
     Raises:
-        ConfigError: The file cannot be read or does not have the format that `save` writes.
+        ConfigError: The file cannot be read or is not in the format written by `save`.
     """
     path = config_file()
     try:

@@ -1,4 +1,4 @@
-"""A desktop of a sandbox: start it, take screenshots, send input, and connect viewers."""
+"""Desktops in a sandbox: start them, take screenshots, send input, and connect viewers."""
 
 import builtins
 import secrets
@@ -50,11 +50,11 @@ from hawse.wire import Data, Event, Kind, RemoteProtocolError
 if TYPE_CHECKING:
     from hawse.client.terminal.recording import Recording
 
-IMAGE_MAX = 256 << 20  # maximum bytes of an image; the largest desktop has 25 MB of pixels
+IMAGE_MAX = 256 << 20  # maximum size of an image, in bytes; the largest desktop has 25 MB of pixels
 
 
 class Screenshot(msgspec.Struct, frozen=True, kw_only=True):
-    """An image of a desktop."""
+    """A screenshot of a desktop."""
 
     data: bytes
     format: ImageFormat
@@ -64,7 +64,7 @@ class Screenshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScreenshotCall(ClientCall):
-    """A call of `desktop.screenshot`. A lost connection ends it with `interrupted`."""
+    """A call to `desktop.screenshot`. If the connection is lost, it ends with `interrupted`."""
 
     def __init__(self, params: DesktopScreenshot, *, sandbox: str, window: int, timeout: float | None) -> None:
         super().__init__(params, sandbox=sandbox, repeats=False, window=window, timeout=timeout)
@@ -86,7 +86,7 @@ class ScreenshotCall(ClientCall):
 
 
 class DesktopAttachCall(ByteStreamCall):
-    """A call of `desktop.attach`. A lost connection ends it with `interrupted`."""
+    """A call to `desktop.attach`. If the connection is lost, it ends with `interrupted`."""
 
     subject = "the desktop"
 
@@ -106,7 +106,7 @@ class DesktopConnection(ByteStream[DesktopAttachCall]):
     """`async with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
 
     Entering raises `not_found` if the desktop does not exist. Iterating and writing raise `interrupted` if the client's
-    connection is lost, and `protocol_error` after a message that viewers are not allowed to send.
+    connection is lost, and `protocol_error` after a message that viewers may not send.
     """
 
     @property
@@ -117,7 +117,7 @@ class DesktopConnection(ByteStream[DesktopAttachCall]):
 
 
 class Desktop(SandboxPart):
-    """A desktop of a sandbox. The handle need not be closed.
+    """A desktop in a sandbox. The handle doesn't have to be closed.
 
     The methods that send input raise `not_found` if the desktop does not exist, `lease_held` if a viewer holds the
     writer lease, and `io_error` if the desktop does not answer.
@@ -129,18 +129,18 @@ class Desktop(SandboxPart):
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
+            calls: The client's calls.
             sandbox: The id of the sandbox.
-            window: Number of bytes that the server can send before they are read.
+            window: Number of bytes the server can send before they are read.
             id: The id of the desktop.
-            timeout: Time limit of a screenshot in seconds; None means no limit.
+            timeout: Time limit for screenshots, in seconds; None means no limit.
         """
         super().__init__(calls, sandbox, window=window)
         self.id = id
         self._timeout = timeout
 
     def named(self, id: str) -> "Desktop":
-        """Return a handle to another desktop of the sandbox."""
+        """Return a handle to another desktop in the same sandbox."""
         return Desktop(self._calls, self._sandbox, window=self._window, id=id, timeout=self._timeout)
 
     # ---- life
@@ -154,27 +154,27 @@ class Desktop(SandboxPart):
             dpi: Pixels per inch.
 
         Raises:
-            HawseError: `unavailable` if programs are missing, with instructions to install them; `limit_exceeded`,
+            HawseError: `unavailable` if programs are missing, with instructions for installing them; `limit_exceeded`,
                 `invalid_params`.
         """
         return await self._request(DesktopStart(id=self.id, width=width, height=height, dpi=dpi))
 
     async def stop(self) -> None:
-        """End the desktop and all programs that were started on it. Raises `not_found`."""
+        """End the desktop and all programs started on it. Raises `not_found`."""
         await self._request(DesktopStop(id=self.id))
 
     async def list(self) -> builtins.list[DesktopInfo]:
-        """Return the running desktops of the sandbox."""
+        """Return the sandbox's running desktops."""
         return (await self._request(DesktopList())).desktops
 
     async def unavailable(self) -> str | None:
-        """Return why the sandbox cannot start a desktop and how to install missing programs; None if it can start
-        one.
+        """Return the reason why the sandbox cannot start a desktop, and how to install missing programs; None if it
+        can.
         """
         return (await self._request(DesktopList())).problem
 
     async def record(self, *, title: str | None = None) -> "Recording":
-        """Start to record its screen, about five times per second, for at most 4 hours.
+        """Start recording its screen, about five times per second, for up to 4 hours.
 
         Args:
             title: The title of the recording.
@@ -220,8 +220,8 @@ class Desktop(SandboxPart):
 
         Args:
             format: `png`, `jpeg` or `webp`.
-            quality: Quality of `jpeg` and `webp`, 1 to 100.
-            region: The part to capture (x, y, width, height), in pixels; None captures the whole desktop.
+            quality: Quality for `jpeg` and `webp`, from 1 to 100.
+            region: The part to capture (x, y, width, height), in pixels; None means the whole desktop.
 
         Raises:
             HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime lacks Pillow; `interrupted` if
@@ -234,7 +234,7 @@ class Desktop(SandboxPart):
         return image
 
     async def windows(self) -> builtins.list[DesktopWindow]:
-        """Return the windows of programs, in stacking order from bottom to top."""
+        """Return the program windows, in stacking order from bottom to top."""
         return (await self._request(DesktopWindows(id=self.id))).windows
 
     # ---- drive
@@ -256,7 +256,9 @@ class Desktop(SandboxPart):
         await self._request(DesktopClick(id=self.id, x=x, y=y, button=button, count=count, hold=hold))
 
     async def drag(self, path: Iterable[tuple[int, int]], *, button: MouseButton = "left") -> None:
-        """Drag: press a mouse button at the first point (x, y), move through the others, and release it at the last."""
+        """Drag with the mouse: press a button at the first point (x, y), move through the others, and release it at the
+        last.
+        """
         points = [Point(x=x, y=y) for x, y in path]
         await self._request(DesktopDrag(id=self.id, path=points, button=button))
 
@@ -277,7 +279,7 @@ class Desktop(SandboxPart):
         await self._request(DesktopKey(id=self.id, keys=keys, count=count))
 
     async def clipboard(self, text: str | None = None) -> str:
-        """Set the text of the clipboard unless `text` is None, and return the current text."""
+        """Set the clipboard's text unless `text` is None, and return its current text."""
         return (await self._request(DesktopClipboard(id=self.id, text=text))).text
 
     # ---- people
@@ -285,7 +287,7 @@ class Desktop(SandboxPart):
     async def lease(
         self, action: LeaseAction, *, viewer: str | None = None, to: str | None = None, epoch: int | None = None
     ) -> WriterLease:
-        """Change the viewers that may send input, as `desktop.lease` in docs/methods.md describes."""
+        """Change which viewers may send input, as described for `desktop.lease` in docs/methods.md."""
         return await self._request(DesktopLease(id=self.id, action=action, viewer=viewer, to=to, epoch=epoch))
 
     def connect(self, *, viewer: ViewerProfile | None = None, read_only: bool = False) -> DesktopConnection:

@@ -1,4 +1,4 @@
-"""Egress rules for the programs of a sandbox: `box.egress`."""
+"""Egress rules for a sandbox's programs: `box.egress`."""
 
 from collections.abc import Sequence
 
@@ -10,19 +10,19 @@ from hawse.client.calls.stream_handle import StreamHandle
 from hawse.wire import Event
 
 LANE = "egress"
-WINDOW = 256 * 1024  # bytes that the gateway can send ahead
+WINDOW = 256 * 1024  # bytes the gateway can send before they are read
 
 
 class EgressWatchCall(ClientCall):
-    """A call of `egress.watch`. A repeated call starts with the latest refusals and skips the ones it has received
-    before.
+    """A call to `egress.watch`. A repeated call starts with the latest refusals and skips those it has already
+    received.
     """
 
     def __init__(self, params: EgressWatch, *, window: int) -> None:
         super().__init__(params, repeats=True)
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._latest = 0.0
-        self._again = 0.0  # older refusals were received before the connection was lost
+        self._again = 0.0  # refusals older than this were received before the connection was lost
 
     def opening(self) -> int:
         self._again = self._latest
@@ -59,7 +59,7 @@ class EgressRequests(StreamHandle[EgressWatchCall, EgressRequest | EgressLost]):
 
 
 class Egress:
-    """The egress rules of a sandbox. The handle need not be closed.
+    """A sandbox's egress rules. The handle doesn't have to be closed.
 
     Methods raise `HawseError`: `not_found` if the sandbox does not exist.
     """
@@ -72,23 +72,23 @@ class Egress:
         return f"<{type(self).__name__} of sandbox {self._sandbox!r}>"
 
     async def get(self) -> EgressInfo:
-        """Return the rules, statistics of the proxy since its start, and the latest refusals."""
+        """Return the rules, the proxy's statistics since startup, and the latest refusals."""
         return await self._calls.request(EgressGet(id=self._sandbox), sandbox=None)
 
     async def set(
         self, allow: Sequence[str], deny: Sequence[str] = (), *, secrets: Sequence[str] | None = None
     ) -> EgressInfo:
-        """Replace the rules. When this returns, they apply to new connections, and open connections that they refuse
-        are closed.
+        """Replace the rules. When this returns, they apply to new connections, and open connections they don't allow
+        have been closed.
 
         Args:
             allow: Rules `[METHODS ]HOST[:PORT]` for allowed connections.
-            deny: Rules of the same form, which take precedence over `allow`.
+            deny: Rules in the same format, which take precedence over `allow`.
             secrets: Names of the gateway's secrets that the proxy adds to requests. None keeps the current secrets.
 
         Raises:
-            HawseError: `invalid_params` for an invalid rule, a secret that the caller may not use, or a sandbox with
-                another network; `unavailable` if the rules are stored, but the proxy has not applied them yet.
+            HawseError: `invalid_params` for an invalid rule, a secret that the caller may not use, or a sandbox that
+                uses a different network; `unavailable` if the rules are stored, but the proxy has not applied them yet.
         """
         names = None if secrets is None else [*secrets]
         params = EgressSet(id=self._sandbox, allow=[*allow], deny=[*deny], secrets=names)

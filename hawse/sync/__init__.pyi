@@ -129,8 +129,8 @@ class ShareLinks:
         """Create a link and return it with its secret, which cannot be retrieved later.
 
         Args:
-            sandbox: The sandbox that it opens.
-            terminal: The only terminal that it opens. None means the whole sandbox.
+            sandbox: The sandbox it opens.
+            terminal: The only terminal it opens. None means the whole sandbox.
             role: `viewer` or `writer`.
             name: The name of the guest.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
@@ -142,7 +142,7 @@ class ShareLinks:
         """
 
     def list(self) -> list[ShareInfo]:
-        """Return the links and the clients that are using them."""
+        """Return the links, each with the clients currently using it."""
 
     def revoke(self, id: str) -> None:
         """Revoke a link. Raises `HawseError` (`not_found`)."""
@@ -155,13 +155,13 @@ class Tokens:
         Args:
             name: Its purpose.
             role: Its rights.
-            sandboxes: The sandboxes that it is limited to. None means all that this client may give access to.
-            own: Whether it is limited to the sandboxes that its user creates.
+            sandboxes: The sandboxes it is limited to. None means all those this client may give access to.
+            own: Whether it is limited to sandboxes created by its user.
             user: The user that it identifies. None means this client's user.
             expires_in: Seconds until it expires. None means that it expires with this client's token.
 
         Raises:
-            HawseError: `forbidden` if this client does not have the rights itself, `limit_exceeded`.
+            HawseError: `forbidden` if this client doesn't have those rights itself, `limit_exceeded`.
         """
 
     def list(self) -> list[TokenInfo]:
@@ -171,7 +171,7 @@ class Tokens:
         """Revoke a token and everything that was created with it. Raises `HawseError` (`not_found`)."""
 
 class AuditTrail:
-    """The entries that this client may read: all, or entries of the sandboxes that it may give access to."""
+    """The entries this client may read: all of them, or just those for the sandboxes it may give access to."""
     def page(self, params: AuditList) -> AuditListResult:
         """Return one page. Raises `HawseError` (`forbidden`, `io_error`)."""
 
@@ -181,11 +181,12 @@ class AuditTrail:
         Args:
             since: Only entries from this time on, in seconds since 1970.
             until: Only entries before this time.
-            user: Only entries of this user.
-            method: Only entries of this action, or with this prefix if it ends with a dot, such as `token.`.
-            sandbox: Only entries of this sandbox.
+            user: Only entries for this user.
+            method: Only entries for this action, or for all actions with this prefix if it ends with a dot, such as
+                `token.`.
+            sandbox: Only entries for this sandbox.
             outcome: Only entries with this outcome, such as `ok` or `forbidden`.
-            after: Only entries that are newer than the one at this `position`.
+            after: Only entries newer than the one at this `position`.
             limit: Maximum number of entries.
 
         Raises:
@@ -193,12 +194,12 @@ class AuditTrail:
         """
 
 class Backups:
-    """The backups of a gateway. The handle need not be closed.
+    """A gateway's backups. The handle doesn't have to be closed.
 
     Methods raise `HawseError`: `not_found` if the backup does not exist or the caller may not use it.
     """
     def create(self, sandbox: str, path: PathLike='.', **options: Unpack[BackupOptions]) -> BackupInfo:
-        """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
+        """Back up a directory. If this fails or is cancelled, the incomplete backup is removed.
 
         Args:
             sandbox: The id of the sandbox.
@@ -211,17 +212,17 @@ class Backups:
         """
 
     def restore(self, backup: str, *, sandbox: str | None=None, path: PathLike | None=None, mode: RestoreMode='copy', on_progress: OnProgress | None=None) -> BackupRestoreResult:
-        """Restore a directory. After a failure or a cancellation, it is unchanged.
+        """Restore a directory. If this fails or is cancelled, the directory is unchanged.
 
-        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes in
-        it remain in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes made
+        in it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
 
         Args:
             backup: The id of the backup.
-            sandbox: The id of another sandbox; None means the backup's own.
-            path: Another directory, which need not exist; None means the backup's.
-            mode: `copy` copies the files, `overlay` reads them from the backup on use.
-            on_progress: Called from the event loop; it must return soon.
+            sandbox: The id of a different sandbox; None means the one that was backed up.
+            path: A different directory, which doesn't have to exist; None means the one that was backed up.
+            mode: `copy` copies the files, `overlay` reads them from the backup on demand.
+            on_progress: Called from the event loop; must return quickly.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
@@ -230,25 +231,25 @@ class Backups:
         """
 
     def usage(self) -> BackupUsageResult:
-        """Return the caller's usage of the backup store, and its limits."""
+        """Return the caller's backup store usage and limits."""
 
     def get(self, backup: str) -> BackupInfo:
-        """Return a backup. `backup`: its id."""
+        """Return the backup with the id `backup`."""
 
     def list(self, *, sandbox: str | None=None) -> builtins.list[BackupInfo]:
-        """Return the backups that the caller may use, newest first; with `sandbox`, only backups of this sandbox."""
+        """Return the backups that the caller may use, newest first; with `sandbox`, only that sandbox's backups."""
 
     def delete(self, backup: str) -> None:
-        """Delete a backup. `backup`: its id."""
+        """Delete the backup with the id `backup`."""
 
 class SandboxBackups:
-    """The backups of one sandbox: `box.backups`. The handle need not be closed.
+    """The backups of a single sandbox: `box.backups`. The handle doesn't have to be closed.
 
-    `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups of any
+    `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups from any
     sandbox.
     """
     def create(self, path: PathLike='.', **options: Unpack[BackupOptions]) -> BackupInfo:
-        """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
+        """Back up a directory. If this fails or is cancelled, the incomplete backup is removed.
 
         Args:
             path: The directory; relative to the workspace.
@@ -264,14 +265,14 @@ class SandboxBackups:
 
         After a failure or a cancellation, the directory is unchanged.
 
-        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes in
-        it remain in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes made
+        in it are kept in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
 
         Args:
             backup: The id of the backup.
-            path: Another directory, which need not exist; None means the backup's.
-            mode: `copy` copies the files, `overlay` reads them from the backup on use.
-            on_progress: Called from the event loop; it must return soon.
+            path: A different directory, which doesn't have to exist; None means the one that was backed up.
+            mode: `copy` copies the files, `overlay` reads them from the backup on demand.
+            on_progress: Called from the event loop; must return quickly.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
@@ -321,42 +322,42 @@ class Client:
 
     @property
     def sandboxes(self) -> Sandboxes:
-        """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
+        """The gateway's sandboxes: `create`, `get`, `list`, `watch`."""
 
     @property
     def backups(self) -> Backups:
-        """The backups of the gateway: `create`, `restore`, `list`, `get`, `usage`, `delete`."""
+        """The gateway's backups: `create`, `restore`, `list`, `get`, `usage`, `delete`."""
 
     @property
     def images(self) -> Images:
-        """The images of the gateway's provider: `list`, `pull`, `remove`."""
+        """The gateway provider's images: `list`, `pull`, `remove`."""
 
     @property
     def tokens(self) -> Tokens:
-        """The tokens of the gateway."""
+        """The gateway's tokens."""
 
     @property
     def links(self) -> ShareLinks:
-        """The share links of the gateway."""
+        """The gateway's share links."""
 
     @property
     def audit(self) -> AuditTrail:
-        """The audit log of the gateway."""
+        """The gateway's audit log."""
 
     def preview_host(self) -> str | None:
-        """Return the parent domain of the previews' host names; None if previews only have paths."""
+        """Return the parent domain of all preview host names; None if previews only have paths."""
 
     def call(self, method: str, params: dict[str, Any] | None=None, *, sandbox: str | None=None, key: str | None=None, timeout: float | None=None) -> Any:
         """Call any method by its name and return its result as JSON values. Events are ignored.
 
-        Without a connection, the call waits for one, at most for the connect timeout.
+        If there is no connection, the call waits for one, up to the connect timeout.
 
         Args:
-            method: The name, such as `file.stat`.
+            method: The method's name, such as `file.stat`.
             params: The parameters as JSON values.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: With a key, the call is repeated if the connection is lost, and runs once. Without a key, it then
-                raises `interrupted`.
+            key: With a key, the call is repeated if the connection is lost, and runs once. Without a key, it raises
+                `interrupted` in that case.
             timeout: Time limit in seconds.
 
         Raises:
@@ -369,7 +370,7 @@ class Client:
 
     @property
     def rtt(self) -> float | None:
-        """The latest round trip in seconds; None until the first is measured."""
+        """The last round-trip time in seconds; None until the first is measured."""
 
     @property
     def welcome(self) -> Welcome | None:
@@ -377,11 +378,11 @@ class Client:
 
     @property
     def connections(self) -> int:
-        """The number of connections so far: 1 if none was lost."""
+        """The number of connections so far: 1 if none has been lost."""
 
     @property
     def problem(self) -> str | None:
-        """Why the latest attempt to connect failed, or why the connection was lost; None if neither has happened."""
+        """Why the last attempt to connect failed, or why the connection was lost; None if neither has happened."""
 
     def states(self) -> Iterator[ConnectionState]:
         """Iterate over the current state and its changes, up to `CLOSED`. A slow reader skips states."""
@@ -389,12 +390,13 @@ class Client:
 class CodeContext:
     """`with box.code.create("python") as ctx: done = ctx.run("1 + 1")`
 
-    Leaving the block deletes the created context with all processes that its code started, unless `detach` was called.
-    Runs of a context are executed one at a time, in the order of the calls of all clients. Contexts run in parallel.
+    Leaving the block deletes the context created, along with all processes started by its code, unless `detach` was
+    called. Runs in the same context are executed one at a time, in the order of the calls from all clients. Different
+    contexts run in parallel.
     """
     def run(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
-        """Run code after all earlier runs, and return its result with its output. An error of the code does not raise
-        an exception.
+        """Run code after all earlier runs, and return its result along with its output. An error in the code does not
+        raise an exception.
 
         If the caller is cancelled and the call has no `key`, the run is interrupted. If that does not end it, its
         executor is killed.
@@ -404,8 +406,8 @@ class CodeContext:
             timeout: Time limit in seconds, from the start of the run; None means the context's default.
             store_history: Whether to count the run and keep it in the executor's history.
             key: Calls with the same key, from any client, join the same run.
-            max_output: Number of bytes of stdout and of stderr to keep, from the start.
-            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+            max_output: Number of bytes to keep from the start of stdout and stderr.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`; see `Callbacks`.
 
         Raises:
             HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and the
@@ -413,7 +415,7 @@ class CodeContext:
         """
 
     def stream(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, stdin: bool=False) -> CodeRunStream:
-        """Return the events of a run as they arrive: `for event in ctx.stream(source)`. See `CodeEvent`.
+        """Return a run's events as they arrive: `for event in ctx.stream(source)`. See `CodeEvent`.
 
         Args:
             source: The code.
@@ -424,7 +426,7 @@ class CodeContext:
         """
 
     def attach(self, run: str | None=None) -> CodeRunStream:
-        """Return the events of a run from its start, even if another client started it.
+        """Return a run's events from its start, even if another client started it.
 
         Args:
             run: The id of the run; None means the run in progress or, if there is none, the last run.
@@ -437,10 +439,10 @@ class CodeContext:
         """
 
     def complete(self, source: str, cursor: int | None=None) -> CodeCompleteResult:
-        """Return completions of code at a position in characters; None means its end. Raises `exited`."""
+        """Return completions for code at a position in characters; None means its end. Raises `exited`."""
 
     def inspect(self, source: str, cursor: int | None=None, *, detail: int=0) -> CodeInspectResult:
-        """Return the documentation of an object in the code.
+        """Return the documentation for an object in the code.
 
         Args:
             source: The code.
@@ -458,9 +460,7 @@ class CodeContext:
         """Interrupt the run in progress, as Ctrl-C does. Raises `exited`."""
 
     def restart(self) -> CodeContextInfo:
-        """Replace the executor with a new one. All state of the code is lost, and the run in progress ends as
-        `stopped`.
-        """
+        """Replace the executor with a new one. The code's state is lost, and the run in progress ends as `stopped`."""
 
     def delete(self) -> None:
         """End the executor and all processes that its code started.
@@ -470,7 +470,7 @@ class CodeContext:
 
     @property
     def id(self) -> str:
-        """The id of the object; empty until it is created."""
+        """The object's id; empty until it is created."""
 
     def __enter__(self) -> Self:
         """Create or find the object. Does nothing if this handle has already been awaited.
@@ -484,20 +484,20 @@ class CodeContext:
         ...
 
     def detach(self) -> None:
-        """Keep the object when the `with` block is left."""
+        """Keep the object when leaving the `with` block."""
 
 class Code:
-    """Runs code in a sandbox. The handle need not be closed."""
+    """Runs code in a sandbox. The handle doesn't have to be closed."""
     def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: Directory | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
         """Create a code context. Await the result, or use it in `with`, which deletes the context at the end.
 
         Args:
-            language: The language; None means the kernel's, or python.
+            language: The language; None means the kernel's language, or python.
             id: The id of the context; None means a random id.
             kernel: The name of an installed Jupyter kernel; None means the default kernel of `language`.
             cwd: Its initial working directory.
             env: Variables to add to its environment; None unsets a variable.
-            timeout: Default time limit of runs, in seconds; None means no limit.
+            timeout: Default time limit for runs, in seconds; None means no limit.
 
         Raises:
             HawseError: When awaited: `conflict` if the id is taken, `language_unavailable`, `spawn_failed`,
@@ -519,15 +519,15 @@ class Code:
             language: The language; None means python.
             timeout: Time limit in seconds; None means no limit.
             key: Calls with the same key, from any client, join the same run.
-            max_output: Number of bytes of stdout and of stderr to keep, from the start.
-            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+            max_output: Number of bytes to keep from the start of stdout and stderr.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`; see `Callbacks`.
 
         Raises:
             HawseError: `language_unavailable`, `spawn_failed`, and the error that closed the client.
         """
 
     def get(self, id: str) -> CodeContextInfo:
-        """Return the current state of a context. Raises `not_found`."""
+        """Return a context's current state. Raises `not_found`."""
 
     def list(self) -> builtins.list[CodeContextInfo]:
         """Return all contexts."""
@@ -538,14 +538,14 @@ class Code:
 class CodeRunStream:
     """The events of a run, in order, ending with a `CodeEnd`: `for event in ctx.stream(source)`.
 
-    Leaving the loop early interrupts the run, unless the caller has set a key or attached to the run.
+    Leaving the loop early interrupts the run, unless the caller set a key or attached to the run.
     """
     @property
     def run(self) -> str | None:
         """The id of the run; None before it has started."""
 
     def answer(self, request: CodeInput, value: str) -> None:
-        """Send a line to code that waits for input. Raises `conflict` if the code no longer waits."""
+        """Send a line to code that waits for input. Raises `conflict` if the code is no longer waiting."""
 
     def __iter__(self) -> Iterator[CodeEvent]:
         ...
@@ -554,7 +554,7 @@ class CodeRunStream:
         """Yield the events, once. Wrap the generator in `contextlib.aclosing` to end it promptly when leaving early."""
 
 class Desktop:
-    """A desktop of a sandbox. The handle need not be closed.
+    """A desktop in a sandbox. The handle doesn't have to be closed.
 
     The methods that send input raise `not_found` if the desktop does not exist, `lease_held` if a viewer holds the
     writer lease, and `io_error` if the desktop does not answer.
@@ -562,7 +562,7 @@ class Desktop:
     id: str
 
     def named(self, id: str) -> Desktop:
-        """Return a handle to another desktop of the sandbox."""
+        """Return a handle to another desktop in the same sandbox."""
 
     def start(self, *, width: int=1280, height: int=800, dpi: int=96) -> DesktopStartResult:
         """Start the desktop. If it is running, it is returned unchanged and `created` is false.
@@ -573,23 +573,23 @@ class Desktop:
             dpi: Pixels per inch.
 
         Raises:
-            HawseError: `unavailable` if programs are missing, with instructions to install them; `limit_exceeded`,
+            HawseError: `unavailable` if programs are missing, with instructions for installing them; `limit_exceeded`,
                 `invalid_params`.
         """
 
     def stop(self) -> None:
-        """End the desktop and all programs that were started on it. Raises `not_found`."""
+        """End the desktop and all programs started on it. Raises `not_found`."""
 
     def list(self) -> builtins.list[DesktopInfo]:
-        """Return the running desktops of the sandbox."""
+        """Return the sandbox's running desktops."""
 
     def unavailable(self) -> str | None:
-        """Return why the sandbox cannot start a desktop and how to install missing programs; None if it can start
-        one.
+        """Return the reason why the sandbox cannot start a desktop, and how to install missing programs; None if it
+        can.
         """
 
     def record(self, *, title: str | None=None) -> Recording:
-        """Start to record its screen, about five times per second, for at most 4 hours.
+        """Start recording its screen, about five times per second, for up to 4 hours.
 
         Args:
             title: The title of the recording.
@@ -618,8 +618,8 @@ class Desktop:
 
         Args:
             format: `png`, `jpeg` or `webp`.
-            quality: Quality of `jpeg` and `webp`, 1 to 100.
-            region: The part to capture (x, y, width, height), in pixels; None captures the whole desktop.
+            quality: Quality for `jpeg` and `webp`, from 1 to 100.
+            region: The part to capture (x, y, width, height), in pixels; None means the whole desktop.
 
         Raises:
             HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime lacks Pillow; `interrupted` if
@@ -627,7 +627,7 @@ class Desktop:
         """
 
     def windows(self) -> builtins.list[DesktopWindow]:
-        """Return the windows of programs, in stacking order from bottom to top."""
+        """Return the program windows, in stacking order from bottom to top."""
 
     def move(self, x: int, y: int) -> None:
         """Move the mouse pointer."""
@@ -644,7 +644,9 @@ class Desktop:
         """
 
     def drag(self, path: Iterable[tuple[int, int]], *, button: MouseButton='left') -> None:
-        """Drag: press a mouse button at the first point (x, y), move through the others, and release it at the last."""
+        """Drag with the mouse: press a button at the first point (x, y), move through the others, and release it at the
+        last.
+        """
 
     def scroll(self, x: int, y: int, *, dx: int=0, dy: int=0) -> None:
         """Turn the wheel at a pixel: `dy` steps down and `dx` steps to the right; negative steps go up and to the
@@ -660,10 +662,10 @@ class Desktop:
         """Press a key, or several at once, such as `ctrl+shift+t`. Raises `invalid_params` for an unknown name."""
 
     def clipboard(self, text: str | None=None) -> str:
-        """Set the text of the clipboard unless `text` is None, and return the current text."""
+        """Set the clipboard's text unless `text` is None, and return its current text."""
 
     def lease(self, action: LeaseAction, *, viewer: str | None=None, to: str | None=None, epoch: int | None=None) -> WriterLease:
-        """Change the viewers that may send input, as `desktop.lease` in docs/methods.md describes."""
+        """Change which viewers may send input, as described for `desktop.lease` in docs/methods.md."""
 
     def connect(self, *, viewer: ViewerProfile | None=None, read_only: bool=False) -> DesktopConnection:
         """Return an RFB connection for a viewer. See `DesktopConnection`.
@@ -677,17 +679,17 @@ class DesktopConnection:
     """`with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
 
     Entering raises `not_found` if the desktop does not exist. Iterating and writing raise `interrupted` if the client's
-    connection is lost, and `protocol_error` after a message that viewers are not allowed to send.
+    connection is lost, and `protocol_error` after a message that viewers may not send.
     """
     @property
     def info(self) -> DesktopOpened:
         """The desktop and its viewers at the start of the connection."""
 
     def read(self) -> bytes:
-        """Return some bytes, or no bytes at the end of the stream."""
+        """Return some bytes, or an empty value at the end of the stream."""
 
     def write(self, data: BytesLike) -> None:
-        """Send bytes. Waits while the other end does not read."""
+        """Send bytes. Waits as long as the other end isn't reading."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
         """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
@@ -696,7 +698,7 @@ class DesktopConnection:
 
         Args:
             encoding: The encoding of the text.
-            errors: Handling of invalid bytes, as for `bytes.decode`.
+            errors: How to handle invalid bytes, as in `bytes.decode`.
         """
 
     def __enter__(self) -> Self:
@@ -709,25 +711,25 @@ class DesktopConnection:
         ...
 
 class Egress:
-    """The egress rules of a sandbox. The handle need not be closed.
+    """A sandbox's egress rules. The handle doesn't have to be closed.
 
     Methods raise `HawseError`: `not_found` if the sandbox does not exist.
     """
     def get(self) -> EgressInfo:
-        """Return the rules, statistics of the proxy since its start, and the latest refusals."""
+        """Return the rules, the proxy's statistics since startup, and the latest refusals."""
 
     def set(self, allow: Sequence[str], deny: Sequence[str]=..., *, secrets: Sequence[str] | None=None) -> EgressInfo:
-        """Replace the rules. When this returns, they apply to new connections, and open connections that they refuse
-        are closed.
+        """Replace the rules. When this returns, they apply to new connections, and open connections they don't allow
+        have been closed.
 
         Args:
             allow: Rules `[METHODS ]HOST[:PORT]` for allowed connections.
-            deny: Rules of the same form, which take precedence over `allow`.
+            deny: Rules in the same format, which take precedence over `allow`.
             secrets: Names of the gateway's secrets that the proxy adds to requests. None keeps the current secrets.
 
         Raises:
-            HawseError: `invalid_params` for an invalid rule, a secret that the caller may not use, or a sandbox with
-                another network; `unavailable` if the rules are stored, but the proxy has not applied them yet.
+            HawseError: `invalid_params` for an invalid rule, a secret that the caller may not use, or a sandbox that
+                uses a different network; `unavailable` if the rules are stored, but the proxy has not applied them yet.
         """
 
     def watch(self, *, allowed: bool=False) -> EgressRequests:
@@ -752,17 +754,19 @@ class EgressRequests:
         ...
 
 class Files:
-    """The files of a sandbox. Relative paths start in its workspace, or in `root` if this handle has one.
+    """The files in a sandbox. Relative paths are resolved against its workspace, or against `root` if this handle has
+    one.
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also if a path
     leaves the root), `conflict` (if the target exists or the file has changed), `no_space`, `too_large`,
     `invalid_params`, `io_error`, and the error that closed the client.
     """
     def within(self, root: PathLike) -> Files:
-        """Return a handle whose paths cannot leave the directory `root`, neither through `..` nor through a symlink."""
+        """Return a handle whose paths cannot leave the directory `root`, whether through `..` or a symlink."""
 
     def in_session(self, session: str) -> Files:
-        """Return a handle whose relative paths start in a session's current directory, as of each call.
+        """Return a handle whose relative paths are resolved against a session's current directory at the time of each
+        call.
 
         Args:
             session: The id of the session. If it has ended, calls raise `exited`.
@@ -775,7 +779,7 @@ class Files:
             path: The file.
             offset: The offset of the first byte.
             length: The number of bytes; None reads to the end.
-            version: The required version; another version raises `conflict`.
+            version: The version required; any other version raises `conflict`.
         """
 
     def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True, if_version: str | None=None, offset: int | None=None, mtime_ns: int | None=None, sparse: bool=False) -> FileWriter:
@@ -788,14 +792,16 @@ class Files:
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, or "" if it must not exist; otherwise `conflict`
                 is raised.
-            offset: Write in place from this offset instead of replacing the file. A shorter file raises `conflict`.
-                Written bytes remain after an error. With 0, the file need not exist.
-            mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the current time.
+            offset: Write in place from this offset instead of replacing the file. If the file is shorter, `conflict` is
+                raised. Bytes already written remain after an error. With 0, the file doesn't have to exist.
+            mtime_ns: Its modification time, in nanoseconds since 1970; None means the current time.
             sparse: Whether to turn blocks of zeros into holes.
         """
 
     def read(self, path: PathLike, *, max_size: int=...) -> bytes:
-        """Return a file's content, all of the same version. Raises `too_large` if it exceeds `max_size` bytes."""
+        """Return a file's content, with all of it from the same version. Raises `too_large` if it exceeds `max_size`
+        bytes.
+        """
 
     def write(self, path: PathLike, data: BytesLike | Iterable[BytesLike], *, mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
         """Replace a file atomically; return its size and version.
@@ -809,32 +815,32 @@ class Files:
                 exist.
 
         Raises:
-            HawseError: `conflict` if the file has another version than `if_version`.
-            TypeError: `data` is not bytes. For a str, use `write_text`. Nothing is changed.
+            HawseError: `conflict` if the file's version is not `if_version`.
+            TypeError: `data` is not bytes. For a str, use `write_text`. Nothing has been changed.
         """
 
     def read_text(self, path: PathLike, *, encoding: str='utf-8', errors: str='strict') -> str:
-        """Return a file's text. Raises `UnicodeDecodeError` if it is not valid in `encoding`, unless `errors`
-        permits that.
+        """Return a file's text. Raises `UnicodeDecodeError` if it is not valid in `encoding`, unless `errors` allows
+        it.
         """
 
     def write_text(self, path: PathLike, text: str, *, encoding: str='utf-8', mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
         """Replace a file with text. See `write`."""
 
     def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, preserve: bool=False, resume: bool=False, progress: Progress | None=None) -> api.FileTransferResult:
-        """Send a local file. After a lost connection, the upload continues with the bytes that have not arrived.
+        """Send a local file. If the connection is lost, the upload later continues with the bytes that haven't arrived.
 
-        With `resume`, received bytes remain beside the file as `.hawse-….part` if the connection is lost permanently or
-        the program ends. The next upload of the same, unchanged local file to the same path continues after them. Each
-        upload removes other parts for this path that are older than a day. A new file belongs to the user of the
-        sandbox. `resume` has no effect if `remote` is a symlink or a special file.
+        With `resume`, the bytes received are kept beside the file as `.hawse-….part` if the connection is lost
+        permanently or the program exits. The next upload of the same, unchanged local file to the same path picks up
+        from there. Each upload removes other parts for this path that are more than a day old. A new file belongs to
+        the sandbox's user. `resume` has no effect if `remote` is a symlink or a special file.
 
         Args:
             local: The file to send.
-            remote: The file in the sandbox, which is replaced when all bytes have arrived.
+            remote: The file in the sandbox, which is replaced once all bytes have arrived.
             mode: Permission bits; None keeps the existing file's.
-            preserve: Whether to preserve the mode, the time and the holes of the local file.
-            resume: Whether another call can continue this one.
+            preserve: Whether to preserve the local file's mode, time and holes.
+            resume: Whether another call can resume this one.
             progress: See `Progress`.
 
         Raises:
@@ -851,23 +857,23 @@ class Files:
         Args:
             remote: The file in the sandbox.
             local: The local file.
-            preserve: Whether to preserve the mode, the time and the holes of the remote file. The bits set-user-ID,
-                set-group-ID and sticky are never set.
+            preserve: Whether to preserve the remote file's mode, time and holes. The set-user-ID, set-group-ID and
+                sticky bits are never set.
             progress: See `Progress`.
         """
 
     def upload_tree(self, local: PathLike, remote: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
-        """Send a directory with its content, or a file.
+        """Send a directory with all its content, or a file.
 
         Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing files and
-        symlinks are replaced; other files of an existing directory remain. Repeating an interrupted call continues it.
+        symlinks are replaced; other files in an existing directory are kept. To resume an interrupted call, repeat it.
 
         Args:
             local: The directory to send.
             remote: The directory in the sandbox, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Called with each path below `local` that cannot be copied, and the exception. Other paths are
-                copied. None raises the exception.
+            on_error: Called with each path below `local` that cannot be copied, and the exception. The other paths are
+                still copied. If None, the exception is raised.
 
         Raises:
             OSError: A local file cannot be read.
@@ -875,7 +881,7 @@ class Files:
         """
 
     def download_tree(self, remote: PathLike, local: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
-        """Download a directory with its content, or a file. See `upload_tree`.
+        """Download a directory with all its content, or a file. See `upload_tree`.
 
         Nothing is written through a symlink below `local`.
 
@@ -883,8 +889,8 @@ class Files:
             remote: The directory in the sandbox.
             local: The local directory, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Called with each path below `remote` that cannot be copied, and the exception. Other paths are
-                copied. None raises the exception.
+            on_error: Called with each path below `remote` that cannot be copied, and the exception. The other paths are
+                still copied. If None, the exception is raised.
 
         Raises:
             OSError: A local file cannot be written.
@@ -894,13 +900,13 @@ class Files:
     def archive(self, path: PathLike='.', *, format: api.ArchiveFormat='tar.gz', include: Sequence[str] | None=None, exclude: Sequence[str] | None=None) -> Iterator[bytes]:
         """Iterate over the bytes of an archive that is created on the fly. Symlinks are preserved.
 
-        It cannot be resumed: a lost connection raises `interrupted`.
+        It cannot be resumed: if the connection is lost, `interrupted` is raised.
 
         Args:
             path: A directory or a file.
             format: `tar`, `tar.gz` or `zip`.
-            include: Globs of included files, as for `list`.
-            exclude: Globs of excluded files.
+            include: Globs for files to include, as in `list`.
+            exclude: Globs for files to exclude.
         """
 
     def stat(self, path: PathLike, *, follow: bool=True, detect: bool=False) -> api.FileStatResult:
@@ -908,8 +914,8 @@ class Files:
 
         Args:
             path: The file or directory.
-            follow: Whether to follow a symlink rather than describe it.
-            detect: Whether to read the start of a file, for `mime` and `binary` of the result.
+            follow: Whether to follow a symlink instead of describing the symlink itself.
+            detect: Whether to read the start of a file, for `mime` and `binary` in the result.
         """
 
     def exists(self, path: PathLike, *, follow: bool=True) -> bool:
@@ -918,41 +924,42 @@ class Files:
     def list(self, path: PathLike='.', *, recursive: bool=False, depth: int | None=None, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.FileEntry]:
         """List a directory, in no particular order.
 
-        `for entry in files.list()` needs the same memory for any directory; `files.list()` returns a list.
+        `for entry in files.list()` needs the same amount of memory for any directory; `files.list()`
+        returns a list.
 
         Args:
             path: The directory. The paths of entries are relative to it.
             recursive: Whether to descend. Symlinks are not followed.
-            depth: The maximum number of levels to descend.
+            depth: Maximum number of levels to descend.
             hidden: Whether to include names that start with a dot.
-            include: Globs of included files: `*.py` matches names at any depth, `src/**/*.py` matches paths.
-            exclude: Globs of excluded files.
-            on_error: Called for entries that cannot be read; the iteration continues. None raises the error.
+            include: Globs for files to include: `*.py` matches names at any depth, `src/**/*.py` matches paths.
+            exclude: Globs for files to exclude.
+            on_error: Called for entries that cannot be read; the iteration continues. If None, the error is raised.
         """
 
     def search(self, pattern: str | None=None, path: PathLike='.', *, literal: bool=False, ignore_case: bool=False, words: Sequence[str] | None=None, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, limit: int=1000, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.SearchMatch]:
-        """Iterate over the lines that match `pattern` or, without a pattern, over the files that the globs select.
+        """Iterate over the lines that match `pattern` or, without a pattern, over the files selected by the globs.
 
         Paths are relative to `path`. Binary files are skipped.
 
         Args:
-            pattern: A regular expression in RE2's syntax.
+            pattern: A regular expression in RE2 syntax.
             path: The directory to search.
             literal: Whether `pattern` is plain text rather than a regular expression.
-            ignore_case: Whether case is ignored.
+            ignore_case: Whether to ignore case.
             words: Texts that a file's path must all contain, in any order and ignoring case. None accepts any path.
             hidden: Whether to include names that start with a dot.
-            include: Globs of included files, as for `list`.
-            exclude: Globs of excluded files.
-            limit: The maximum number of matches.
-            on_error: As for `list`.
+            include: Globs for files to include, as in `list`.
+            exclude: Globs for files to exclude.
+            limit: Maximum number of matches.
+            on_error: As in `list`.
 
         Raises:
             HawseError: `too_large` if there are more than `limit` matches.
         """
 
     def edit(self, path: PathLike, old: str | None=None, new: str | None=None, *, all: bool=False, edits: Sequence[TextEdit] | None=None, patch: str | None=None, if_version: str | None=None) -> FileEditResult:
-        """Change a file atomically, by `old` and `new`, several `edits`, or a `patch`. Either all changes are applied
+        """Change a file atomically, with `old` and `new`, several `edits`, or a `patch`. Either all changes are applied
         or none.
 
         Args:
@@ -965,28 +972,28 @@ class Files:
             if_version: The version that the file must have, as returned by `stat` and `write`.
 
         Returns:
-            The size and version of the file, and how many texts or hunks were `replaced`.
+            The file's size and version, and the number of texts or hunks `replaced`.
 
         Raises:
             ValueError: Exactly one of `old` with `new`, `edits` and `patch` is required.
-            HawseError: `conflict` if a text does not occur, or occurs several times without `all` (`details`: `edit`,
+            HawseError: `conflict` if a text does not occur, or occurs more than once without `all` (`details`: `edit`,
                 `found`), if a hunk does not match exactly one position (`hunk`, `found`), or if the file has changed;
                 `too_large` if the file exceeds 16 MiB.
         """
 
     def extract(self, archive: PathLike, to: PathLike='.', *, overwrite: bool=False, strip: int=0, max_entries: int=100000, max_bytes: int=..., on_progress: Callable[[FileExtractProgress], object] | None=None) -> FileExtractResult:
-        """Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
+        """Extract an archive file in the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
 
-        Nothing is written outside `to`. If the caller is cancelled, the extraction stops and the extracted files
-        remain.
+        Nothing is written outside `to`. If the caller is cancelled, the extraction stops, and files already extracted
+        are kept.
 
         Args:
             archive: The file.
             to: The directory, which is created if it is missing.
-            overwrite: Whether to replace existing files; otherwise, an existing file raises `conflict`.
+            overwrite: Whether to replace existing files; otherwise, `conflict` is raised for an existing file.
             strip: Number of leading components to remove from each name.
-            max_entries: Maximum number of entries; an archive with more raises `too_large`.
-            max_bytes: Maximum size of the extracted files in bytes; if it is exceeded, `too_large` is raised.
+            max_entries: Maximum number of entries; if there are more, `too_large` is raised.
+            max_bytes: Maximum total size of the extracted files, in bytes; if it is exceeded, `too_large` is raised.
             on_progress: Called a few times per second.
 
         Raises:
@@ -1008,12 +1015,12 @@ class Files:
         """Set permission bits."""
 
     def utime(self, path: PathLike, mtime_ns: int, *, follow: bool=True) -> None:
-        """Set the time of the last modification.
+        """Set the modification time.
 
         Args:
             path: A file, a directory or a symlink.
             mtime_ns: Nanoseconds since 1970.
-            follow: Whether to follow a symlink rather than change the symlink's own time.
+            follow: Whether to follow a symlink instead of changing the symlink's own time.
         """
 
     def symlink(self, path: PathLike, target: PathLike, *, overwrite: bool=False) -> None:
@@ -1022,19 +1029,21 @@ class Files:
         Args:
             path: The path of the symlink.
             target: The path that the symlink points to. It is stored unchanged.
-            overwrite: Whether to replace an existing file or symlink; otherwise, it raises `conflict`.
+            overwrite: Whether to replace an existing file or symlink; otherwise, `conflict` is raised.
         """
 
     def delete(self, path: PathLike, *, recursive: bool=False) -> int:
-        """Delete a file, a symlink or, with `recursive`, a directory. Returns the number of deleted files and
-        directories.
+        """Delete a file, a symlink or, with `recursive`, a directory. Returns the number of files and directories
+        deleted.
         """
 
     def rename(self, path: PathLike, to: PathLike, *, overwrite: bool=False) -> None:
-        """Rename within a file system, atomically. Raises `conflict` if `to` exists, unless `overwrite`."""
+        """Rename within a file system, atomically. Raises `conflict` if `to` exists, unless `overwrite` is set."""
 
     def move(self, path: PathLike, to: PathLike, *, overwrite: bool=False) -> None:
-        """Rename; between file systems, copy and delete. Raises `conflict` if `to` exists, unless `overwrite`."""
+        """Rename or, between file systems, copy and delete. Raises `conflict` if `to` exists, unless `overwrite` is
+        set.
+        """
 
     def copy(self, path: PathLike, to: PathLike, *, recursive: bool=False, overwrite: bool=False) -> api.FileCopyResult:
         """Copy a file or directory, and return statistics. The copy appears at `to` when it is complete.
@@ -1065,7 +1074,7 @@ class FileReader:
 
         Args:
             encoding: The encoding of the text.
-            errors: Handling of invalid bytes, as for `bytes.decode`.
+            errors: How to handle invalid bytes, as in `bytes.decode`.
         """
 
     def __enter__(self) -> Self:
@@ -1328,10 +1337,10 @@ class PortConnection:
         """
 
     def read(self) -> bytes:
-        """Return some bytes, or no bytes at the end of the stream."""
+        """Return some bytes, or an empty value at the end of the stream."""
 
     def write(self, data: BytesLike) -> None:
-        """Send bytes. Waits while the other end does not read."""
+        """Send bytes. Waits as long as the other end isn't reading."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
         """Iterate over the lines without their line ends (LF or CR LF). The last line need not have a line end.
@@ -1340,7 +1349,7 @@ class PortConnection:
 
         Args:
             encoding: The encoding of the text.
-            errors: Handling of invalid bytes, as for `bytes.decode`.
+            errors: How to handle invalid bytes, as in `bytes.decode`.
         """
 
     def __enter__(self) -> Self:
@@ -1675,7 +1684,7 @@ class Session:
 
     @property
     def id(self) -> str:
-        """The id of the object; empty until it is created."""
+        """The object's id; empty until it is created."""
 
     def __enter__(self) -> Self:
         """Create or find the object. Does nothing if this handle has already been awaited.
@@ -1689,7 +1698,7 @@ class Session:
         ...
 
     def detach(self) -> None:
-        """Keep the object when the `with` block is left."""
+        """Keep the object when leaving the `with` block."""
 
 class Sessions:
     """The sessions of a sandbox. The handle need not be closed."""

@@ -1,1 +1,1 @@
-"""The sub-commands of `hawse`, with a module for each group. `hawse.cli.command` imports modules on first use."""
+"""The `hawse` sub-commands, with one module for each group. `hawse.cli.command` imports modules on first use."""

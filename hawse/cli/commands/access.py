@@ -24,7 +24,7 @@ UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # s
 
 
 class Lifetime(click.ParamType[float]):
-    """A duration such as `90s`, `15m`, `8h` or `30d`, as seconds."""
+    """A duration such as `90s`, `15m`, `8h` or `30d`, converted to seconds."""
 
     name = "duration"
 
@@ -128,7 +128,7 @@ def share() -> None:
 @gateway_options
 def share_here(target: Target, write: bool, sandbox: str | None) -> None:
     """Make this machine a sandbox of the gateway, print a link to it, and end both with Ctrl-C."""
-    from hawse.cli.commands.join import run_join  # imported here because it loads the modules of `hawse join`
+    from hawse.cli.commands.join import run_join  # imported here because it loads the modules for `hawse join`
 
     run_join(target, None, sandbox, Path(), "write" if write else "view")
 

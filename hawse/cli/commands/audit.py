@@ -13,8 +13,8 @@ from hawse.cli.target import Target
 from hawse.cli.target_options import gateway_options
 from hawse.client import Client, Sandbox
 
-POLL: Final = 1.0  # s between requests while the log is followed
-FOLLOWED: Final = 10_000  # entries to print per request, to bound the memory
+POLL: Final = 1.0  # seconds between requests while following the log
+FOLLOWED: Final = 10_000  # maximum number of entries to print per request, to limit memory use
 
 
 @click.command(
@@ -52,7 +52,7 @@ def audit(target: Target, since: float | None, place: str | None, limit: int, fo
 
 
 def _print(entries: list[AuditEntry], *, as_json: bool, lines: bool) -> None:
-    """Print entries as a table or as JSON. With `lines`, print no heading, and JSON with one value per line."""
+    """Print entries as a table or as JSON. With `lines`, print no heading, and one JSON value per line."""
     if as_json and lines:
         for entry in entries:
             print_json(entry)

@@ -152,7 +152,7 @@ def usage(target: Target) -> None:
 
 
 def usage_text(found: BackupUsageResult) -> str:
-    """Describe the usage of the backup store."""
+    """Describe the user's backup store usage."""
     count = f"{found.backups:,}" if found.max_backups is None else f"{found.backups:,} of {found.max_backups:,}"
     return f"{count} {'backup' if count == '1' else 'backups'}, {size(found.bytes)} of {size(found.max_bytes)}"
 

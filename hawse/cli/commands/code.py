@@ -1,4 +1,4 @@
-"""`hawse code`: run a file with code in a sandbox, or enter code line by line."""
+"""`hawse code`: run a code file in a sandbox, or enter code line by line."""
 
 import asyncio
 import codeop
@@ -19,8 +19,8 @@ from hawse.cli.target import Target
 from hawse.cli.target_options import target_options
 from hawse.client import Callbacks, Client, CodeContext, CodeError, CodeInput, CodeResult, RichResult, Sandbox
 
-CODES = {"ok": 0, "error": 1, "timed_out": 124, "interrupted": 130}  # exit codes by status
-CRASHED = 255  # exit code for other statuses: the executor has ended
+CODES = {"ok": 0, "error": 1, "timed_out": 124, "interrupted": 130}  # exit codes, keyed by status
+CRASHED = 255  # exit code for other statuses, where the executor has ended
 LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".ts": "typescript", ".sh": "bash"}
 
 
@@ -92,7 +92,7 @@ def code(
 
 
 def _source(given: str | None, file: BinaryIO | None) -> str:
-    """Return the code: `given`, or the content of the file or standard input."""
+    """Return the code to run: `given`, or the content of the file or standard input."""
     return given if given is not None else (file or sys.stdin.buffer).read().decode(errors="replace")
 
 
@@ -126,7 +126,7 @@ def _printing(*, answers: bool) -> Callbacks:
 
 
 def describe(rich: RichResult) -> str:
-    """Return a result in a form for the terminal: its text, and the types and sizes of its images."""
+    """Return a result in a form to show in the terminal: its text, and the types and sizes of its images."""
     images = [
         f"[{kind}, {size(len(data))}]"
         for kind in rich.data
@@ -136,7 +136,7 @@ def describe(rich: RichResult) -> str:
 
 
 def traceback(error: CodeError) -> str:
-    """Return the traceback of an error, or otherwise its name and message."""
+    """Return an error's traceback or, if it has none, its name and message."""
     return "\n".join(error.traceback) or f"{error.name}: {error.value}"
 
 
@@ -182,7 +182,7 @@ class _Repl:
             self._group.create_task(self._ctx.interrupt())
 
     def _read(self) -> str | None:
-        """Return the next piece of code; None at the end of the input."""
+        """Return the next piece of code; None at the end of input."""
         lines: list[str] = []
         while True:
             try:

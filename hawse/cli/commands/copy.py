@@ -1,7 +1,7 @@
 """`hawse cp`: copy files and directories between this machine and sandboxes.
 
-A path in a sandbox is `SANDBOX:PATH`, or `:PATH` for the sandbox of --sandbox. Repeating an interrupted copy continues
-it; large files continue after the bytes that have arrived.
+A path in a sandbox is `SANDBOX:PATH`, or `:PATH` for the sandbox of --sandbox. To resume an interrupted copy, repeat
+the command; large files are resumed where they left off.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ from hawse.client.files.local_files import Progress
 from hawse.client.files.tree_transfer import TreeResult, TreeTransfer
 from hawse.wire import HawseError
 
-NAMED: Final = 10  # maximum number of skipped files to report
-SANDBOX_MAX: Final = 64  # characters allowed in a sandbox's id
+NAMED: Final = 10  # maximum number of skipped files to list by name
+SANDBOX_MAX: Final = 64  # maximum length of a sandbox id
 STREAM: Final = "-"  # standard input or output
 
 
@@ -102,7 +102,7 @@ def summary(copied: TreeResult) -> str:
 
 
 def remote_path(text: str) -> tuple[str, str] | None:
-    """Return the sandbox and the path of `SANDBOX:PATH`; None for a local path, such as `./a:b` or `C/a:b`."""
+    """Return the sandbox and path from `SANDBOX:PATH`; None for a local path, such as `./a:b` or `C/a:b`."""
     sandbox, colon, path = text.partition(":")
     if not colon or "/" in sandbox or len(sandbox) > SANDBOX_MAX:
         return None
@@ -198,7 +198,7 @@ async def _counted(chunks: AsyncIterable[bytes], advance: Advance) -> AsyncItera
 
 @dataclass(frozen=True)
 class Bar:
-    """Functions that advance a progress bar by a number of bytes, or to a number of bytes of a total."""
+    """Functions that advance a progress bar by a number of bytes, or set it to a number of bytes out of a total."""
 
     advance: Advance
     progress: Progress

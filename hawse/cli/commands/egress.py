@@ -1,4 +1,4 @@
-"""`hawse egress`: show, change and watch the egress rules of a sandbox."""
+"""`hawse egress`: show, change and watch a sandbox's egress rules."""
 
 import time
 

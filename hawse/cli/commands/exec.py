@@ -1,4 +1,4 @@
-"""`hawse exec`: run a command in a sandbox, with input, live output and the exit code."""
+"""`hawse exec`: run a command in a sandbox, with input, live output and its exit code."""
 
 import asyncio
 import os
@@ -18,12 +18,12 @@ from hawse.client import Client, Process, Sandbox
 from hawse.client.process.program import OUTPUT_LIMIT
 from hawse.wire import HawseError
 
-READ_SIZE = 256 << 10  # bytes of one read of standard input
-LINE = re.compile(r"[\s|&;<>$`*]")  # characters that the name of a program rarely contains
+READ_SIZE = 256 << 10  # maximum number of bytes to read from standard input at once
+LINE = re.compile(r"[\s|&;<>$`*]")  # characters that program names rarely contain
 
 
 class NotRun(click.ClickException):
-    """The command was not run, or its end is unknown. The exit code is the same as for ssh(1)."""
+    """The command was not run, or it is unknown how it ended. The exit code is the same as ssh(1)'s."""
 
     exit_code = 255
 
@@ -113,11 +113,11 @@ def shell_hint(error: click.ClickException, command: tuple[str, ...]) -> str:
 
 
 class Kept:
-    """The first `OUTPUT_LIMIT` bytes of each stream of output."""
+    """The first `OUTPUT_LIMIT` bytes of each output stream."""
 
     def __init__(self) -> None:
         self.data = {"stdout": bytearray(), "stderr": bytearray()}
-        self.truncated = False  # there was more
+        self.truncated = False  # whether there was more output
 
     def add(self, stream: str, data: bytes) -> None:
         """Keep as much of `data` as the limit allows."""
@@ -128,7 +128,7 @@ class Kept:
 
 
 async def _stream(process: Process, with_stdin: bool, kept: Kept | None) -> None:
-    """Print output as it arrives or keep it in `kept`, and forward input until the process has ended."""
+    """Print output as it arrives or collect it in `kept`, and forward input until the process has ended."""
 
     async def feed() -> None:
         try:
@@ -154,9 +154,9 @@ async def _stream(process: Process, with_stdin: bool, kept: Kept | None) -> None
 
 
 async def standard_input() -> AsyncIterator[bytes]:
-    """Iterate over chunks of standard input. Cancelling stops at once, even while waiting for input."""
+    """Iterate over chunks of standard input. Cancelling takes effect immediately, even while waiting for input."""
     mode = os.fstat(0).st_mode
-    # Files and /dev/null never block. The event loop of Windows cannot wait for standard input.
+    # Files and /dev/null never block. On Windows, the event loop cannot wait for standard input.
     if sys.platform == "win32" or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0)):
         while data := await asyncio.to_thread(os.read, 0, READ_SIZE):
             yield data
@@ -168,5 +168,5 @@ async def standard_input() -> AsyncIterator[bytes]:
         while data := await reader.read(READ_SIZE):
             yield data
     finally:
-        os.set_blocking(0, True)  # the transport has made the file description non-blocking for all its users
+        os.set_blocking(0, True)  # the transport has made the file description non-blocking for everyone using it
         transport.close()

@@ -1,4 +1,4 @@
-"""`hawse ls`, `hawse cat`, `hawse edit` and `hawse extract`: files of a sandbox."""
+"""`hawse ls`, `hawse cat`, `hawse edit` and `hawse extract`: work with files in a sandbox."""
 
 import asyncio
 import os
@@ -20,8 +20,8 @@ from hawse.cli.target_options import target_options
 from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
 from hawse.wire import HawseError
 
-EDIT_MAX = 64 << 20  # bytes; larger files are inconvenient in an editor
-SUFFIXES = {"directory": "/", "symlink": "@", "fifo": "|", "socket": "="}  # the marks of `ls -F`
+EDIT_MAX = 64 << 20  # maximum size in bytes; larger files are inconvenient to edit
+SUFFIXES = {"directory": "/", "symlink": "@", "fifo": "|", "socket": "="}  # the indicators that `ls -F` appends
 TYPE_BITS = {"file": stat.S_IFREG, "directory": stat.S_IFDIR, "symlink": stat.S_IFLNK, "fifo": stat.S_IFIFO}
 
 
@@ -123,7 +123,7 @@ async def _run_editor(path: Path) -> None:
         raise click.ClickException(f"the editor {editor!r} cannot be started: {error.strerror}") from error
     try:
         code = await run.wait()
-    except asyncio.CancelledError:  # by a signal
+    except asyncio.CancelledError:  # cancelled by a signal
         with suppress(ProcessLookupError):
             run.terminate()
         await run.wait()

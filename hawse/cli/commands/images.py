@@ -1,4 +1,4 @@
-"""`hawse image`: list, pull and remove the images of a gateway."""
+"""`hawse image`: list, pull and remove a gateway's images."""
 
 import click
 

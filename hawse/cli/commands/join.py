@@ -1,4 +1,4 @@
-"""`hawse join`: make this machine a sandbox of a gateway, and share it."""
+"""`hawse join`: make this machine a sandbox on a gateway, and share it."""
 
 import asyncio
 import getpass
@@ -26,7 +26,7 @@ from hawse.machine.machine import Machine, MachineState
 from hawse.wire import HawseError
 
 Access = Literal["view", "write"]
-LEAVE_TIMEOUT: Final = 5.0  # seconds for the last calls, even if the gateway does not respond
+LEAVE_TIMEOUT: Final = 5.0  # maximum number of seconds for the final calls, in case the gateway does not respond
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class JoinTarget:
     """The sandbox that the machine joins.
 
     Attributes:
-        sandbox: The sandbox; None means the sandbox of the token.
-        link: A share link, if requested. It is revoked at the end.
-        created: Whether this command has created the sandbox and deletes it at the end.
+        sandbox: The sandbox; None means the token's sandbox.
+        link: A share link, if one was requested. It is revoked at the end.
+        created: Whether this command created the sandbox and will delete it at the end.
     """
 
     sandbox: str | None
@@ -84,7 +84,7 @@ def run_join(target: Target, url: str | None, sandbox: str | None, directory: Pa
         url: The address of the gateway.
         sandbox: The id of the sandbox. None means the token's sandbox or a new one.
         directory: The directory where programs start.
-        share: The role of a share link; None creates no link.
+        share: The role for a share link; None means no link.
 
     Raises:
         click.ClickException: The gateway refuses the machine, or the runtime does not start.
@@ -142,7 +142,7 @@ async def _create(client: Client, name: str, *, chosen: bool) -> str:
         prefix = error.details.get("prefix") if isinstance(error.details, dict) else None
         if chosen or not isinstance(prefix, str):
             raise
-        name = prefix + name  # a caller whose rights are limited to its own sandboxes
+        name = prefix + name  # the caller's rights are limited to its own sandboxes
         await client.sandboxes.create(name, provider="joined", labels=labels)
     return name
 
@@ -170,7 +170,7 @@ def _plain(name: str) -> str:
 
 
 class JoinReport:
-    """Prints the shared directory, and changes of the connection.
+    """Prints the shared directory and changes in the connection's state.
 
     Args:
         url: The address of the gateway.
@@ -186,7 +186,7 @@ class JoinReport:
         self._printed = ""
 
     def enter(self, state: MachineState, text: str) -> None:
-        """Print a change of the machine's state."""
+        """Print a change in the machine's state."""
         if state is MachineState.WAITING:
             self._print(f"not connected: {text}; trying again")
         elif state is MachineState.JOINED and self._joined:

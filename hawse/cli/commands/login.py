@@ -1,4 +1,4 @@
-"""`hawse login` and `hawse logout`: save the address and the token of a gateway."""
+"""`hawse login` and `hawse logout`: save a gateway's address and token."""
 
 import sys
 
@@ -12,7 +12,7 @@ from hawse.client.connection.dial import address, base, token_in
 from hawse.client.signals import run
 from hawse.wire import HawseError
 
-CONNECT_TIMEOUT = 10.0  # seconds for the gateway to respond
+CONNECT_TIMEOUT = 10.0  # timeout for connecting to the gateway, in seconds
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""`hawse mcp`: the tools of a sandbox for agents, as an MCP server."""
+"""`hawse mcp`: serve a sandbox's tools to agents as an MCP server."""
 
 import click
 
@@ -12,7 +12,7 @@ MISSING = "the MCP library is not installed: pip install 'hawse[mcp]'"
 
 
 class Listener(click.ParamType[tuple[str, int]]):
-    """A `HOST:PORT`, or a port on the loopback address."""
+    """A `HOST:PORT`, or just a port on the loopback address."""
 
     name = "[HOST:]PORT"
 

@@ -1,4 +1,4 @@
-"""`hawse mount`: mount buckets and directories of the gateway's machine in a sandbox."""
+"""`hawse mount`: mount buckets and directories from the gateway's machine in a sandbox."""
 
 import os
 
@@ -113,7 +113,9 @@ def rm(target: Target, mount: str, in_use: bool, discard: bool, wait: float, yes
 
 
 def _credentials(endpoint: str | None, region: str | None) -> MountCredentials:
-    """Read the credentials from the variables of the AWS tools, because other users can see arguments."""
+    """Read the credentials from the environment variables that the AWS tools use, because arguments are visible to
+    other users.
+    """
     id, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
     if not id or not secret:
         raise click.UsageError("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")

@@ -1,4 +1,4 @@
-"""`hawse port`: the ports of a sandbox, their previews, and port forwarding."""
+"""`hawse port`: a sandbox's ports, their previews, and port forwarding."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from hawse.wire import HawseError
 
 PORT: Final = click.IntRange(1, 65_535)
 LOOPBACK: Final = "127.0.0.1"
-CHUNK: Final = 64 << 10  # bytes of one read
+CHUNK: Final = 64 << 10  # maximum number of bytes per read
 
 
 @click.group(cls=Group)
@@ -122,7 +122,7 @@ def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
 
 
 def parse_mapping(text: str) -> tuple[int, int]:
-    """Return the local and the remote port of `[LOCAL:]PORT`. Raises `click.BadParameter`."""
+    """Return the local and remote ports from `[LOCAL:]PORT`. Raises `click.BadParameter`."""
     first, colon, second = text.partition(":")
     try:
         remote = int(second if colon else first)
@@ -141,8 +141,8 @@ async def forward_port(box: Sandbox, bind: str, local: int, remote: int, announc
         box: The sandbox.
         bind: The local address to listen on.
         local: The local port; 0 means a free port.
-        remote: The port of the sandbox.
-        announce: Called with the local port when it listens.
+        remote: The port in the sandbox.
+        announce: Called with the local port once it is listening.
 
     Raises:
         OSError: The local port is in use.
@@ -176,14 +176,14 @@ def _forward_back(target: Target, inside: int, bind: str, local: int) -> None:
 
 
 async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, announce: Callable[[int], None]) -> None:
-    """Forward connections of programs in the sandbox to a port of this machine until cancelled.
+    """Forward connections from programs in the sandbox to a port on this machine until cancelled.
 
     Args:
         box: The sandbox.
         inside: The port in the sandbox; 0 means a free port.
         bind: The address on this machine.
         local: The port at this address.
-        announce: Called with the port in the sandbox when it is open.
+        announce: Called with the port in the sandbox once it is open.
 
     Raises:
         HawseError: The port in the sandbox is in use, or the listening call has ended.
@@ -217,7 +217,7 @@ async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, an
 
 
 async def _pass(stream: PortConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Forward bytes in both directions. When one direction ends, its end is forwarded and the other direction
+    """Forward bytes in both directions. When one direction is closed, the close is forwarded and the other direction
     continues.
     """
     async with stream, asyncio.TaskGroup() as tasks:

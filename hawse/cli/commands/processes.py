@@ -1,4 +1,4 @@
-"""`hawse ps`, `hawse kill` and `hawse logs`: the processes of a sandbox."""
+"""`hawse ps`, `hawse kill` and `hawse logs`: work with a sandbox's processes."""
 
 import asyncio
 import codecs
@@ -19,7 +19,7 @@ from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 
-GRACE = 5.0  # seconds from the first signal to SIGKILL
+GRACE = 5.0  # seconds to wait after the first signal before sending SIGKILL
 
 
 @click.command(epilog=examples("hawse ps", "hawse ps --all --json"))
@@ -123,7 +123,7 @@ class _Output:
 
 
 class _JsonOutput(_Output):
-    """Prints output as JSON. A character can be split between two parts of a stream."""
+    """Prints output as JSON. A character can be split across two parts of a stream."""
 
     def __init__(self) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")
@@ -145,5 +145,5 @@ class _JsonOutput(_Output):
 
 
 def _kept(info: ProcessInfo) -> int:
-    """The range of output bytes that can be read at the moment."""
+    """The range of output bytes that can currently be read."""
     return sum(kept.offset - kept.start for kept in (info.stdout, info.stderr))

@@ -1,4 +1,6 @@
-"""`hawse record`, `hawse play` and `hawse recordings`: recordings; recordings of terminals are asciicast v3 files."""
+"""`hawse record`, `hawse play` and `hawse recordings`: make, play and list recordings. Terminal recordings are
+asciicast v3 files.
+"""
 
 import asyncio
 import json
@@ -20,12 +22,12 @@ from hawse.cli.target_options import target_options
 from hawse.client import Client, Recording, Sandbox
 from hawse.client.signals import run
 
-IDLE_LIMIT: Final = 2.0  # maximum seconds that the player waits in a pause
-LINE_MAX: Final = 16 << 20  # maximum bytes of an event of a recording
+IDLE_LIMIT: Final = 2.0  # maximum length of a pause during playback, in seconds
+LINE_MAX: Final = 16 << 20  # maximum size of an event in a recording, in bytes
 
 
 class CastEvent(NamedTuple):
-    """One event of a recording: seconds since the previous event, the kind, and the text."""
+    """One event of a recording: seconds since the previous event, its kind, and its text."""
 
     delay: float
     kind: str

@@ -23,7 +23,7 @@ _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(?:i?b)?", re.IGNORECASE)
 
 
 class Size(click.ParamType[int]):
-    """A number of bytes, such as 512m or 2GiB."""
+    """A size in bytes, such as 512m or 2GiB."""
 
     name = "SIZE"
 

@@ -14,7 +14,7 @@ from hawse.cli.output import examples
 
 
 class ServeCommand(click.Command):
-    """A command with an option for each setting of a gateway. The gateway is imported when the options are needed."""
+    """A command with an option for each gateway setting. The gateway is only imported when the options are needed."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         verbose, *others = super().get_params(ctx)
@@ -45,8 +45,8 @@ def options(settings: type[Any], prefix: str = "") -> Iterator[click.Option]:
     declaration.
 
     Args:
-        settings: The class of the settings, a dataclass. Its fields can be dataclasses with options as well.
-        prefix: The prefix of the options' parameter names.
+        settings: The class of the settings, a dataclass. Its fields can in turn be dataclasses with options.
+        prefix: The prefix for the options' parameter names.
     """
     for name, hint, declared in _declarations(settings):
         if isinstance(hint, type) and dataclasses.is_dataclass(hint):
@@ -66,12 +66,12 @@ def options(settings: type[Any], prefix: str = "") -> Iterator[click.Option]:
 
 
 def given(settings: type[Any], values: Mapping[str, Any], prefix: str = "") -> Any:
-    """Return settings with the values of the passed options. Other settings keep their defaults.
+    """Return settings with the values of the options passed. Other settings keep their defaults.
 
     Args:
         settings: The class of the settings.
-        values: The values of `options`, by parameter.
-        prefix: The prefix of the parameter names.
+        values: The values of `options`, keyed by parameter.
+        prefix: The prefix for the parameter names.
     """
     found = {}
     for name, hint, declared in _declarations(settings):

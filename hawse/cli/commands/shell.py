@@ -1,6 +1,6 @@
-"""`hawse shell` and `hawse attach`: show a terminal of the sandbox in the local terminal.
+"""`hawse shell` and `hawse attach`: show one of the sandbox's terminals in the local terminal.
 
-After a lost connection or a restart of the gateway, the client resumes both directions without losing a byte.
+If the connection is lost or the gateway restarts, the client resumes both directions without losing a byte.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Detached(Exception):
 
 
 class Continued(Exception):
-    """This process was stopped and continued, so the terminal must be redrawn."""
+    """This process was stopped and has been continued, so the terminal must be redrawn."""
 
 
 @click.command(
@@ -96,14 +96,14 @@ def run_in_terminal(target: Target, argv: Sequence[str], cwd: str | None, detach
         target: The gateway and the sandbox.
         argv: The program and its arguments.
         cwd: Its working directory.
-        detach_key: The key that leaves.
+        detach_key: The key to press to leave.
     """
     name = f"exec-{secrets.token_hex(3)}"
     return _show(target, name, cwd, list(argv), False, detach_key, keep=False)[0]
 
 
 def exit_code(exit_: Exit) -> int:
-    """Return the exit code that a shell would report: 128 plus the number if a signal ended the program."""
+    """Return the exit code that a shell would report: 128 plus the signal number if a signal ended the program."""
     if exit_.timed_out:
         return EXIT_TIMED_OUT
     if exit_.code is not None:
@@ -160,7 +160,7 @@ def _show(
                         break
                 else:
                     local.leave = RESET
-        except BaseException:  # also a signal
+        except BaseException:  # including signals
             if not keep:
                 with suppress(HawseError):
                     await terminal.kill()
@@ -192,7 +192,7 @@ class _Connection:
         self._detach = detach
         self._read_only = read_only
         self._echo = echo
-        self._turn = asyncio.Lock()  # serializes the writes of predictions
+        self._turn = asyncio.Lock()  # serializes writes of predictions
 
     async def run(self) -> Exit:
         """Pass keys and output until the program ends, and return its exit.

@@ -1,4 +1,4 @@
-"""`hawse terminals` and `hawse wait`: list the terminals of a sandbox, and wait for them."""
+"""`hawse terminals` and `hawse wait`: list a sandbox's terminals, and wait for them."""
 
 import math
 import time
@@ -14,7 +14,7 @@ from hawse.cli.target import Target
 from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox
 
-LONGEST_WAIT: Final = 86_400.0  # time limit of one call in seconds
+LONGEST_WAIT: Final = 86_400.0  # time limit for a single call, in seconds
 
 
 @click.command(epilog=examples("hawse terminals -s build"))

@@ -1,4 +1,4 @@
-"""`hawse top`: show the live activity of a sandbox."""
+"""`hawse top`: show live activity in a sandbox."""
 
 import asyncio
 import shlex
@@ -18,7 +18,7 @@ from hawse.cli.target_options import target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 
-INTERVAL: Final = 2.0  # seconds between two samples
+INTERVAL: Final = 2.0  # seconds between samples
 SORTS: Final = {"n": "name", "a": "age", "o": "output", "r": "rate"}  # by key
 QUIT: Final = "q\x03"  # includes Ctrl-C, which does not send a signal in raw mode
 ENTER: Final = b"\x1b[?1049h\x1b[?25l\x1b[?7l"  # alternate screen, hidden cursor, truncated lines
@@ -36,14 +36,14 @@ class Look(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One terminal or process on the page. `rate` is in bytes of output per second."""
+    """A terminal or process on the page. `rate` is in bytes of output per second."""
 
     name: str
     age: float
     output: int
     rate: float
     cells: str  # columns between the name and the right edge
-    text: str  # columns behind them
+    text: str  # columns after those
 
 
 class UserQuit(Exception):
@@ -84,11 +84,11 @@ def top(target: Target, interval: float, once: bool, sort: str) -> None:
 
 
 class Page:
-    """The page of `hawse top` in the terminal of this machine.
+    """The `hawse top` page in the local terminal.
 
     Args:
         box: The sandbox.
-        interval: Seconds between two samples.
+        interval: Seconds between samples.
         sort: The sort order: one of `SORTS`.
     """
 
@@ -156,7 +156,7 @@ def render(look: Look, before: Look | None, sandbox: str, sort: str = "rate") ->
 
     Args:
         look: The sample to show.
-        before: The previous sample, to compute rates; None for no rates.
+        before: The previous sample, for computing rates; None means no rates.
         sandbox: The id of the sandbox.
         sort: The sort order: one of `SORTS`.
     """
@@ -179,7 +179,7 @@ def render(look: Look, before: Look | None, sandbox: str, sort: str = "rate") ->
 
 
 def _lines(rows: list[Row], sort: str) -> list[str]:
-    """Return the rows sorted by name, or with the greatest age, output or rate first."""
+    """Return the rows, sorted by name or with the greatest age, output or rate first."""
     rows = sorted(rows, key=lambda row: row.name)
     if sort != "name":
         rows.sort(key=lambda row: float(getattr(row, sort)), reverse=True)

@@ -1,4 +1,4 @@
-"""`hawse tunnel`: durable public addresses for ports of a sandbox."""
+"""`hawse tunnel`: durable public addresses for ports in a sandbox."""
 
 import time
 from typing import Final
@@ -96,5 +96,5 @@ def _row(one: Tunnel) -> list[object]:
 
 
 def address(one: Tunnel) -> str:
-    """Return where a tunnel can be reached, or why it cannot."""
+    """Return the address where a tunnel can be reached, or the reason it can't be."""
     return one.url or f"none: {one.problem}"

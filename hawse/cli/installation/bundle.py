@@ -1,4 +1,4 @@
-"""`hawse bundle`: write the image that starts the runtime in pods of a cluster."""
+"""`hawse bundle`: write the image that starts the runtime in a cluster's pods."""
 
 from importlib import import_module
 from pathlib import Path

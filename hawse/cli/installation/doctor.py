@@ -20,8 +20,8 @@ from hawse.client.connection.dial import token_in
 from hawse.client.signals import run
 from hawse.wire import HawseError
 
-TIMEOUT = 10.0  # seconds for the connection
-NEARLY_FULL = 0.9  # of a limit
+TIMEOUT = 10.0  # connection timeout, in seconds
+NEARLY_FULL = 0.9  # fraction of a limit
 MARKS = {"ok": "ok  ", "warning": "WARN", "failed": "FAIL"}
 
 
@@ -55,7 +55,7 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
         yield Check("gateway", "failed", str(error))
         return
     known = gateway.token or token_in(gateway.url)
-    shown = gateway.url.partition("#")[0]  # a token can follow
+    shown = gateway.url.partition("#")[0]  # may be followed by a token
     yield Check("gateway", "ok" if known else "warning", f"{shown} (from {gateway.source})")
     options = Options(connect_timeout=TIMEOUT, give_up=TIMEOUT, first_give_up=0, request_timeout=TIMEOUT)
     try:
@@ -81,7 +81,7 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
 
 
 async def _backups(client: Client) -> Check:
-    """Report the usage of the backup store."""
+    """Report the user's backup store usage."""
     try:
         usage = await client.backups.usage()
     except HawseError as error:

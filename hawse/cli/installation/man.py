@@ -44,7 +44,7 @@ def man(context: click.Context) -> None:
 
 
 def page(group: click.Group, context: click.Context) -> Iterator[str]:
-    """Yield the lines of the manual page of a group of commands."""
+    """Yield the lines of a command group's manual page."""
     yield f'.TH {_NAME.upper()} 1 "" "{_NAME} {__version__}" "User Commands"'
     yield from (".SH NAME", rf"{_NAME} \- work with sandboxes over one WebSocket")
     yield from (".SH SYNOPSIS", rf"\fB{_NAME}\fR \fICOMMAND\fR [\fIOPTION\fR...] [\fIARGUMENT\fR...]")
@@ -69,10 +69,10 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
         yield f".SS {escaped(below.command_path)} {escaped(pieces)}"
         yield from _paragraphs(command.help or "")
         names = [parameter.name for parameter in command.get_params(below)]
-        hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # ENVIRONMENT has the client's
+        hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # ENVIRONMENT lists these
         for parameter in command.get_params(below):
             record = parameter.get_help_record(below)
-            if record is not None and record[1] and parameter.name not in hidden:  # the text describes the arguments
+            if record is not None and record[1] and parameter.name not in hidden:  # arguments are described in the text
                 yield from (".TP", rf"\fB{escaped(record[0])}\fR", escaped(record[1]))
         if command.epilog:
             yield from (".PP", *_paragraphs(command.epilog))
@@ -82,7 +82,7 @@ def _paragraphs(text: str) -> Iterator[str]:
     for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip("\n"))):
         if number:
             yield ".PP"
-        if paragraph.startswith("\b\n"):  # its lines are not wrapped, neither here nor in `--help`
+        if paragraph.startswith("\b\n"):  # its lines are not wrapped, either here or in `--help`
             yield from (".nf", *map(escaped, paragraph.splitlines()[1:]), ".fi")
         else:
             yield escaped(" ".join(paragraph.split()))

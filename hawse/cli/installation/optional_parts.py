@@ -1,4 +1,4 @@
-"""Checks for optional programs and packages in `hawse doctor`, and how to install them."""
+"""Checks for optional programs and packages in `hawse doctor`, along with how to install them."""
 
 import platform
 import shutil
@@ -12,10 +12,10 @@ import click
 from hawse.client import Sandbox
 from hawse.wire import HawseError
 
-TIMEOUT: Final = 10.0  # seconds for a command in the sandbox
+TIMEOUT: Final = 10.0  # time limit for commands in the sandbox, in seconds
 SYSTEM: Final = "/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/bin"
 
-# Features that need a further Python package: the package, and the extra that installs it.
+# Features that need an additional Python package, each with the package and the extra that installs it.
 PACKAGES: Final = (
     ("hawse serve and hawse join", "starlette", "server"),
     ("filtered networks", "cryptography", "egress"),
@@ -27,20 +27,20 @@ PACKAGES: Final = (
     ("screenshots as JPEG and WebP", "PIL", "desktop"),
     ("hawse mcp", "mcp", "mcp"),
 )
-# Modules of the extra `server` that a gateway or a runtime imports when it starts.
+# Modules from the `server` extra that a gateway or runtime imports when it starts.
 SERVER: Final = ("starlette", "uvicorn", "httptools", "h11", "pyghostty", "re2", "uvloop")
-# Features that need a program on the gateway's machine: the program, and how to install it.
+# Features that need a program on the gateway's machine, each with the program and how to install it.
 PROGRAMS: Final = (
     ("workspaces of a fixed size", "mkfs.ext4", "apt install e2fsprogs"),
     ("tunnels through Cloudflare", "cloudflared", "see the downloads of Cloudflare Tunnel"),
     ("tunnels through an SSH server", "ssh", "apt install openssh-client"),
 )
-# Features that need a program in the sandbox: the program, and its Debian package.
+# Features that need a program in the sandbox, each with the program and its Debian package.
 INSIDE: Final = (("git", "git", "git"),)
 
 
 def require_server(command: str) -> None:
-    """Check that the packages of a gateway and a runtime are installed.
+    """Check that the packages needed by a gateway and a runtime are installed.
 
     Args:
         command: The command that needs them, such as `hawse serve`.
@@ -58,7 +58,7 @@ def require_server(command: str) -> None:
 
 
 class Check(NamedTuple):
-    """One line of the report."""
+    """A line in the report."""
 
     name: str
     result: Literal["ok", "warning", "failed"]
@@ -71,7 +71,7 @@ def missing(name: str, install: str) -> Check:
 
 
 def of_machine() -> Iterator[Check]:
-    """Check the features of a gateway on this machine. Blocks for a short time."""
+    """Check the features available to a gateway on this machine. Blocks for a short time."""
     for name, package, extra in PACKAGES:
         if find_spec(package) is None:
             yield missing(name, f"pip install 'hawse[{extra}]'")
@@ -99,7 +99,7 @@ def of_machine() -> Iterator[Check]:
 
 
 async def of_sandbox(box: Sandbox) -> list[Check]:
-    """Check the features of a sandbox, starting it if needed. Raises `HawseError`."""
+    """Check the features available in a sandbox, starting it if needed. Raises `HawseError`."""
     found = [await _desktop(box)]
     names = " ".join(program for _, program, _ in INSIDE)
     command = f"for name in {names}; do command -v $name >/dev/null || echo $name; done"

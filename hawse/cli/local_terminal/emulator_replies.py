@@ -1,4 +1,4 @@
-"""Recognizes an emulator's replies to a program's queries among typed keys.
+"""Recognizes an emulator's replies to programs' queries among the keys typed.
 
 The program must not receive replies while old output is replayed, or while another viewer of the terminal answers its
 queries.
@@ -10,8 +10,8 @@ from typing import Final
 # Xterm control sequences (ctlseqs): only replies, no keys.
 REPLIES: Final = re.compile(
     rb"\x1b\[[?>=][\d;:]*c"  # DA1, DA2, DA3
-    rb"|\x1b\[\??\d+;\d+(?:;\d+)?R"  # CPR: the position of the cursor
-    rb"|\x1b\[\??[03]n"  # DSR: the state of the terminal
+    rb"|\x1b\[\??\d+;\d+(?:;\d+)?R"  # CPR: the cursor position
+    rb"|\x1b\[\??[03]n"  # DSR: the terminal's state
     rb"|\x1b\[\??\d+;\d\$y"  # DECRPM: the state of a mode
     rb"|\x1b\[\?\d+u"  # the flags of the kitty keyboard protocol
     rb"|\x1b\[(?:[468];\d+;\d+)t"  # XTWINOPS: sizes
@@ -19,10 +19,10 @@ REPLIES: Final = re.compile(
     rb"|\x1bP[^\x1b]*\x1b\\"  # DCS: XTVERSION, DECRQSS, XTGETTCAP
     rb"|\x1b\](?:4|5|1[0-9]|52);[^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC: colours, clipboard
 )
-# CSI 1;N R with N from 2 to 16 is a modified F3 or a cursor position in the first row. The key is more likely.
+# CSI 1;N R with N from 2 to 16 is either a modified F3 or a cursor position in the first row. The key is more likely.
 _F3: Final = re.compile(rb"\x1b\[1;(?:[2-9]|1[0-6])R")
 
 
 def without_replies(data: bytes) -> bytes:
-    """Return `data` without complete replies of an emulator."""
+    """Return `data` without any complete emulator replies."""
     return REPLIES.sub(lambda match: match[0] if _F3.fullmatch(match[0]) else b"", data)

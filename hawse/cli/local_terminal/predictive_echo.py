@@ -1,19 +1,19 @@
-"""Shows typed text before the program has printed it, like Mosh. Does no I/O: it takes and returns bytes.
+"""Shows text as it is typed, before the program has printed it, like Mosh. Does no I/O: it takes and returns bytes.
 
 Only characters and backspaces at the end of a line are predicted and underlined, and only after the program has echoed
-a character of that line. Passwords are therefore not shown, unless the program turns off its echo in the middle of a
-line. Before output is shown, all predictions are erased; confirmed predictions are dropped and the rest is drawn again
-after the output. A wrong prediction therefore lasts only until the next output.
+a character of that line. Passwords are therefore not shown, unless the program turns off echo in the middle of a line.
+Before output is shown, all predictions are erased; confirmed predictions are dropped, and the rest are redrawn after
+the output. A wrong prediction therefore lasts only until the next output.
 
-The module tracks the column of the cursor, and whether the row is empty to the right of the cursor. If that is unknown
-(after cursor movements, in the alternate screen, with colours, at the margin), it predicts nothing.
+The module tracks the cursor's column, and whether the row is empty to the right of it. If that is unknown (after cursor
+movements, in the alternate screen, with colours, at the margin), nothing is predicted.
 """
 
 import re
 from collections import deque
 from typing import Final
 
-OPS_LIMIT: Final = 256  # maximum keys that the program has not echoed
+OPS_LIMIT: Final = 256  # maximum number of keys not yet echoed by the program
 RUBOUT: Final = "\x7f"
 
 _TOKEN = re.compile(
@@ -33,24 +33,24 @@ _TOKEN = re.compile(
 
 
 class PredictiveEcho:
-    """The predictions for one terminal."""
+    """The predictions for a terminal."""
 
     def __init__(self, cols: int, rows: int) -> None:
         """Create predictions for a screen of `cols` and `rows` with the cursor at the start of an empty row."""
         self._cols, self._rows = cols, rows
         self._ops: deque[str] = deque()  # typed but not yet echoed: characters and RUBOUT
         self._line = ""  # typed and echoed in this row, up to the cursor
-        self._column: int | None = 0  # column of the cursor, without predictions; None if unknown
+        self._column: int | None = 0  # the cursor's column, without predictions; None if unknown
         self._end: int | None = 0  # the row is empty from this column on; None if unknown
-        self._below = 0  # newlines until the row is known to be empty
-        self._plain = True  # characters are printed without colours and styles
+        self._below = 0  # number of newlines until the row is known to be empty
+        self._plain = True  # characters are printed without colours or styles
         self._alternate = False
         self._blocked = False  # a key with an unknown effect was typed in this line
-        self._echoes = False  # the program has echoed a character of this line
+        self._echoes = False  # the program has echoed a character in this line
         self._drawn: tuple[int, str] | None = None  # length of the unchanged part of `_line`, and the text after it
 
     def resize(self, cols: int, rows: int) -> bytes:
-        """Note the new size of the screen; return the bytes to print."""
+        """Take note of the new screen size; return the bytes to print."""
         if (cols, rows) == (self._cols, self._rows):
             return b""
         shown = self.withdraw()
@@ -59,7 +59,7 @@ class PredictiveEcho:
         return shown
 
     def typed(self, data: bytes) -> bytes:
-        """Note typed bytes; return the bytes to print."""
+        """Take note of bytes that were typed; return the bytes to print."""
         shown = self._undo()
         for key in data.decode("latin-1"):
             rubout = key in "\x7f\x08"
@@ -90,7 +90,7 @@ class PredictiveEcho:
 
     @property
     def _view(self) -> str:
-        """Return the line as it will be when all keys are echoed."""
+        """Return the line as it will look once all keys have been echoed."""
         view = self._line
         for op in self._ops:
             view = view[:-1] if op == RUBOUT else view + op
@@ -141,7 +141,7 @@ class PredictiveEcho:
             return
         self._column += count
         self._end = None if self._end is None else max(self._end, self._column)
-        if self._column >= self._cols:  # the next character is in the next row
+        if self._column >= self._cols:  # the next character goes into the next row
             self._column = self._end = None
 
     def _newline(self, column: int | None) -> None:
@@ -157,7 +157,7 @@ class PredictiveEcho:
             self._below = 0
 
     def _confirm(self, op: str) -> None:
-        """Note that a character was printed or removed."""
+        """Take note that a character was printed or removed."""
         if not self._ops or self._ops[0] != op:
             self._wrong()
             return

@@ -15,9 +15,9 @@ if sys.platform != "win32":
     import termios
     import tty
 
-READ_SIZE: Final = 64 << 10  # bytes of one read of keys
-LEAVE_TIMEOUT: Final = 1.0  # seconds to wait, when leaving, for a terminal that does not accept output
-# Resets modes that a program may have set in the emulator and that a shell does not expect: the alternate screen, the
+READ_SIZE: Final = 64 << 10  # maximum number of bytes to read from the keyboard at once
+LEAVE_TIMEOUT: Final = 1.0  # seconds to wait when leaving if the terminal does not accept output
+# Resets modes that a program may have set in the emulator but that a shell does not expect: the alternate screen, the
 # cursor keys, mouse and focus reports, bracketed paste, synchronized output, the pen, wrapping, a hidden cursor, the
 # keyboard protocols of xterm and kitty, and the scrolling region. Setting the region moves the cursor, so it is saved
 # (DECSC) and restored (DECRC).
@@ -28,18 +28,18 @@ RESET: Final = (
 
 
 class LocalTerminal:
-    """A terminal with two file descriptors, in raw mode inside a `with` block.
+    """A terminal with two file descriptors, which is in raw mode inside a `with` block.
 
     SIGTSTP leaves raw mode before it stops the process. SIGCONT restores it.
 
     Attributes:
-        leave: Bytes to write when raw mode is left, even after an exception.
-        continued: Set when the process continues after a stop, because the terminal must then be redrawn.
+        leave: Bytes to write when leaving raw mode, even after an exception.
+        continued: Set when the process continues after being stopped, because the terminal must then be redrawn.
 
     Args:
         input: The descriptor to read keys from, which must be a terminal.
         output: The descriptor to write output to.
-        leave: See `leave`.
+        leave: See the attribute `leave`.
 
     Raises:
         OSError: When entering: `input` is not a terminal, or the system is Windows.
@@ -81,7 +81,7 @@ class LocalTerminal:
             if select.select([], [self._output], [], LEAVE_TIMEOUT)[1]:
                 os.write(self._output, self.leave)
         with suppress(termios.error):
-            # Unread replies of the emulator must not be typed into the local shell.
+            # The emulator's unread replies must not be typed into the local shell.
             termios.tcflush(self._input, termios.TCIFLUSH)
             termios.tcsetattr(self._input, termios.TCSANOW, self._saved)
 
@@ -101,7 +101,7 @@ class LocalTerminal:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows; 80 and 24 if the terminal does not report its size."""
+        """The number of columns and rows; 80 and 24 if the terminal does not report its size."""
         try:
             found = os.get_terminal_size(self._output)
         except OSError:
@@ -109,20 +109,20 @@ class LocalTerminal:
         return found.columns or 80, found.lines or 24
 
     async def sizes(self) -> AsyncIterator[tuple[int, int]]:
-        """Iterate over the current size and all later sizes."""
+        """Iterate over the terminal's current size and all later ones."""
         while True:
             self._resized.clear()
             yield self.size
             await self._resized.wait()
 
     async def input(self) -> AsyncIterator[bytes]:
-        """Iterate over typed bytes until the terminal is closed."""
+        """Iterate over the bytes typed until the terminal is closed."""
         loop = asyncio.get_running_loop()
         while True:
             readable: asyncio.Future[None] = loop.create_future()
 
             def report(readable: asyncio.Future[None] = readable) -> None:
-                loop.remove_reader(self._input)  # one read for each notification, because a second read could block
+                loop.remove_reader(self._input)  # only one read per notification, because a second one could block
                 if not readable.done():
                     readable.set_result(None)
 
@@ -140,7 +140,7 @@ class LocalTerminal:
             yield data
 
     async def write(self, data: bytes) -> None:
-        """Write all of `data`. If the terminal does not accept output, only a thread is blocked."""
+        """Write all of `data`. If the terminal does not accept output, this only blocks a thread."""
         await asyncio.to_thread(_write_all, self._output, data)
 
 

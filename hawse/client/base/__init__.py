@@ -1,1 +1,1 @@
-"""Errors, options, results, backoff and channel state. They do not import other packages of the client."""
+"""Errors, options, results, backoff and channel state. This package imports no other client packages."""

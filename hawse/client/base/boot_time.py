@@ -1,4 +1,4 @@
-"""A monotonic clock for the age of a call, which also runs while the machine sleeps."""
+"""A monotonic clock for measuring a call's age. It keeps running while the machine sleeps."""
 
 import time
 
@@ -8,5 +8,5 @@ _CLOCK = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 
 
 def boot_time() -> float:
-    """Return seconds since an arbitrary fixed time. Changes of the system time have no effect."""
+    """Return the number of seconds since an arbitrary fixed time. Changes to the system time have no effect."""
     return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)

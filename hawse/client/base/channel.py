@@ -1,4 +1,4 @@
-"""The channel of a call on one connection. Calls use it without depending on the connection."""
+"""A call's channel on one connection. Calls use it without depending on the connection itself."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from hawse.wire import Connection, FairWriter
 
 
 class ConnectionProtocol(Protocol):
-    """The interface of a connection that channels use."""
+    """The interface to a connection that channels use."""
 
     protocol: Connection
     writer: FairWriter
@@ -29,7 +29,7 @@ class ClientChannel:
             self._connection.wake_writer()
 
     def wake(self) -> None:
-        """Schedule a pull of the channel's source, which may have data to send."""
+        """Schedule a pull from the channel's source, which may have data to send."""
         self._connection.writer.wake(self.ch)
         self._connection.wake_writer()
 

@@ -1,4 +1,4 @@
-"""Encodes the working directory and environment of a program, a shell or a kernel."""
+"""Encodes the working directory and environment for a program, shell or kernel."""
 
 import os
 from collections.abc import Mapping

@@ -12,8 +12,8 @@
     └── CommandError              a command failed, and `check=True` asked for an exception
         └── CommandTimeoutError   it ran longer than its `timeout`: also a `TimeoutError`
 
-If the connection is lost during a call that cannot be repeated, the error is a `ConnectionLostError`. For a code that
-only a newer server defines, the error is a plain `HawseError`.
+If the connection is lost during a call that cannot be repeated, the error is a `ConnectionLostError`. For codes that
+only newer servers define, the error is a plain `HawseError`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -59,7 +59,7 @@ class RefusedRightError(RefusedError, ForbiddenError):
 
 
 def refused(code: str, message: str, *, details: Any = None) -> RefusedError:
-    """Return the error of a refused connection; for some codes, it is also an instance of the code's class."""
+    """Return the error for a refused connection; for some codes, it is also an instance of the code's class."""
     kind = {"unauthenticated": RefusedTokenError, "forbidden": RefusedRightError}.get(code, RefusedError)
     return kind(code, message, details=details)
 
@@ -69,14 +69,14 @@ class GaveUpError(UnavailableError):
 
 
 class BusyError(ConflictError):
-    """Two tasks read the same stream. Code `conflict`."""
+    """Two tasks are reading the same stream. Code `conflict`."""
 
     def __init__(self, message: str = "another task is reading this stream") -> None:
         super().__init__(message)
 
 
 class TruncatedError(TooLargeError):
-    """`missing` bytes of `stream` are no longer kept. Code `too_large`. The next read continues after them."""
+    """`missing` bytes of `stream` are no longer kept. Code `too_large`. The next read continues after the gap."""
 
     def __init__(self, stream: str, missing: int) -> None:
         super().__init__(f"{missing} bytes of {stream} are no longer kept", admitted="yes")
@@ -108,7 +108,7 @@ class CommandTimeoutError(CommandError, TimeoutError):
 def fresh(error: HawseError) -> HawseError:
     """Return a copy of `error` to raise, as an instance of the class for its code.
 
-    A single exception that is raised in several tasks would collect all their tracebacks.
+    A single exception raised in several tasks would collect the tracebacks of all of them.
     """
     cls = CALL_ERRORS.get(error.code, HawseError) if type(error) is HawseError else type(error)
     return rebuilt(cls, error.args, error.__dict__)

@@ -31,7 +31,7 @@ def declared_callbacks(given: T, options: type, function: str, *, awaited: Colle
         given: The keyword arguments, all of them callbacks.
         options: The `TypedDict` that declares them.
         function: The name of the function, for the message.
-        awaited: Names of callbacks whose result is awaited.
+        awaited: Names of callbacks whose results are awaited.
 
     Raises:
         TypeError: A callback is not declared, is not callable, or is an async function that would never be awaited.

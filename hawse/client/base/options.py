@@ -1,4 +1,6 @@
-"""The options of a client, with units and reasons. For tests, they include the clock and the random source."""
+"""A client's options, with their units and the reasons for their values. They include the clock and the random source,
+for tests.
+"""
 
 import asyncio
 import random
@@ -15,16 +17,16 @@ from hawse.wire import Limits
 class Options:
     """Settings of a client. Times are in seconds, sizes in bytes."""
 
-    connect_timeout: float = 10.0  # for one attempt; also how long an unsent call waits for a connection
+    connect_timeout: float = 10.0  # time limit for each attempt; also how long an unsent call waits for a connection
     first_give_up: float | None = None  # time until a failing first connection is given up; 0 means at once, None never
-    give_up: float | None = None  # time without a connection until all pending calls fail; None means never
-    unavailable_give_up: float = 30.0  # how long a call is retried while its sandbox cannot be reached
-    request_timeout: float | None = None  # for a call that is not a stream, see `time_limit`; None disables it
-    window: int = 512 * 1024  # bytes that a channel can send ahead of its reader: bandwidth × round trip
-    ping_interval: float = 10.0  # between two pings; a connection without a sign of life for this long is dropped
-    backoff_base: float = 0.25  # maximum delay of the second attempt; it doubles with each later attempt
-    backoff_cap: float = 5.0  # half of `connect_timeout`, so that each waiting call sees an attempt
-    stable: float = 5.0  # the delays start again after a connection that lasted this long
+    give_up: float | None = None  # how long without a connection before all pending calls fail; None means never
+    unavailable_give_up: float = 30.0  # how long to retry a call while its sandbox cannot be reached
+    request_timeout: float | None = None  # for calls that are not streams, see `time_limit`; None disables it
+    window: int = 512 * 1024  # bytes a channel can send ahead of its reader: bandwidth × round trip
+    ping_interval: float = 10.0  # time between pings; a connection with no sign of life for this long is dropped
+    backoff_base: float = 0.25  # maximum delay before the second attempt; doubled for each later attempt
+    backoff_cap: float = 5.0  # half of `connect_timeout`, so that there is an attempt while a call waits
+    stable: float = 5.0  # the delays start over after a connection that lasted this long
 
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)

@@ -1,4 +1,4 @@
-"""Results of the client's methods and items of its streams, beyond the results that `hawse.api` defines."""
+"""Results from the client's methods and items from its streams, in addition to the results defined in `hawse.api`."""
 
 from enum import Enum
 from typing import Any
@@ -14,17 +14,17 @@ class ConnectionState(Enum):
     """The state of the connection."""
 
     CONNECTING = "connecting"  # an attempt is in progress
-    OPEN = "open"  # calls are sent
+    OPEN = "open"  # calls are being sent
     WAITING = "waiting"  # the connection was lost; the next attempt follows after a delay
-    CLOSED = "closed"  # permanently: closed by this side, refused, or given up
+    CLOSED = "closed"  # closed permanently: by this side, refused, or given up on
 
 
-SHOWN = 200  # bytes or characters in the representation of a result
+SHOWN = 200  # maximum number of bytes or characters in a result's representation
 SHOWN_ITEMS = 10
 
 
 def short(value: object) -> str:
-    """Return the representation of a value, truncated to its first bytes, characters or items if it is long."""
+    """Return a value's representation, truncated to its first bytes, characters or items if it is long."""
     if isinstance(value, bytes) and len(value) > SHOWN:
         return f"{value[:SHOWN]!r}… ({len(value):,} bytes)"
     if isinstance(value, str) and len(value) > SHOWN:
@@ -37,20 +37,20 @@ def short(value: object) -> str:
 
 
 def represent(result: Any) -> str:
-    """Return the representation of a struct or a dataclass with shortened fields."""
+    """Return the representation of a struct or dataclass with its fields shortened."""
     names = getattr(result, "__struct_fields__", None) or result.__dataclass_fields__
     shown = (f"{name}={short(getattr(result, name))}" for name in names)
     return f"{type(result).__name__}({', '.join(shown)})"
 
 
 class CommandResult(Exit, frozen=True):
-    """The exit and the output of a command.
+    """A command's exit and output.
 
     Attributes:
-        stdout: The bytes that it printed to stdout.
-        stderr: The bytes that it printed to stderr.
+        stdout: The bytes it printed to stdout.
+        stderr: The bytes it printed to stderr.
         truncated: Whether only the first bytes of the output were kept.
-        duration: Seconds from its start to its end; None if the runtime is too old to report it.
+        duration: How long it ran, in seconds; None if the runtime is too old to report it.
     """
 
     stdout: bytes = b""
@@ -59,19 +59,19 @@ class CommandResult(Exit, frozen=True):
     duration: float | None = None
 
     def __repr__(self) -> str:
-        """Show the fields that differ from the defaults, and the first bytes and the size of long output."""
+        """Show the fields that differ from their defaults. For long output, show only its first bytes and its size."""
         fields = ((each.name, getattr(self, each.name), each.default) for each in msgspec.structs.fields(self))
         shown = (f"{name}={short(value)}" for name, value, default in fields if name == "code" or value != default)
         return f"{type(self).__name__}({', '.join(shown)})"
 
     @property
     def text(self) -> str:
-        """stdout decoded as UTF-8; invalid bytes become U+FFFD."""
+        """stdout decoded as UTF-8, with invalid bytes replaced by U+FFFD."""
         return self.stdout.decode(errors="replace")
 
     @property
     def stderr_text(self) -> str:
-        """stderr decoded as UTF-8; invalid bytes become U+FFFD."""
+        """stderr decoded as UTF-8, with invalid bytes replaced by U+FFFD."""
         return self.stderr.decode(errors="replace")
 
 
@@ -79,7 +79,7 @@ class CommandResult(Exit, frozen=True):
 
 
 class Attached(msgspec.Struct, frozen=True):
-    """The viewer is attached or reattached. Output from `offset` on is a replay until `Live`."""
+    """The viewer is attached or reattached. Output from `offset` on is a replay until `Live` arrives."""
 
     start_at: StartAt
     offset: int
@@ -88,7 +88,7 @@ class Attached(msgspec.Struct, frozen=True):
 
 
 class Output(msgspec.Struct, frozen=True):
-    """Bytes of output. `offset` is the offset of the first byte."""
+    """Bytes of output. `offset` is the first byte's offset."""
 
     offset: int
     data: bytes
@@ -96,7 +96,9 @@ class Output(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """Output is missing. `data` paints the screen and its scrollback as of `offset` on a reset emulator."""
+    """Output is missing. On an emulator that has been reset, `data` paints the screen and its scrollback as of
+    `offset`.
+    """
 
     offset: int
     data: bytes
@@ -114,7 +116,7 @@ class Resized(msgspec.Struct, frozen=True):
 
 
 class Live(msgspec.Struct, frozen=True):
-    """The replay has ended: from now on, an emulator's answers to queries are sent."""
+    """The replay has ended; from now on, the emulator's answers to queries are sent."""
 
     offset: int
 
@@ -138,14 +140,14 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class PresenceChanged(msgspec.Struct, frozen=True):
-    """A viewer has changed its name, typing, focus or pointer. `viewer` is the current state."""
+    """A viewer's name, typing, focus or pointer has changed. `viewer` is its current state."""
 
     viewer: Participant
 
 
 class LeaseChanged(msgspec.Struct, frozen=True):
-    """The writer lease has changed. `applied` is the number of bytes of this viewer's input applied before the
-    change.
+    """The writer lease has changed. `applied` is the number of bytes of this viewer's input that were applied before
+    the change.
     """
 
     lease: WriterLease
@@ -153,7 +155,7 @@ class LeaseChanged(msgspec.Struct, frozen=True):
 
 
 class WaitingChanged(msgspec.Struct, frozen=True):
-    """The program has started to wait for other input, or no longer waits."""
+    """The program is waiting for different input or is no longer waiting."""
 
     waiting: TerminalWaiting
 
@@ -175,7 +177,7 @@ TerminalEvent = (
 
 
 class Repaint(bytes):
-    """A replacement for missing output, to be written to an emulator: a reset (RIS), then a snapshot."""
+    """A replacement for missing output, to write to an emulator: a reset (RIS), then a snapshot."""
 
     snapshot: Snapshot
 

@@ -10,7 +10,7 @@ def check_timeout(timeout: object, *, most: float = math.inf) -> None:
 
     Args:
         timeout: Seconds; None means no limit.
-        most: The largest allowed value.
+        most: The largest value allowed.
 
     Raises:
         InvalidParamsError: It is not a number, is 0 or less, or exceeds `most`. NaN, which JSON cannot represent, is

@@ -1,12 +1,12 @@
-"""The trace context of the client's calls, from OpenTelemetry if the program uses it."""
+"""The trace context for the client's calls, taken from OpenTelemetry if the program uses it."""
 
 import sys
 
 
 def current_trace() -> str | None:
-    """Return the W3C `traceparent` of the current span; None outside of a span or without OpenTelemetry.
+    """Return the W3C `traceparent` of the current span; None outside a span or without OpenTelemetry.
 
-    OpenTelemetry is not imported here, because a program that has not imported it has no span.
+    OpenTelemetry is not imported here, because a program that hasn't imported it can't be in a span.
     """
     telemetry = sys.modules.get("opentelemetry.trace")
     if telemetry is None:

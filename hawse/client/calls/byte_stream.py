@@ -1,4 +1,4 @@
-"""A call that carries bytes in both directions, such as a TCP connection. A lost connection is not resumed."""
+"""A call that carries bytes in both directions, such as TCP. If the connection is lost, it is not resumed."""
 
 from typing import Any, ClassVar, TypeVar
 
@@ -15,7 +15,7 @@ LANE = "bytes"
 
 
 class ByteStreamCall(ClientCall):
-    """The call of a `ByteStream`. A lost connection ends it with `interrupted`."""
+    """The call behind a `ByteStream`. If the connection is lost, it ends with `interrupted`."""
 
     subject: ClassVar[str]  # name of the other end, for error messages
 
@@ -35,17 +35,17 @@ C = TypeVar("C", bound=ByteStreamCall)
 
 
 class ByteStream(ByteStreamHandle[C]):
-    """The handle of a stream of bytes in both directions."""
+    """The handle for a stream of bytes in both directions."""
 
     async def read(self) -> bytes:
-        """Return some bytes, or no bytes at the end of the stream."""
+        """Return some bytes, or an empty value at the end of the stream."""
         try:
             return await self._next()
         except StopAsyncIteration:
             return b""
 
     async def write(self, data: BytesLike) -> None:
-        """Send bytes. Waits while the other end does not read."""
+        """Send bytes. Waits as long as the other end isn't reading."""
         await self._call.input_stream.write(data)
 
     async def _receive(self) -> bytes:

@@ -1,7 +1,7 @@
 """One call as its caller sees it. Until it is settled, it can use several channels on several connections.
 
 `CallTable` opens the channels and passes received messages to the call. The streams (`exec`, `process.attach`,
-`terminal.attach`, `file.read`, …) derive from `ClientCall` and define how they are resumed.
+`terminal.attach`, `file.read`, …) are subclasses of `ClientCall` that define how they are resumed.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from hawse.wire.limits import EVENT_OVERHEAD
 
 
 def new_key() -> str:
-    """Return a random idempotency key, so that a repeated call runs only once."""
+    """Return a random idempotency key, which makes sure that a repeated call runs only once."""
     return secrets.token_hex(16)
 
 
@@ -44,20 +44,22 @@ class ClientCall:
         """Prepare a call.
 
         Args:
-            method: The parameters of a declared method, or the name of any method.
-            params: The parameters of a method that is called by name. Parameters that are None are omitted.
+            method: The parameters for a declared method, or the name of any method.
+            params: The parameters for a method called by name. Parameters that are None are omitted.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: Calls with the same key join. By default, a method that is neither safe nor a stream gets a random key.
-            timeout: Time limit in seconds, from when the call is sent.
-            repeats: Whether to send the call again on a new connection. By default, if it is safe or has a `key`.
-            window: Number of bytes of events and data that the server can send before further credit. With 0, it can
-                send none.
+            key: Calls with the same key join each other. By default, methods that are neither safe nor a stream get a
+                random key.
+            timeout: Time limit in seconds, starting when the call is sent.
+            repeats: Whether to resend the call on a new connection. By default, it is resent if it is safe or has a
+                `key`.
+            window: Number of bytes of events and data the server can send before it needs more credit. If 0, it can't
+                send any.
 
         Raises:
             HawseError: `invalid_params` if the server would refuse the name, key or timeout.
         """
         self._result: Any = Any  # the type of the result
-        self._events: Any = {}  # the type of each event's value, by event name
+        self._events: Any = {}  # the type of each event's value, keyed by event name
         self._params: Params[Any] | dict[str, Any]
         if isinstance(method, Params):
             spec = spec_of(type(method))
@@ -68,7 +70,7 @@ class ClientCall:
         else:
             self._params = {name: value for name, value in (params or {}).items() if value is not None}
         _check(method=method, sandbox=sandbox, key=key, timeout=timeout)
-        self.trace = current_trace()  # the `traceparent` of the caller
+        self.trace = current_trace()  # the caller's `traceparent`
         self.method = method
         self.sandbox = sandbox
         self.key = key
@@ -76,11 +78,11 @@ class ClientCall:
         self.repeats = key is not None if repeats is None else repeats
         self.channel: ClientChannel | None = None  # set by `CallTable` while the call is open
         self.sent_at: float | None = None  # `boot_time` when the call was first sent
-        self.input_stream: InputStream | None = None  # what it sends
-        self.receive_buffer: ReceiveBuffer | None = None  # the received items, if the call has a reader
+        self.input_stream: InputStream | None = None  # the input it sends, if any
+        self.receive_buffer: ReceiveBuffer | None = None  # the items received, if the call has a reader
         self._window = window
         loop = asyncio.get_running_loop()
-        self.done: asyncio.Future[Any] = loop.create_future()  # the result's value, as `finished` returns it
+        self.done: asyncio.Future[Any] = loop.create_future()  # the result's value, as returned by `finished`
         self.opened: asyncio.Future[None] = loop.create_future()  # the first `opened` event has arrived
 
     # ---- opening a channel
@@ -95,7 +97,7 @@ class ClientCall:
             self.input_stream.opening()
         return self.receive_buffer.window() if self.receive_buffer else self._window
 
-    # ---- received messages; streams override these methods
+    # ---- messages received; streams override these methods
 
     def receive_event(self, event: Event) -> None:
         """Handle an event. By default, ignore it and return its credit."""
@@ -143,7 +145,7 @@ class ClientCall:
     # ---- for the streams
 
     def decode(self, event: Event) -> Any:
-        """Decode the event's value as the type that the method declares; None for an unknown event.
+        """Decode an event's value as the type declared by the method; None if the event is unknown.
 
         Raises:
             RemoteProtocolError: The value is not of the declared type.
@@ -152,7 +154,7 @@ class ClientCall:
         return None if kind is None else parse(event.value, kind)
 
     def spend(self, size: int) -> None:
-        """Return `size` bytes of credit for received messages that need no reader."""
+        """Return `size` bytes of credit for messages that don't need a reader."""
         if self.receive_buffer:
             self.receive_buffer.spend(size)
         else:
@@ -169,7 +171,7 @@ class ClientCall:
             self.channel.wake()
 
     def mark_opened(self) -> None:
-        """Note that the server has accepted the call. `CallTable.begin` then returns."""
+        """Record that the server has accepted the call. `CallTable.begin` then returns."""
         if not self.opened.done():
             self.opened.set_result(None)
 
@@ -187,12 +189,12 @@ class ClientCall:
 
 
 def event_cost(event: Event) -> int:
-    """Return how many bytes of a window an event uses (docs/wire.md section 4)."""
+    """Return how many bytes of the window an event uses (docs/wire.md section 4)."""
     return len(event.value) + EVENT_OVERHEAD
 
 
 def _check(*, method: str, sandbox: str | None, key: str | None, timeout: float | None) -> None:
-    """Refuse values that would make the server close the connection, because all other calls would fail with it."""
+    """Refuse values that would make the server close the connection, because all other calls would fail as well."""
     for name, text in (("method", method), ("sandbox", sandbox), ("key", key)):
         if text is not None and not 1 <= len(text) <= 128:
             message = f"{name} has {len(text)} characters; 1 to 128 are allowed"

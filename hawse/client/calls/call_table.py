@@ -1,4 +1,4 @@
-"""The calls that are not settled, and the connection that they use.
+"""The calls that are not settled yet, and the connection they use.
 
     waiting ──connection──▶ open ──result, error──▶ settled
        ▲                     │ connection lost: repeatable calls wait again, the rest is `interrupted`
@@ -64,7 +64,7 @@ class CallTable:
         self._closed: HawseError | None = None
 
     def __len__(self) -> int:
-        """The number of calls that are not settled."""
+        """The number of calls that are not settled yet."""
         return len(self._pending())
 
     # ---- the callers' side
@@ -73,7 +73,7 @@ class CallTable:
         """Make a call and wait for its outcome. If the caller is cancelled, the call is cancelled as well.
 
         Raises:
-            HawseError: The call's error; `deadline_exceeded` after the call's timeout; the error that closed the
+            HawseError: The call's error; `deadline_exceeded` if the call's timeout passes; the error that closed the
                 client.
         """
         try:
@@ -89,14 +89,14 @@ class CallTable:
         """Call a method that is not a stream, exactly once, and return its result.
 
         Args:
-            params: The parameters, of the type that declares the method.
+            params: The parameters, as an instance of the type that declares the method.
             sandbox: The sandbox that the call is for; None for the gateway itself.
             repeats: True if running the method twice is harmless. The call then gets no key.
-            undo: A call to send, without waiting for it, if the caller is cancelled or gets an error although the
-                server may have run the method.
+            undo: A call to send, without waiting for it, if the caller is cancelled or gets an error but the server may
+                have run the method.
 
         Raises:
-            HawseError: The call's error; `deadline_exceeded` after the client's `request_timeout`; the error that
+            HawseError: The call's error; `deadline_exceeded` if the client's `request_timeout` passes; the error that
                 closed the client.
         """
         timeout = self._options.time_limit(params)
@@ -155,12 +155,12 @@ class CallTable:
             self.submit(call)
 
     def post_after(self, future: asyncio.Future[Any], post: Callable[[], None]) -> None:
-        """Call `post` when `future` is done. `settle_posted` waits for the future and the posted call."""
+        """Call `post` once `future` is done. `settle_posted` waits for both the future and the posted call."""
         future.add_done_callback(lambda _: post())
         self._expect(future)
 
     async def settle_posted(self, timeout: float) -> None:
-        """Wait at most `timeout` seconds until posted calls are settled. Does nothing without a connection."""
+        """Wait up to `timeout` seconds for posted calls to be settled. Does nothing if there is no connection."""
         if self._connection is None:
             return
         with suppress(TimeoutError):
@@ -188,7 +188,7 @@ class CallTable:
             call.fail(error or ClientClosedError("the call was abandoned", admitted="unknown" if call.sent else "no"))
 
     def close(self, error: HawseError) -> None:
-        """Settle all calls with `error`. Later calls raise it."""
+        """Settle all calls with `error`, which later calls will raise as well."""
         self._closed = self._closed or error
         self._connection = None
         pending = self._pending()
@@ -215,8 +215,8 @@ class CallTable:
         self._connection = None
 
     def disconnected(self) -> None:
-        """Handle the loss of the connection. Repeatable calls wait for the next connection, ahead of calls that were
-        never sent.
+        """Handle the loss of the connection. Repeatable calls wait for the next connection, ahead of calls not yet
+        sent.
         """
         self._connection = None
         open_, self._open = self._open, {}
@@ -231,7 +231,7 @@ class CallTable:
         self._limit_waiting()
 
     def receive(self, event: Message | Data) -> None:
-        """Pass a received message to its call. Raises `RemoteProtocolError` if it violates the protocol."""
+        """Pass a message received to its call. Raises `RemoteProtocolError` if it violates the protocol."""
         match event:
             case Result(ch=ch):
                 if call := self._close_channel(ch):
@@ -311,7 +311,7 @@ class CallTable:
         connection.wake_writer()
 
     def _failed(self, call: ClientCall, error: HawseError) -> None:
-        """Handle an `error`. A call that can be repeated is opened again after a pause, for a limited time."""
+        """Handle an `error`. A call that can be repeated is reopened after a pause, for a limited time."""
         again = call.repeats and error.retryable and error.code in RETRIED
         if not (again and self._retry_policy.retry(call, self._try_again)):
             self._retry_policy.forget(call)
@@ -322,7 +322,7 @@ class CallTable:
         self._open_waiting()
 
     def _limit_waiting(self) -> None:
-        """Fail an unsent call that has waited for a connection as long as one attempt can take."""
+        """Fail an unsent call once it has waited for a connection for as long as one attempt can take."""
         if self._connection is None:
             for call in self._waiting:
                 if not call.sent:

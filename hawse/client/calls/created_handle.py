@@ -26,14 +26,14 @@ class CreatedHandle(ABC):
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
-            sandbox: The sandbox of the object.
+            calls: The client's calls.
+            sandbox: The sandbox the object is in.
             wanted: The id of the object; None means a random id.
-            prefix: The prefix of a random id.
-            create: Whether to create the object rather than find it.
-            window: Number of bytes that the server can send before they are handled.
+            prefix: The prefix for a random id.
+            create: Whether to create the object instead of finding an existing one.
+            window: Number of bytes the server can send before they are handled.
         """
-        self.instance = ""  # distinguishes objects with the same id: new for each creation
+        self.instance = ""  # new for each object created, to tell apart objects with the same id
         self._calls = calls
         self._sandbox = sandbox
         self._id = wanted
@@ -48,7 +48,7 @@ class CreatedHandle(ABC):
 
     @property
     def id(self) -> str:
-        """The id of the object; empty until it is created."""
+        """The object's id; empty until it is created."""
         return self._id or ""
 
     def __await__(self) -> Generator[Any, Any, Self]:
@@ -73,7 +73,7 @@ class CreatedHandle(ABC):
         try:
             self.instance = await self._begin()
         except BaseException:
-            if own:  # the object may have been created, and no other client knows its id
+            if own:  # the object may have been created, and no other client would know its id
                 self._calls.post(ClientCall(self._deletion(), sandbox=self._sandbox))
             raise
         return self
@@ -85,11 +85,11 @@ class CreatedHandle(ABC):
             await self._delete(self._deletion())
 
     def detach(self) -> None:
-        """Keep the object when the `async with` block is left."""
+        """Keep the object when leaving the `async with` block."""
         self._detached = True
 
     def _check_entered(self) -> None:
-        """Raise `RuntimeError` unless the object was created or found."""
+        """Raise `RuntimeError` unless the object has been created or found."""
         if not self._entered:
             name = type(self).__name__
             raise RuntimeError(f"this {name} is not open: await it, or use it in `async with`, before its methods")
@@ -104,7 +104,7 @@ class CreatedHandle(ABC):
 
     @abstractmethod
     def _deletion(self) -> Params[Any]:
-        """Return the call that deletes the object. `instance` is None before the object was created."""
+        """Return the call that deletes the object. `instance` is None if the object hasn't been created yet."""
 
     async def _delete(self, deletion: Params[Any]) -> None:
         """Delete the object. It is not an error if it no longer exists."""

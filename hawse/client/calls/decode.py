@@ -1,4 +1,4 @@
-"""Decodes values from servers with the types of `hawse.api`."""
+"""Decodes values from servers, using the types in `hawse.api`."""
 
 from typing import TypeVar
 

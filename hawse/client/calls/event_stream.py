@@ -1,4 +1,4 @@
-"""A call whose events and bytes are read in order. It is not resumed after a lost connection."""
+"""A call whose events and bytes are read in order. It is not resumed if the connection is lost."""
 
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
@@ -14,16 +14,16 @@ LANE = "items"
 
 
 class EventStreamCall(ClientCall):
-    """The call of a stream method. `done` becomes its result."""
+    """A call to a stream method. `done` becomes its result."""
 
     def __init__(self, params: Params[Any], *, sandbox: str, ignored: Iterable[type[Any]] = (), window: int) -> None:
         """Prepare a call.
 
         Args:
-            params: The parameters of the method.
+            params: The method's parameters.
             sandbox: The sandbox that the call is for.
-            ignored: The types of events that are not read.
-            window: Number of bytes that the server can send before they are read.
+            ignored: The types of events to ignore.
+            window: Number of bytes the server can send before they are read.
         """
         super().__init__(params, sandbox=sandbox, repeats=False)
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
@@ -41,9 +41,7 @@ class EventStreamCall(ClientCall):
 
 
 async def iterate(calls: CallTable, call: EventStreamCall) -> AsyncIterator[Any]:
-    """Open the call and yield the values of its events, and its bytes as `bytes`. Leaving the loop early cancels the
-    call.
-    """
+    """Open the call and yield its events' values, and its bytes as `bytes`. Leaving the loop early cancels the call."""
 
     async def step() -> Any:
         _, item = await call.receive_buffer.get(LANE)

@@ -1,7 +1,7 @@
 """The bytes that a call sends: a terminal's keyboard, a command's stdin, an upload.
 
 For backpressure, `write` waits while the window of unconfirmed bytes is full. The connection's writer pulls bytes
-(`hawse.wire.Source`). After a lost connection, unconfirmed bytes are sent again on the next connection.
+(`hawse.wire.Source`). If the connection is lost, unconfirmed bytes are resent on the next connection.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ class InputStream:
         self.id = secrets.token_hex(8)  # the `input` parameter, which identifies this stream on the server
         self.buffer = InputBuffer(limit)
         self._wake = wake
-        self._tried = False  # a channel was opened before, so the server may know this stream
-        self._held = False  # the offset to continue at is unknown before `opened`
-        self._end_sent = False  # on the current channel
+        self._tried = False  # a channel has been opened before, so the server may know this stream
+        self._held = False  # the offset to continue at is unknown until `opened`
+        self._end_sent = False  # EOF has been sent on the current channel
         self._progress = asyncio.Event()
         self._lock = asyncio.Lock()
         self._closed: HawseError | None = None
@@ -50,7 +50,7 @@ class InputStream:
         self._wake()
 
     def credited(self, size: int) -> None:
-        """Handle credit: the server has applied `size` more bytes."""
+        """Handle credit, which means that the server has applied `size` more bytes."""
         self.buffer.credited(size)
         self._progress.set()
 
@@ -108,7 +108,7 @@ class InputStream:
             await self._wait()
 
     async def end(self) -> None:
-        """Send EOF after the written bytes. Does nothing if called again or after the end of the call."""
+        """Send EOF after the bytes written. Does nothing if called a second time or after the call has ended."""
         async with self._lock:
             self.buffer.ended = True
             self._wake()

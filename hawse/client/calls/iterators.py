@@ -1,4 +1,4 @@
-"""Async iterators over a receive buffer, one for each `async for`. While an iterator exists, no output is discarded."""
+"""Async iterators over a receive buffer, one for each `async for`. No output is discarded while an iterator exists."""
 
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class OutputIterator(Generic[T]):
-    """Yields the results of `step`. After a `break`, another iterator continues with the next item."""
+    """Yields the results of `step`. After a `break`, a new iterator continues with the next item."""
 
     def __init__(self, buffer: ReceiveBuffer, step: Callable[[], Awaitable[T]]) -> None:
         self._buffer = buffer

@@ -1,37 +1,37 @@
-"""Reads a stream of bytes by lines or by chunks. Callers can alternate between both without losing bytes."""
+"""Reads a stream of bytes line by line or in chunks. Callers can alternate between the two without losing bytes."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
-LINE_MAX: Final = 1 << 20  # maximum bytes of a line; a longer line is returned in parts
+LINE_MAX: Final = 1 << 20  # maximum length of a line, in bytes; longer lines are returned in parts
 
 
 class LineReader:
-    """Buffers received bytes until they are returned: at most one line and the rest of the chunk that completed it."""
+    """Buffers bytes received until they are returned: at most one line and the rest of the chunk that completed it."""
 
     def __init__(self, receive: Callable[[], Awaitable[bytes]], *, limit: int = LINE_MAX) -> None:
         """Create a reader.
 
         Args:
             receive: Returns some bytes; raises `StopAsyncIteration` at the end.
-            limit: Maximum number of bytes of a line. A longer line is returned in parts.
+            limit: Maximum length of a line, in bytes. Longer lines are returned in parts.
         """
         self._receive = receive
         self._limit = limit
         self._held = bytearray()
-        self._searched = 0  # bytes at the start of `_held` that were searched and contain no line end
+        self._searched = 0  # number of bytes at the start of `_held` that are known to contain no line end
 
     @property
     def held(self) -> int:
-        """The number of received bytes that were not yet returned."""
+        """The number of bytes received but not yet returned."""
         return len(self._held)
 
     def feed(self, data: bytes) -> None:
-        """Append bytes that the caller has received."""
+        """Append bytes received by the caller."""
         self._held += data
 
     def take(self, size: int | None = None) -> bytes:
-        """Return the first `size` buffered bytes; None returns all."""
+        """Return the first `size` bytes buffered; None means all of them."""
         taken = bytes(self._held if size is None else self._held[:size])
         del self._held[: len(taken)]
         self._searched = 0
@@ -54,7 +54,7 @@ class LineReader:
         return self.take() if self._held else await self._receive()
 
     async def lines(self, encoding: str, errors: str) -> AsyncIterator[str]:
-        """Iterate over the lines, decoded. The last line need not have a line end."""
+        """Iterate over the lines, decoded. The last line doesn't need a line end."""
         while True:
             while (line := self.take_line()) is not None:
                 yield line.decode(encoding, errors)

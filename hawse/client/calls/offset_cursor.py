@@ -1,10 +1,10 @@
-"""The end offset of the received part of a byte stream, for an exact resume."""
+"""Keeps track of how much of a byte stream has been received, so that it can be resumed exactly."""
 
 from hawse.wire import RemoteProtocolError
 
 
 class OffsetCursor:
-    """The offset after the last received byte of one stream. Does no I/O."""
+    """The offset after the last byte received in a stream. Does no I/O."""
 
     __slots__ = ("offset",)
 
@@ -12,7 +12,7 @@ class OffsetCursor:
         self.offset = offset
 
     def accept(self, offset: int, payload: memoryview | bytes) -> memoryview:
-        """Return the new part of a payload at `offset`, without repeated bytes.
+        """Return the new part of a payload at `offset`, without any bytes already received.
 
         "Within a channel, frames of one kind come in order and without gaps" (docs/wire.md section 3).
 

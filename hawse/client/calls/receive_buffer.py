@@ -1,7 +1,8 @@
-"""Buffers received items until they are read. Credit bounds the buffer and is granted when a reader takes an item.
+"""Buffers items received until they are read. The buffer is bounded by credit, which is granted when a reader takes an
+item.
 
 Each call has one buffer, over any number of connections. Its lanes (stdout, stderr) can be read separately, or together
-in the order of arrival. It does not depend on sockets or on the meaning of the bytes.
+in the order of arrival. It doesn't depend on sockets or on what the bytes mean.
 """
 
 import asyncio
@@ -13,12 +14,12 @@ from typing import NamedTuple
 from hawse.client.base.errors import BusyError, fresh
 from hawse.wire import HawseError
 
-CHUNK = 64 * 1024  # bytes; smaller payloads are joined, to bound the memory of a window of tiny frames
-GRANT_STEP = 64 << 10  # bytes; small, because a server measures the reader's speed by its grants
+CHUNK = 64 * 1024  # size in bytes; smaller payloads are joined to limit the memory used by tiny frames
+GRANT_STEP = 64 << 10  # in bytes; small because servers measure the reader's speed by its grants
 
 
 class BufferedChunk:
-    """Consecutive bytes of one lane. `offset` is the offset of the first byte."""
+    """Consecutive bytes in one lane. `offset` is the first byte's offset."""
 
     __slots__ = ("data", "offset")
 
@@ -28,7 +29,7 @@ class BufferedChunk:
 
 
 class DiscardedRange(NamedTuple):
-    """A placeholder for discarded entries. Entries are only discarded within `without_readers`."""
+    """A placeholder for entries that were discarded. Entries are only discarded within `without_readers`."""
 
     start: int  # offset of the first discarded byte
     end: int  # offset after the last discarded byte; `start` if no bytes were discarded
@@ -36,7 +37,7 @@ class DiscardedRange(NamedTuple):
 
 
 class BufferEntry(NamedTuple):
-    """An entry of a lane: a chunk, which costs its length, or another item with its cost in bytes of credit."""
+    """An entry in a lane: a chunk, which costs its length, or another item with its cost in bytes of credit."""
 
     number: int  # in the order of arrival
     item: object
@@ -44,7 +45,7 @@ class BufferEntry(NamedTuple):
 
 
 class ReceiveBuffer:
-    """The received items of one call that its readers have not taken."""
+    """A call's received items that its readers haven't taken yet."""
 
     def __init__(self, window: int, grant: Callable[[int], None]) -> None:
         """Create an empty buffer of `window` bytes. `grant` is called with the number of bytes to grant the server."""
@@ -54,12 +55,12 @@ class ReceiveBuffer:
         self._busy: set[str | None] = set()
         self._arrived = asyncio.Event()
         self._number = 0
-        self._held = 0  # bytes of credit that the entries take
-        self._owed = 0  # bytes taken and not granted yet: granted in batches
-        self._discarded: dict[str, DiscardedRange] = {}  # by lane; precedes the lane's entries
-        self._waiting = 0  # tasks that wait for the end without reading
-        self._readers = 0  # iterators that exist
-        self._error: HawseError | None = None  # that ended it
+        self._held = 0  # bytes of credit taken up by the entries
+        self._owed = 0  # bytes taken but not yet granted back, which is done in batches
+        self._discarded: dict[str, DiscardedRange] = {}  # keyed by lane; precedes the lane's entries
+        self._waiting = 0  # number of tasks waiting for the end without reading
+        self._readers = 0  # number of existing iterators
+        self._error: HawseError | None = None  # the error that ended it
         self._over = False
 
     # ---- the channel's side
@@ -73,7 +74,7 @@ class ReceiveBuffer:
         return max(self._window - self._held, 1)
 
     def put_bytes(self, lane: str, offset: int, data: memoryview | bytes) -> None:
-        """Append bytes to `lane`. `offset` is the offset of the first byte."""
+        """Append bytes to `lane`. `offset` is the first byte's offset."""
         queue = self._lanes.setdefault(lane, deque())
         last = queue[-1].item if queue and queue[-1].number == self._number else None
         if isinstance(last, BufferedChunk) and len(last.data) + len(data) <= CHUNK:
@@ -90,7 +91,7 @@ class ReceiveBuffer:
         self._added(cost)
 
     def spend(self, cost: int) -> None:
-        """Return `cost` bytes of credit for received messages that need no reader."""
+        """Return `cost` bytes of credit for messages that don't need a reader."""
         self._owed += cost
         if self._owed >= min(self._window // 4, GRANT_STEP) or not self._window:
             owed, self._owed = self._owed, 0
@@ -110,7 +111,7 @@ class ReceiveBuffer:
             self._release(_cost(queue.pop()))
 
     def finish(self, error: HawseError | None) -> None:
-        """Note that nothing more will arrive. After the remaining entries, readers end or raise `error`."""
+        """Record that nothing more will arrive. After the remaining entries, readers end or raise `error`."""
         if not self._over:
             self._over, self._error = True, error
             self._arrived.set()
@@ -124,7 +125,7 @@ class ReceiveBuffer:
 
         Raises:
             StopAsyncIteration: The end was reached.
-            BusyError: Another task waits for the same lane.
+            BusyError: Another task is waiting on the same lane.
             HawseError: The error that ended the call.
         """
         if lane in self._busy:
@@ -145,7 +146,7 @@ class ReceiveBuffer:
         return name, entry.item
 
     def register(self) -> None:
-        """Note that an iterator exists. Until `unregister`, nothing is discarded."""
+        """Register an iterator. Nothing is discarded until `unregister` is called."""
         self._readers += 1
 
     def unregister(self) -> None:
@@ -156,7 +157,7 @@ class ReceiveBuffer:
     def without_readers(self) -> Iterator[None]:
         """Within this context, discard the oldest bytes beyond half the window as long as no iterator exists.
 
-        Otherwise, a task that waits for the end of a program would wait forever if the program prints more than a
+        Otherwise, a task that waits for a program to end would wait forever if the program printed more than one
         window. The next reader gets a `DiscardedRange` in place of the bytes.
         """
         self._waiting += 1

@@ -1,4 +1,4 @@
-"""Retry policy for calls: how long to wait for a connection, and how often to retry a resumable call."""
+"""The retry policy for calls: how long to wait for a connection, and how often to retry a resumable call."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ from hawse.client.calls.call import ClientCall
 
 @dataclass
 class RetryState:
-    """A call that waits to be sent or retried."""
+    """A call waiting to be sent or retried."""
 
     backoff: Backoff
-    since: float  # when its attempts started to fail, according to the options' clock
+    since: float  # when its attempts started failing, according to the options' clock
     timer: asyncio.TimerHandle | None = None
-    succeeded: float | None = None  # when the latest attempt first got an event
+    succeeded: float | None = None  # when the last attempt first got an event
 
 
 class RetryPolicy:
@@ -53,7 +53,7 @@ class RetryPolicy:
             state.timer = asyncio.get_running_loop().call_later(self._options.connect_timeout, expire, call)
 
     def succeeded(self, call: ClientCall) -> None:
-        """Note that the current attempt of `call` got an event. If it fails soon after, the pauses continue to grow."""
+        """Record that the current attempt at `call` got an event. If it soon fails again, the pauses keep growing."""
         state = self._states.get(call)
         if state is not None and state.succeeded is None:
             state.succeeded = self._options.clock()

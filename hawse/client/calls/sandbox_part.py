@@ -1,19 +1,19 @@
-"""The base class of the parts of a sandbox, such as `box.terminals` and `box.files`."""
+"""The base class for the parts of a sandbox, such as `box.terminals` and `box.files`."""
 
 from hawse.api import Params
 from hawse.client.calls.call_table import CallTable, R
 
 
 class SandboxPart:
-    """Sends calls of one sandbox. The handle need not be closed."""
+    """Sends calls to one sandbox. The handle doesn't have to be closed."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
+            calls: The client's calls.
             sandbox: The id of the sandbox.
-            window: Number of bytes that the server can send on each channel before they are read.
+            window: Number of bytes the server can send on each channel before they are read.
         """
         self._calls = calls
         self._sandbox = sandbox

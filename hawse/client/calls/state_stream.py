@@ -1,4 +1,4 @@
-"""A call that sends complete states. A later state replaces an unread one."""
+"""A call that receives complete states. A new state replaces one that hasn't been read yet."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -25,7 +25,7 @@ class StateStreamCall(ClientCall):
 
     def receive_event(self, event: Event) -> None:
         state = self.decode(event)
-        if state is None or state == self._last:  # unchanged, such as after a reconnect
+        if state is None or state == self._last:  # unchanged, for example after a reconnect
             self.spend(event_cost(event))
             return
         self._last = state
@@ -41,7 +41,7 @@ class StateStream(StreamHandle[StateStreamCall, T]):
     """
 
     def __init__(self, calls: CallTable, call: StateStreamCall, value: Callable[[Any], T]) -> None:
-        """Create a handle; `value` converts an event's value to the yielded item."""
+        """Create a handle; `value` converts an event's value to the item to yield."""
         super().__init__(calls, call)
         self._value = value
 

@@ -1,4 +1,4 @@
-"""The base class of stream handles: `async with` opens the call, `async for` reads its items."""
+"""The base class for stream handles: `async with` opens the call, `async for` reads its items."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class StreamHandle(ABC, Generic[C, T]):
-    """A handle of a call with a receive buffer.
+    """A handle for a call with a receive buffer.
 
     Entering the handle starts the call and waits until the server has accepted it. Leaving it ends the call; reading
     then raises `ClientClosedError`.
@@ -51,7 +51,7 @@ class StreamHandle(ABC, Generic[C, T]):
 
 
 class ByteStreamHandle(StreamHandle[C, bytes]):
-    """A handle of a stream of bytes. It can be read by chunks (`async for`) and by lines, in any order."""
+    """A handle for a stream of bytes. It can be read in chunks (`async for`) and line by line, in any order."""
 
     def __init__(self, calls: CallTable, call: C) -> None:
         super().__init__(calls, call)
@@ -64,7 +64,7 @@ class ByteStreamHandle(StreamHandle[C, bytes]):
 
         Args:
             encoding: The encoding of the text.
-            errors: Handling of invalid bytes, as for `bytes.decode`.
+            errors: How to handle invalid bytes, as in `bytes.decode`.
         """
         self._check_entered()
         async for line in self._reader.lines(encoding, errors):

@@ -1,4 +1,4 @@
-"""Keeps written bytes until they are confirmed, to send them again after a reconnect (docs/wire.md section 5).
+"""Keeps bytes written until they are confirmed, so that they can be resent after a reconnect (docs/wire.md section 5).
 
 Does no I/O and reads no clock. Offsets are absolute in the input stream and never reused.
 
@@ -11,11 +11,11 @@ from hawse.wire import RemoteProtocolError
 
 
 class InputBuffer:
-    """The unconfirmed bytes of one input stream."""
+    """The unconfirmed bytes in an input stream."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.applied = 0  # all bytes below were applied and are not kept
+        self.applied = 0  # all bytes below this offset have been applied and are not kept
         self.sent = 0  # the next byte to send on the current channel
         self.ended = False  # no more bytes will be written
         self._kept = bytearray()
@@ -37,7 +37,7 @@ class InputBuffer:
         return self.end - self.sent
 
     def append(self, data: bytes | memoryview) -> int:
-        """Append as much of `data` as fits; return the number of appended bytes."""
+        """Append as much of `data` as fits; return the number of bytes appended."""
         taken = min(len(data), self.room)
         self._kept += data[:taken]
         return taken
@@ -53,7 +53,7 @@ class InputBuffer:
         return offset, payload
 
     def credited(self, size: int) -> None:
-        """Handle credit on the current channel: the server has applied `size` more of its bytes."""
+        """Handle credit on the current channel, where the server has applied `size` more bytes."""
         self._credit += size
         if self._base + self._credit > self.sent:
             raise RemoteProtocolError("credit for input that was not sent")

@@ -40,7 +40,7 @@ from hawse.client.code.results import (
 )
 from hawse.client.code.run import CodeRunCall, CodeRunStream
 
-OUTPUT_LIMIT = 64 << 20  # bytes of stdout and of stderr that `run` keeps; for more, use `stream`
+OUTPUT_LIMIT = 64 << 20  # maximum number of bytes of stdout and stderr that `run` keeps; for more, use `stream`
 
 Answer = Callable[[CodeInput], str | Awaitable[str]]
 
@@ -50,8 +50,8 @@ class Callbacks(TypedDict, total=False):
     returns.
     """
 
-    on_stdout: Callable[[bytes], object]  # called with bytes of stdout
-    on_stderr: Callable[[bytes], object]  # called with bytes of stderr
+    on_stdout: Callable[[bytes], object]  # called with bytes from stdout
+    on_stderr: Callable[[bytes], object]  # called with bytes from stderr
     on_result: Callable[[RichResult], object]  # called with each value, display and update
     on_error: Callable[[CodeError], object]  # called with the error that ends the run
     on_input: Answer  # returns the line for `input()`; without it, `input()` raises an error in the code
@@ -67,16 +67,17 @@ class _Handle(TypedDict):
 class CodeContext(CreatedHandle):
     """`async with box.code.create("python") as ctx: done = await ctx.run("1 + 1")`
 
-    Leaving the block deletes the created context with all processes that its code started, unless `detach` was called.
-    Runs of a context are executed one at a time, in the order of the calls of all clients. Contexts run in parallel.
+    Leaving the block deletes the context created, along with all processes started by its code, unless `detach` was
+    called. Runs in the same context are executed one at a time, in the order of the calls from all clients. Different
+    contexts run in parallel.
     """
 
     def __init__(self, calls: CallTable, sandbox: str, wanted: CodeCreate, *, create: bool, window: int) -> None:
         """Create a handle.
 
         Args:
-            calls: The calls of the client.
-            sandbox: The sandbox of the context.
+            calls: The client's calls.
+            sandbox: The sandbox the context is in.
             wanted: The context to create, or the `id` of an existing one.
             create: Whether entering creates it.
             window: Number of bytes that the server can send before they are read.
@@ -96,8 +97,8 @@ class CodeContext(CreatedHandle):
         max_output: int = OUTPUT_LIMIT,
         **callbacks: Unpack[Callbacks],
     ) -> CodeResult:
-        """Run code after all earlier runs, and return its result with its output. An error of the code does not raise
-        an exception.
+        """Run code after all earlier runs, and return its result along with its output. An error in the code does not
+        raise an exception.
 
         If the caller is cancelled and the call has no `key`, the run is interrupted. If that does not end it, its
         executor is killed.
@@ -107,8 +108,8 @@ class CodeContext(CreatedHandle):
             timeout: Time limit in seconds, from the start of the run; None means the context's default.
             store_history: Whether to count the run and keep it in the executor's history.
             key: Calls with the same key, from any client, join the same run.
-            max_output: Number of bytes of stdout and of stderr to keep, from the start.
-            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+            max_output: Number of bytes to keep from the start of stdout and stderr.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`; see `Callbacks`.
 
         Raises:
             HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and the
@@ -129,7 +130,7 @@ class CodeContext(CreatedHandle):
         key: str | None = None,
         stdin: bool = False,
     ) -> CodeRunStream:
-        """Return the events of a run as they arrive: `async for event in ctx.stream(source)`. See `CodeEvent`.
+        """Return a run's events as they arrive: `async for event in ctx.stream(source)`. See `CodeEvent`.
 
         Args:
             source: The code.
@@ -148,7 +149,7 @@ class CodeContext(CreatedHandle):
         return run_stream(self._calls, params, sandbox=self._sandbox, key=key, window=self._window)
 
     def attach(self, run: str | None = None) -> CodeRunStream:
-        """Return the events of a run from its start, even if another client started it.
+        """Return a run's events from its start, even if another client started it.
 
         Args:
             run: The id of the run; None means the run in progress or, if there is none, the last run.
@@ -167,11 +168,11 @@ class CodeContext(CreatedHandle):
     # ---- questions
 
     async def complete(self, source: str, cursor: int | None = None) -> CodeCompleteResult:
-        """Return completions of code at a position in characters; None means its end. Raises `exited`."""
+        """Return completions for code at a position in characters; None means its end. Raises `exited`."""
         return await self._request(CodeComplete(**self._handle(), source=source, cursor=cursor))
 
     async def inspect(self, source: str, cursor: int | None = None, *, detail: int = 0) -> CodeInspectResult:
-        """Return the documentation of an object in the code.
+        """Return the documentation for an object in the code.
 
         Args:
             source: The code.
@@ -194,9 +195,7 @@ class CodeContext(CreatedHandle):
         await self._request(CodeInterrupt(**self._handle()))
 
     async def restart(self) -> CodeContextInfo:
-        """Replace the executor with a new one. All state of the code is lost, and the run in progress ends as
-        `stopped`.
-        """
+        """Replace the executor with a new one. The code's state is lost, and the run in progress ends as `stopped`."""
         return await self._request(CodeRestart(**self._handle()))
 
     async def delete(self) -> None:
@@ -227,7 +226,7 @@ def _watched(value: CodeWatched) -> CodeWatched:
 
 
 def run_stream(calls: CallTable, params: CodeRun, *, sandbox: str, key: str | None, window: int) -> CodeRunStream:
-    """Return the events of a run. The run starts when they are iterated.
+    """Return a run's events. The run starts when they are iterated over.
 
     Args:
         calls: The calls of the client.

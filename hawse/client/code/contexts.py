@@ -12,7 +12,7 @@ from hawse.client.code.results import CodeResult
 
 
 class Code(SandboxPart):
-    """Runs code in a sandbox. The handle need not be closed."""
+    """Runs code in a sandbox. The handle doesn't have to be closed."""
 
     def create(
         self,
@@ -27,12 +27,12 @@ class Code(SandboxPart):
         """Create a code context. Await the result, or use it in `async with`, which deletes the context at the end.
 
         Args:
-            language: The language; None means the kernel's, or python.
+            language: The language; None means the kernel's language, or python.
             id: The id of the context; None means a random id.
             kernel: The name of an installed Jupyter kernel; None means the default kernel of `language`.
             cwd: Its initial working directory.
             env: Variables to add to its environment; None unsets a variable.
-            timeout: Default time limit of runs, in seconds; None means no limit.
+            timeout: Default time limit for runs, in seconds; None means no limit.
 
         Raises:
             HawseError: When awaited: `conflict` if the id is taken, `language_unavailable`, `spawn_failed`,
@@ -73,8 +73,8 @@ class Code(SandboxPart):
             language: The language; None means python.
             timeout: Time limit in seconds; None means no limit.
             key: Calls with the same key, from any client, join the same run.
-            max_output: Number of bytes of stdout and of stderr to keep, from the start.
-            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+            max_output: Number of bytes to keep from the start of stdout and stderr.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`; see `Callbacks`.
 
         Raises:
             HawseError: `language_unavailable`, `spawn_failed`, and the error that closed the client.
@@ -86,7 +86,7 @@ class Code(SandboxPart):
         return await collect(stream, callbacks, max_output)
 
     async def get(self, id: str) -> CodeContextInfo:
-        """Return the current state of a context. Raises `not_found`."""
+        """Return a context's current state. Raises `not_found`."""
         return await self._request(CodeGet(context=id))
 
     async def list(self) -> builtins.list[CodeContextInfo]:

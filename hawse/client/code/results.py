@@ -1,4 +1,4 @@
-"""Results of a run of code: MIME bundles, text, errors, and its end."""
+"""Results of running code: MIME bundles, text, errors, and the end of the run."""
 
 import base64
 import binascii
@@ -16,13 +16,14 @@ class RichResult:
     """One object in several representations.
 
     Attributes:
-        kind: `value` for the last expression, `display` for an object that the code has displayed, `update` for a new
-            state of an earlier display with the same `display_id`.
-        data: By MIME type: text, JSON values, or bytes for binary values over 64 KiB. The properties decode them.
-        metadata: Metadata of the values, by MIME type.
+        kind: `value` for the last expression, `display` for an object displayed by the code, `update` for a new state
+            of an earlier display with the same `display_id`.
+        data: Values keyed by MIME type: text, JSON values, or bytes for binary values over 64 KiB. The properties
+            decode them.
+        metadata: Metadata for the values, keyed by MIME type.
         display_id: The id that updates refer to; None if the object cannot be updated.
-        execution_count: For the kind `value`: the number of the run.
-        omitted: MIME types whose value was too large to send or is no longer kept.
+        execution_count: For results of kind `value`: the number of the run.
+        omitted: MIME types of values that were too large to send or are no longer kept.
     """
 
     kind: Literal["value", "display", "update"]
@@ -85,12 +86,12 @@ class RichResult:
 
     @property
     def plotly(self) -> Any:
-        """The figure of Plotly, as JSON."""
+        """The Plotly figure, as JSON."""
         return self.data.get("application/vnd.plotly.v1+json")
 
     @property
     def vega(self) -> Any:
-        """The chart of Vega or Vega-Lite, as JSON."""
+        """The Vega or Vega-Lite chart, as JSON."""
         return next((value for kind, value in self.data.items() if kind.startswith("application/vnd.vega")), None)
 
     def bytes(self, kind: str) -> bytes | None:
@@ -109,9 +110,7 @@ class RichResult:
 
 
 def large_value(form: str, data: bytes) -> Any:
-    """Convert a value that was sent as bytes to its form in `RichResult.data`. Raises `ValueError` if the value is
-    invalid.
-    """
+    """Convert a value sent as bytes to its form in `RichResult.data`. Raises `ValueError` if the value is invalid."""
     if form == "base64":
         return data
     return data.decode() if form == "text" else json.loads(data)
@@ -122,7 +121,7 @@ def large_value(form: str, data: bytes) -> Any:
 
 @dataclass(frozen=True)
 class CodeStdout:
-    """Bytes that the code has printed. `offset` is the offset of the first byte."""
+    """Bytes printed by the code. `offset` is the first byte's offset."""
 
     offset: int
     data: bytes
@@ -131,7 +130,7 @@ class CodeStdout:
 
 @dataclass(frozen=True)
 class CodeStderr:
-    """Bytes that the code has printed to stderr. `offset` is the offset of the first byte."""
+    """Bytes printed by the code to stderr. `offset` is the first byte's offset."""
 
     offset: int
     data: bytes
@@ -140,7 +139,7 @@ class CodeStderr:
 
 @dataclass(frozen=True)
 class CodeCleared:
-    """The code clears the previous output, at once or, with `wait`, when the next output arrives."""
+    """The code clears the previous output, immediately or, with `wait`, when the next output arrives."""
 
     wait: bool
 
@@ -154,7 +153,7 @@ class CodeRaised:
 
 @dataclass(frozen=True)
 class CodeInput:
-    """The code waits for a line of input. See `CodeRunStream.answer`."""
+    """The code is waiting for a line of input. See `CodeRunStream.answer`."""
 
     request: int
     prompt: str
@@ -163,8 +162,8 @@ class CodeInput:
 
 @dataclass(frozen=True)
 class CodeLost:
-    """Output is missing because it was read too slowly. `missing` is a number of bytes; events count in their
-    encoded form.
+    """Output is missing because it was read too slowly. `missing` is the number of missing bytes, including the encoded
+    size of missing events.
     """
 
     stream: str
@@ -173,7 +172,7 @@ class CodeLost:
 
 @dataclass(frozen=True)
 class CodeEnd:
-    """The end of a run. `hawse.api.code.CodeRunResult` describes the fields."""
+    """The end of a run. The fields are described in `hawse.api.code.CodeRunResult`."""
 
     status: RunStatus
     run: str
@@ -185,7 +184,7 @@ class CodeEnd:
 
     @property
     def ok(self) -> bool:
-        """Whether the code has succeeded."""
+        """Whether the code succeeded."""
         return self.status == "ok"
 
 
@@ -197,9 +196,9 @@ class CodeResult(CodeEnd):
     """A run that has ended, with its output.
 
     Attributes:
-        stdout: Its output, up to the limit of the call.
+        stdout: Its output to stdout, up to the call's limit.
         stderr: Its output to stderr, up to the limit.
-        results: The final values and displays, as in a notebook: updates are applied and cleared results removed.
+        results: The final values and displays, as in a notebook, with updates applied and cleared results removed.
         truncated: Whether output is missing because it exceeded a limit or was read too slowly.
     """
 
@@ -221,10 +220,10 @@ class CodeResult(CodeEnd):
 
 
 class ResultCollector:
-    """Collects the events of a run to a `CodeResult`."""
+    """Collects a run's events into a `CodeResult`."""
 
     def __init__(self, limit: int) -> None:
-        """`limit` is the number of bytes of stdout and of stderr to keep, from the start."""
+        """`limit` is the number of bytes to keep from the start of stdout and stderr."""
         self._limit = limit
         self._stdout = bytearray()
         self._stderr = bytearray()
@@ -233,7 +232,7 @@ class ResultCollector:
         self._truncated = False
 
     def add(self, event: CodeEvent) -> None:
-        """Add an event other than `CodeEnd`, which `result` takes."""
+        """Add an event other than `CodeEnd`, which is passed to `result`."""
         if isinstance(event, (CodeStdout, CodeStderr, RichResult)) and self._clear_next:
             self._clear_next = False
             self._results.clear()
@@ -254,7 +253,7 @@ class ResultCollector:
                 self._truncated = True
 
     def result(self, end: CodeEnd) -> CodeResult:
-        """Return the result of the run."""
+        """Return the run's result."""
         return CodeResult(
             status=end.status,
             run=end.run,

@@ -1,4 +1,6 @@
-"""One run of code: `code.run` or `code.attach`. After a lost connection, its output continues where it stopped."""
+"""A single run of code: `code.run` or `code.attach`. If the connection is lost, its output later continues where it
+left off.
+"""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
@@ -43,32 +45,32 @@ from hawse.wire import Data, Event, Kind, RemoteProtocolError
 
 STREAMS = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr", Kind.SCREEN: "bundles"}
 EVENTS = "events"
-LARGE_LIMIT = 256 << 20  # maximum bytes of one event's large values; each has at most 64 MiB
-INTERRUPT_GRACE = 2.0  # seconds from the interrupt of an abandoned run until its executor is killed
+LARGE_LIMIT = 256 << 20  # maximum total size of an event's large values, in bytes; each is at most 64 MiB
+INTERRUPT_GRACE = 2.0  # seconds between interrupting an abandoned run and killing its executor
 
 
 class CodeRunCall(ClientCall):
-    """The call of a run, which resumes at the offsets of its streams. `done` becomes a `CodeEnd`."""
+    """The call for a run, which resumes at its streams' offsets. `done` becomes a `CodeEnd`."""
 
     def __init__(self, params: CodeRun | CodeAttach, *, sandbox: str, key: str | None, window: int) -> None:
         """Prepare a call.
 
         Args:
             params: The code to run, or the run to attach to.
-            sandbox: The sandbox of the run.
+            sandbox: The sandbox the run is in.
             key: For `code.run`: calls with the same key join the same run. None means a random key.
-            window: Number of bytes that the server can send before they are read.
+            window: Number of bytes the server can send before they are read.
         """
         attach = isinstance(params, CodeAttach)
         key = None if attach else new_key() if key is None else key
         super().__init__(params, sandbox=sandbox, key=key, repeats=True, window=window)
-        self.run: str | None = None  # the id of the run, from `opened` on
+        self.run: str | None = None  # the id of the run, known once `opened` has arrived
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._run_params: CodeRun | CodeAttach = params
         start = _offsets(params.since)
         self._cursors = {kind: OffsetCursor(getattr(start, name)) for kind, name in STREAMS.items()}
         self._event_offset = start.events
-        self._large = bytearray()  # bytes of large values whose event has not arrived
+        self._large = bytearray()  # bytes of large values whose event hasn't arrived yet
         self._large_at = start.bundles  # the offset of the first of these bytes
 
     def params(self) -> Params[Any]:
@@ -135,7 +137,8 @@ class CodeRunCall(ClientCall):
 
     def _opened(self, opened: CodeRunOpened) -> None:
         if self.run is not None and self.run != opened.run:
-            # A restarted sandbox has lost its keys, so the code may have run again, separately from this call.
+            # A sandbox loses its keys when it is restarted, so the code may have been run a second time, separately
+            # from this call.
             raise OutcomeUnknownError("the sandbox was restarted during the run", admitted="yes")
         self.run = opened.run
         for name in (*STREAMS.values(), EVENTS):
@@ -143,7 +146,7 @@ class CodeRunCall(ClientCall):
         self.mark_opened()
 
     def _skip_to(self, name: str, offset: int) -> None:
-        """Report the bytes before `offset` that have not arrived as missing, because they are no longer kept."""
+        """Report that bytes before `offset` are missing because they are no longer kept."""
         if name == EVENTS:
             missing, self._event_offset = offset - self._event_offset, max(offset, self._event_offset)
         else:
@@ -186,14 +189,14 @@ class CodeRunCall(ClientCall):
 class CodeRunStream:
     """The events of a run, in order, ending with a `CodeEnd`: `async for event in ctx.stream(source)`.
 
-    Leaving the loop early interrupts the run, unless the caller has set a key or attached to the run.
+    Leaving the loop early interrupts the run, unless the caller set a key or attached to the run.
     """
 
     def __init__(self, calls: CallTable, call: CodeRunCall, sandbox: str, *, owned: bool) -> None:
         """Create the stream. Iterating over it opens the call.
 
         Args:
-            calls: The calls of the client.
+            calls: The client's calls.
             call: The run.
             sandbox: The sandbox of the run.
             owned: Whether the run ends with this stream.
@@ -209,7 +212,7 @@ class CodeRunStream:
         return self._call.run
 
     async def answer(self, request: CodeInput, value: str) -> None:
-        """Send a line to code that waits for input. Raises `conflict` if the code no longer waits."""
+        """Send a line to code that waits for input. Raises `conflict` if the code is no longer waiting."""
         answer = CodeAnswer(run=self._call.run or "", request=request.request, value=value)
         await self._calls.request(answer, sandbox=self._sandbox)
 
@@ -236,7 +239,7 @@ class CodeRunStream:
             self._leave()
 
     def _leave(self) -> None:
-        """End the run if this stream owns it and it is in progress. The server itself removes a queued run."""
+        """End the run if this stream owns it and it is in progress. If it is queued, the server itself removes it."""
         call = self._call
         if self._owned and call.run is not None and not call.settled:
             self._calls.post(ClientCall(CodeInterrupt(run=call.run, grace=INTERRUPT_GRACE), sandbox=self._sandbox))

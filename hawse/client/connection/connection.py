@@ -29,7 +29,7 @@ from hawse.wire import (
 
 log = logging.getLogger(__name__)
 
-BATCH = 64 * 1024  # bytes taken per turn of the writer
+BATCH = 64 * 1024  # number of bytes taken per turn by the writer
 
 
 @dataclass(frozen=True)
@@ -37,23 +37,23 @@ class ConnectionEnd:
     """Why a connection ended."""
 
     reason: str
-    final: HawseError | None = None  # the error that makes another attempt futile
-    retry_after: float | None = None  # seconds that the server asked to wait before the next attempt
+    final: HawseError | None = None  # the error that makes another attempt pointless
+    retry_after: float | None = None  # seconds to wait before the next attempt, as asked by the server
 
 
 class GatewayConnection:
     """A WebSocket and the protocol on it. Implements `hawse.client.base.channel.ConnectionProtocol`."""
 
     def __init__(self, websocket: ClientConnection, receive: Callable[[Message | Data], None]) -> None:
-        """Wrap an open `websocket`. `receive` gets the messages of channels and `Goaway`."""
+        """Wrap an open `websocket`. `receive` is called with channel messages and `Goaway`."""
         self.protocol = Connection(Role.CLIENT)  # window 0, because each channel gets its own window when it is opened
         self.writer = FairWriter(self.protocol)
         self.welcome: Welcome | None = None
-        self.rtt: float | None = None  # round trip of the latest ping, in seconds
+        self.rtt: float | None = None  # round-trip time of the last ping, in seconds
         self.websocket = websocket
         self._receive = receive
         self._wake = asyncio.Event()
-        self._pinged = 0.0  # when the latest ping was sent
+        self._pinged = 0.0  # when the last ping was sent
         self._clock: Callable[[], float] = asyncio.get_running_loop().time
         self._goaway: Goaway | None = None
         self._error: HawseError | None = None  # an `error` without a channel: why the server is about to close
@@ -64,14 +64,14 @@ class GatewayConnection:
         self._wake.set()
 
     async def handshake(self) -> ConnectionEnd | None:
-        """Send `hello` and wait for `welcome`. Returns None, or why `welcome` did not arrive."""
+        """Send `hello` and wait for `welcome`. Returns None, or the reason why `welcome` did not arrive."""
         self.protocol.send_hello(client_name())
         try:
             try:
                 for message in self.protocol.data_to_send():
                     await self.websocket.send(message)
             except ConnectionClosed:
-                pass  # the reading task still has to read the reason of the close
+                pass  # the reading task still has to read the close reason
             while self.welcome is None:
                 self._take(await self.websocket.recv())
         except ConnectionClosed:
@@ -82,10 +82,10 @@ class GatewayConnection:
         return None
 
     async def run(self, *, ping_interval: float, sleep: Callable[[float], Awaitable[None]]) -> ConnectionEnd:
-        """Carry messages until the connection is lost or closed; return the reason.
+        """Carry messages until the connection is lost or closed, and return the reason.
 
         Args:
-            ping_interval: Seconds between two pings. A connection that is silent for this long is dropped.
+            ping_interval: Seconds between pings. A connection that is silent for this long is dropped.
             sleep: Sleeps for a number of seconds.
         """
         async with asyncio.TaskGroup() as group:

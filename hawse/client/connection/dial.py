@@ -1,4 +1,4 @@
-"""Opens the WebSocket: URLs, headers, and the failures that make a retry futile (docs/wire.md sections 1 and 7)."""
+"""Opens the WebSocket: URLs, headers, and failures that make a retry pointless (docs/wire.md sections 1 and 7)."""
 
 import errno
 import os
@@ -22,11 +22,11 @@ from hawse.wire.frames import HEADER_SIZE
 from hawse.wire.limits import SUBPROTOCOL
 
 PATH = "/v1/connect"
-WRITE_LIMIT = 64 * 1024  # bytes that the transport can buffer; every channel waits behind them
-SLACK = 64 * 1024  # bytes above the text limit, so that the protocol itself reports oversized messages
-CLOSE_TIMEOUT = 2.0  # seconds for the closing handshake
-NOTSENT_LOWAT = 128 * 1024  # unsent bytes that the kernel can queue; by default, 3 MB of an upload would wait there
-RETRIED = frozenset({408, 425, 429})  # HTTP statuses below 500 that allow another attempt
+WRITE_LIMIT = 64 * 1024  # bytes the transport can buffer; every channel has to wait behind them
+SLACK = 64 * 1024  # headroom above the text limit in bytes, so that the protocol itself reports oversized messages
+CLOSE_TIMEOUT = 2.0  # timeout for the closing handshake, in seconds
+NOTSENT_LOWAT = 128 * 1024  # unsent bytes the kernel can queue; by default, 3 MB of an upload would wait there
+RETRIED = frozenset({408, 425, 429})  # HTTP statuses below 500 that make another attempt worthwhile
 
 FINAL_CLOSES = {
     1007: "invalid_message",
@@ -36,15 +36,15 @@ FINAL_CLOSES = {
     4403: "forbidden",
 }
 
-Authorities = str | Path | ssl.SSLContext | None  # to verify a gateway's certificate
+Authorities = str | Path | ssl.SSLContext | None  # for verifying a gateway's certificate
 
 
 class DialError(Exception):
-    """The attempt failed, but another one can succeed."""
+    """The attempt failed, but another one could succeed."""
 
 
 def address(url: str, path: str = PATH) -> str:
-    """Return the WebSocket URL of a route for `http(s)://` or `ws(s)://host[:port][/prefix]`. Raises `ValueError`."""
+    """Return the WebSocket URL for a route at `http(s)://` or `ws(s)://host[:port][/prefix]`. Raises `ValueError`."""
     parts = urlsplit(url)
     scheme = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}.get(parts.scheme)
     if scheme is None or not parts.hostname or parts.port == 0:
@@ -72,10 +72,10 @@ def client_name() -> str:
 
 
 def trust(ca: Authorities) -> ssl.SSLContext | None:
-    """Return the context that verifies the gateway's certificate; None for the system's trusted authorities.
+    """Return the context for verifying the gateway's certificate; None means the system's trusted authorities.
 
     Args:
-        ca: A file of PEM certificates to trust instead of the system's, such as a private authority's, or a complete
+        ca: A file with PEM certificates to trust instead of the system's, such as a private authority's, or a complete
             `ssl.SSLContext`.
 
     Raises:
@@ -85,7 +85,7 @@ def trust(ca: Authorities) -> ssl.SSLContext | None:
         return ca
     try:
         return ssl.create_default_context(cafile=str(Path(ca).expanduser()))
-    except OSError as error:  # ssl.SSLError is one
+    except OSError as error:  # ssl.SSLError is a subclass
         raise ValueError(f"{str(ca)!r} is not a file of certificates in PEM: {error.strerror or error}") from error
 
 
@@ -102,15 +102,16 @@ async def dial(
 
     Args:
         uri: The WebSocket URL, from `address`.
-        token: The bearer token; None sends none.
+        token: The bearer token; None means none is sent.
         timeout: Time limit in seconds.
-        tls: Verifies the certificate of the gateway. None means the system's trusted authorities.
+        tls: The context for verifying the gateway's certificate. None means the system's trusted authorities.
         subprotocol: The WebSocket subprotocol.
-        ping: Seconds between WebSocket pings, and to wait for each pong. None if the protocol has its own pings.
+        ping: Seconds between WebSocket pings, which is also how long to wait for each pong. None if the protocol has
+            its own pings.
 
     Raises:
-        RefusedError: The server refused the connection and would refuse a retry.
-        DialError: Connecting failed; another attempt can succeed.
+        RefusedError: The server refused the connection, and would refuse a retry as well.
+        DialError: Connecting failed, but another attempt could succeed.
     """
     if token is not None and not token.isprintable():  # the library's error message would contain the token
         raise refused("unauthenticated", "the token contains a line feed or another invalid character")
@@ -142,15 +143,13 @@ async def dial(
 
 
 def _proxy() -> Literal[True] | None:
-    """Return whether to look for a proxy. The search loads modules for 10 ms; on Linux, only variables configure a
-    proxy.
-    """
+    """Return whether to look for a proxy, which loads modules for 10 ms. On Linux, only variables configure a proxy."""
     named = sys.platform != "linux" or any(name.lower().endswith("_proxy") for name in os.environ)
     return True if named else None
 
 
 def _reason(error: Exception, address: str) -> str:
-    """Describe an error in words instead of by its number."""
+    """Describe an error in words instead of by number."""
     text = str(error)
     if f"[Errno {errno.ECONNREFUSED}]" in text:  # for one address, or for each address of a name
         return f"the connection to {address} was refused"
@@ -160,12 +159,12 @@ def _reason(error: Exception, address: str) -> str:
 
 
 def refusal_of_close(code: int | None, reason: str, sent: HawseError | None) -> RefusedError | None:
-    """Return the error for a close that makes retries futile; None if a retry can succeed.
+    """Return the error for a close that makes retries pointless; None if a retry could succeed.
 
     Args:
         code: The WebSocket close code.
         reason: The close reason.
-        sent: The `error` without a channel that the server sent before, if any.
+        sent: The `error` without a channel that the server sent before closing, if any.
     """
     if code not in FINAL_CLOSES:
         return None
@@ -190,9 +189,9 @@ def _refusal(error: InvalidStatus) -> RefusedError | DialError:
 
 def _keep_kernel_queue_small(websocket: ClientConnection) -> None:
     raw = websocket.transport.get_extra_info("socket")
-    option = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # named since Python 3.13; 25 on Linux
+    option = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # has a name since Python 3.13; 25 on Linux
     if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
         try:
             raw.setsockopt(socket.IPPROTO_TCP, option, NOTSENT_LOWAT)
-        except OSError:  # not Linux: interrupts take longer during uploads
+        except OSError:  # not on Linux; there, interrupts take longer during uploads
             pass

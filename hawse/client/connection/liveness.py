@@ -1,8 +1,8 @@
 """Detects whether the peer of a WebSocket is alive, even if its pong is delayed by data in flight on a slow network.
 
-Every received byte is a sign of life, even if its message is incomplete. While data is in flight, a TCP acknowledgement
+Every byte received is a sign of life, even if its message is incomplete. While data is in flight, a TCP acknowledgement
 also counts, because the ping waits behind that data. With no data in flight, acknowledgements do not count, because the
-kernel acknowledges bytes even for a stopped program. The kernel of a proxy also does so after the gateway has
+kernel acknowledges bytes even if the program is stopped. A proxy's kernel even does so after the gateway has
 disappeared, so acknowledgements without received bytes count only for `SILENCE` seconds.
 """
 
@@ -14,8 +14,8 @@ from typing import Final
 
 from websockets.asyncio.client import ClientConnection
 
-SILENCE: Final = 60.0  # seconds without a received byte until acknowledgements no longer count
-UNACKED = slice(24, 28)  # tcpi_unacked in `struct tcp_info` of Linux: segments (u32)
+SILENCE: Final = 60.0  # seconds without receiving a byte before acknowledgements no longer count
+UNACKED = slice(24, 28)  # tcpi_unacked in Linux's `struct tcp_info`: number of segments (u32)
 BYTES_ACKED = slice(120, 128)  # tcpi_bytes_acked (u64, since Linux 4.1)
 
 
@@ -45,7 +45,7 @@ class ClosedTransport(asyncio.Transport):
 
 
 class CountingConnection(ClientConnection):
-    """A WebSocket connection that counts received bytes and can be closed in every state of its transport."""
+    """A WebSocket connection that counts the bytes received and can be closed whatever state its transport is in."""
 
     received = 0
 
@@ -59,7 +59,7 @@ class CountingConnection(ClientConnection):
 
 
 class Liveness:
-    """Tracks the signs of life of one WebSocket.
+    """Tracks a WebSocket's signs of life.
 
     Args:
         websocket: The WebSocket.
@@ -69,12 +69,12 @@ class Liveness:
     def __init__(self, websocket: ClientConnection, clock: Callable[[], float] | None = None) -> None:
         self._websocket = websocket
         self._clock = clock or asyncio.get_running_loop().time
-        self._heard = self._clock()  # when a received byte was last noticed
+        self._heard = self._clock()  # when a byte was last seen to arrive
         self._received = 0
         self._acknowledged = 0
 
     def progressed(self) -> bool:
-        """Return whether there was a sign of life since the previous call."""
+        """Return whether there has been a sign of life since the previous call."""
         received = self._websocket.received if isinstance(self._websocket, CountingConnection) else 0
         acknowledged, pending = self._sent()
         if received > self._received:
@@ -85,8 +85,8 @@ class Liveness:
         return progress
 
     def _sent(self) -> tuple[int, bool]:
-        """Return the number of acknowledged bytes, and whether more bytes are in flight. 0 on systems other than
-        Linux.
+        """Return the number of bytes acknowledged, which is 0 on systems other than Linux, and whether more bytes are
+        in flight.
         """
         transport = self._websocket.transport
         raw = transport.get_extra_info("socket")

@@ -1,7 +1,7 @@
-"""Maintains a connection: dials, runs it and, after a loss, waits and dials again unless this is futile.
+"""Maintains a connection: dials, runs it and, if it is lost, waits and redials unless that would be pointless.
 
-It runs in one task, which `Client` owns. It notifies `CallTable` of established and lost connections, and settles all
-calls at the end.
+It runs in a single task owned by `Client`. It notifies `CallTable` when a connection is established or lost, and
+settles all calls at the end.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ NOT_CONNECTED = "no connection: "
 
 
 class Reconnector:
-    """Runs in one task. The attributes can be read at any time."""
+    """Runs in a single task. Its attributes can be read at any time."""
 
     def __init__(
         self, uri: str, token: Token, options: Options, calls: CallTable, tls: ssl.SSLContext | None = None
@@ -37,11 +37,11 @@ class Reconnector:
             uri: The WebSocket URL, from `address`.
             token: The bearer token, or a function that returns a fresh token for each attempt.
             options: Timeouts and delays.
-            calls: The table to notify of established and lost connections.
-            tls: The same as for `dial`.
+            calls: The table to notify when a connection is established or lost.
+            tls: The same as in `dial`.
         """
         self.state = ConnectionState.CONNECTING
-        self.welcome: Welcome | None = None  # of the latest connection
+        self.welcome: Welcome | None = None  # the last connection's `welcome`
         self.connections = 0  # the number of connections so far
         self.on_state: Callable[[ConnectionState], None] | None = None
         self._uri = uri
@@ -52,16 +52,16 @@ class Reconnector:
         self._connection: GatewayConnection | None = None
         self._changed = asyncio.Event()
         self._final: HawseError | None = None  # the error that closed it permanently
-        self.problem: str | None = None  # why the latest attempt failed or the connection was lost
+        self.problem: str | None = None  # why the last attempt failed or the connection was lost
 
     @property
     def rtt(self) -> float | None:
-        """The latest round trip in seconds; None until the first is measured."""
+        """The last round-trip time in seconds; None until the first is measured."""
         return self._connection.rtt if self._connection else None
 
     async def run(self) -> None:
-        """Connect and reconnect until `close` is called, the server refuses, or the permitted time without a
-        connection is over.
+        """Connect and reconnect until `close` is called, the server refuses, or too much time has passed without a
+        connection.
         """
         options = self._options
         backoff = Backoff(base=options.backoff_base, cap=options.backoff_cap, dice=options.dice)
@@ -95,7 +95,7 @@ class Reconnector:
             self.close()
 
     def close(self) -> None:
-        """Settle all calls. The caller also cancels the task of `run`."""
+        """Settle all calls. The caller also has to cancel the task that runs `run`."""
         self._close(ClientClosedError("the client was closed"))
 
     async def connected(self) -> None:

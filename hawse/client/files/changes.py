@@ -20,7 +20,7 @@ def wire_path(path: PathLike) -> str:
 
 
 class FileChanges(SandboxPart):
-    """A base class of `Files`, which creates, edits, renames, copies and deletes files."""
+    """A base class of `Files` for creating, editing, renaming, copying and deleting files."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class FileChanges(SandboxPart):
         patch: str | None = None,
         if_version: str | None = None,
     ) -> FileEditResult:
-        """Change a file atomically, by `old` and `new`, several `edits`, or a `patch`. Either all changes are applied
+        """Change a file atomically, with `old` and `new`, several `edits`, or a `patch`. Either all changes are applied
         or none.
 
         Args:
@@ -59,11 +59,11 @@ class FileChanges(SandboxPart):
             if_version: The version that the file must have, as returned by `stat` and `write`.
 
         Returns:
-            The size and version of the file, and how many texts or hunks were `replaced`.
+            The file's size and version, and the number of texts or hunks `replaced`.
 
         Raises:
             ValueError: Exactly one of `old` with `new`, `edits` and `patch` is required.
-            HawseError: `conflict` if a text does not occur, or occurs several times without `all` (`details`: `edit`,
+            HawseError: `conflict` if a text does not occur, or occurs more than once without `all` (`details`: `edit`,
                 `found`), if a hunk does not match exactly one position (`hunk`, `found`), or if the file has changed;
                 `too_large` if the file exceeds 16 MiB.
         """
@@ -85,18 +85,18 @@ class FileChanges(SandboxPart):
         max_bytes: int = 4 << 30,
         on_progress: Callable[[FileExtractProgress], object] | None = None,
     ) -> FileExtractResult:
-        """Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
+        """Extract an archive file in the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
 
-        Nothing is written outside `to`. If the caller is cancelled, the extraction stops and the extracted files
-        remain.
+        Nothing is written outside `to`. If the caller is cancelled, the extraction stops, and files already extracted
+        are kept.
 
         Args:
             archive: The file.
             to: The directory, which is created if it is missing.
-            overwrite: Whether to replace existing files; otherwise, an existing file raises `conflict`.
+            overwrite: Whether to replace existing files; otherwise, `conflict` is raised for an existing file.
             strip: Number of leading components to remove from each name.
-            max_entries: Maximum number of entries; an archive with more raises `too_large`.
-            max_bytes: Maximum size of the extracted files in bytes; if it is exceeded, `too_large` is raised.
+            max_entries: Maximum number of entries; if there are more, `too_large` is raised.
+            max_bytes: Maximum total size of the extracted files, in bytes; if it is exceeded, `too_large` is raised.
             on_progress: Called a few times per second.
 
         Raises:
@@ -134,12 +134,12 @@ class FileChanges(SandboxPart):
         await self._request(api.FileChmod(**self._target(path), mode=mode))
 
     async def utime(self, path: PathLike, mtime_ns: int, *, follow: bool = True) -> None:
-        """Set the time of the last modification.
+        """Set the modification time.
 
         Args:
             path: A file, a directory or a symlink.
             mtime_ns: Nanoseconds since 1970.
-            follow: Whether to follow a symlink rather than change the symlink's own time.
+            follow: Whether to follow a symlink instead of changing the symlink's own time.
         """
         await self._request(api.FileUtime(**self._target(path), mtime_ns=mtime_ns, follow=follow))
 
@@ -149,22 +149,24 @@ class FileChanges(SandboxPart):
         Args:
             path: The path of the symlink.
             target: The path that the symlink points to. It is stored unchanged.
-            overwrite: Whether to replace an existing file or symlink; otherwise, it raises `conflict`.
+            overwrite: Whether to replace an existing file or symlink; otherwise, `conflict` is raised.
         """
         await self._request(api.FileSymlink(**self._target(path), target=wire_path(target), overwrite=overwrite))
 
     async def delete(self, path: PathLike, *, recursive: bool = False) -> int:
-        """Delete a file, a symlink or, with `recursive`, a directory. Returns the number of deleted files and
-        directories.
+        """Delete a file, a symlink or, with `recursive`, a directory. Returns the number of files and directories
+        deleted.
         """
         return (await self._request(api.FileDelete(**self._target(path), recursive=recursive))).deleted
 
     async def rename(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
-        """Rename within a file system, atomically. Raises `conflict` if `to` exists, unless `overwrite`."""
+        """Rename within a file system, atomically. Raises `conflict` if `to` exists, unless `overwrite` is set."""
         await self._request(api.FileRename(**self._target(path), to=wire_path(to), overwrite=overwrite))
 
     async def move(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
-        """Rename; between file systems, copy and delete. Raises `conflict` if `to` exists, unless `overwrite`."""
+        """Rename or, between file systems, copy and delete. Raises `conflict` if `to` exists, unless `overwrite` is
+        set.
+        """
         await self._request(api.FileMove(**self._target(path), to=wire_path(to), overwrite=overwrite))
 
     async def copy(

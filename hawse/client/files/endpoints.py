@@ -20,11 +20,11 @@ from hawse.client.files.tree import Link, OnFailure, Tree, TreeEntry
 if TYPE_CHECKING:
     from hawse.client.files.files import Files
 
-Advance = Callable[[int], object]  # takes the number of bytes copied since the last call
+Advance = Callable[[int], object]  # called with the number of bytes copied since the last call
 
-RESUMED_FROM: Final = 4 << 20  # bytes; sending a smaller file again takes no longer than examining its part
-WRITABLE: Final = 0o700  # mode of a directory while files are copied to it
-LOCAL_MODE: Final = 0o3777  # permission bits of a received directory, without set-user-ID
+RESUMED_FROM: Final = 4 << 20  # in bytes; resending a smaller file takes no longer than examining its part
+WRITABLE: Final = 0o700  # mode for a directory while files are being copied to it
+LOCAL_MODE: Final = 0o3777  # permission bits kept on received directories, excluding set-user-ID
 
 
 class LocalEndpoint:
@@ -46,11 +46,11 @@ class LocalEndpoint:
         await asyncio.to_thread(self._make_link, link)
 
     async def finish_directory(self, entry: TreeEntry, *, created: bool) -> None:
-        """Set the mode and the time of a directory. Raises `OSError`."""
+        """Set a directory's mode and time. Raises `OSError`."""
         await asyncio.to_thread(self._finish, entry)
 
     def below(self, path: str) -> Path:
-        """Return the place for a path below this place.
+        """Return the endpoint for a path below this one.
 
         Raises:
             PermissionDeniedError: A parent directory is a symlink.
@@ -115,7 +115,7 @@ class RemoteEndpoint:
             await self.files.utime(place, link.mtime_ns, follow=False)
 
     async def finish_directory(self, entry: TreeEntry, *, created: bool) -> None:
-        """Set the mode and the time of a directory. Raises `HawseError`."""
+        """Set a directory's mode and time. Raises `HawseError`."""
         place = self.below(entry.path)
         if not created or entry.mode & WRITABLE != WRITABLE:
             await self.files.chmod(place, entry.mode)
@@ -123,7 +123,7 @@ class RemoteEndpoint:
             await self.files.utime(place, entry.mtime_ns)
 
     def below(self, path: str) -> str:
-        """Return the place for a path below this place."""
+        """Return the endpoint for a path below this one."""
         return str(PurePosixPath(self.path) / path) if path else self.path
 
 
@@ -131,7 +131,7 @@ Endpoint = LocalEndpoint | RemoteEndpoint
 
 
 async def copy_file(source: Endpoint, target: Endpoint, entry: TreeEntry, advance: Advance) -> None:
-    """Copy one file with its mode and its time.
+    """Copy a single file, including its mode and time.
 
     Args:
         source: Where the file is. At least one of source and target is in a sandbox.

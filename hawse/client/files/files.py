@@ -1,4 +1,4 @@
-"""`box.files`: the files of a sandbox. Paths are `str`, `bytes` or `os.PathLike`; any name that Linux permits works."""
+"""`box.files`: the files in a sandbox. Paths are `str`, `bytes` or `os.PathLike`; any name that Linux allows works."""
 
 import os
 import stat
@@ -20,12 +20,13 @@ from hawse.client.files.tree import OnFailure
 from hawse.client.files.tree_transfer import TreeResult, TreeTransfer
 from hawse.sparse_files import has_holes
 
-UNNAMED = "-"  # placeholder; the call sets the id of its input stream
-LIMIT = 256 << 20  # maximum bytes that `read` returns; for more, use `open_read`
+UNNAMED = "-"  # placeholder; the call replaces it with its input stream's id
+LIMIT = 256 << 20  # maximum number of bytes `read` returns; for more, use `open_read`
 
 
 class Files(FileQueries):
-    """The files of a sandbox. Relative paths start in its workspace, or in `root` if this handle has one.
+    """The files in a sandbox. Relative paths are resolved against its workspace, or against `root` if this handle has
+    one.
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also if a path
     leaves the root), `conflict` (if the target exists or the file has changed), `no_space`, `too_large`,
@@ -33,11 +34,12 @@ class Files(FileQueries):
     """
 
     def within(self, root: PathLike) -> "Files":
-        """Return a handle whose paths cannot leave the directory `root`, neither through `..` nor through a symlink."""
+        """Return a handle whose paths cannot leave the directory `root`, whether through `..` or a symlink."""
         return Files(self._calls, self._sandbox, window=self._window, root=root, session=self._session)
 
     def in_session(self, session: str) -> "Files":
-        """Return a handle whose relative paths start in a session's current directory, as of each call.
+        """Return a handle whose relative paths are resolved against a session's current directory at the time of each
+        call.
 
         Args:
             session: The id of the session. If it has ended, calls raise `exited`.
@@ -55,7 +57,7 @@ class Files(FileQueries):
             path: The file.
             offset: The offset of the first byte.
             length: The number of bytes; None reads to the end.
-            version: The required version; another version raises `conflict`.
+            version: The version required; any other version raises `conflict`.
         """
         params = api.FileRead(**self._target(path), offset=offset, length=length, version=version)
         return FileReader(self._calls, ReadCall(params, sandbox=self._sandbox, window=self._window))
@@ -80,9 +82,9 @@ class Files(FileQueries):
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, or "" if it must not exist; otherwise `conflict`
                 is raised.
-            offset: Write in place from this offset instead of replacing the file. A shorter file raises `conflict`.
-                Written bytes remain after an error. With 0, the file need not exist.
-            mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the current time.
+            offset: Write in place from this offset instead of replacing the file. If the file is shorter, `conflict` is
+                raised. Bytes already written remain after an error. With 0, the file doesn't have to exist.
+            mtime_ns: Its modification time, in nanoseconds since 1970; None means the current time.
             sparse: Whether to turn blocks of zeros into holes.
         """
         params = api.FileWrite(
@@ -98,7 +100,9 @@ class Files(FileQueries):
         return FileWriter(self._calls, WriteCall(params, sandbox=self._sandbox))
 
     async def read(self, path: PathLike, *, max_size: int = LIMIT) -> bytes:
-        """Return a file's content, all of the same version. Raises `too_large` if it exceeds `max_size` bytes."""
+        """Return a file's content, with all of it from the same version. Raises `too_large` if it exceeds `max_size`
+        bytes.
+        """
         content = bytearray()
         async with self.open_read(path) as file:
             size = file.info.size
@@ -128,8 +132,8 @@ class Files(FileQueries):
                 exist.
 
         Raises:
-            HawseError: `conflict` if the file has another version than `if_version`.
-            TypeError: `data` is not bytes. For a str, use `write_text`. Nothing is changed.
+            HawseError: `conflict` if the file's version is not `if_version`.
+            TypeError: `data` is not bytes. For a str, use `write_text`. Nothing has been changed.
         """
         if isinstance(data, str):
             raise TypeError("data is a str: use write_text, or encode it")
@@ -144,8 +148,8 @@ class Files(FileQueries):
         return file.result
 
     async def read_text(self, path: PathLike, *, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """Return a file's text. Raises `UnicodeDecodeError` if it is not valid in `encoding`, unless `errors`
-        permits that.
+        """Return a file's text. Raises `UnicodeDecodeError` if it is not valid in `encoding`, unless `errors` allows
+        it.
         """
         return (await self.read(path)).decode(encoding, errors)
 
@@ -172,19 +176,19 @@ class Files(FileQueries):
         resume: bool = False,
         progress: Progress | None = None,
     ) -> api.FileTransferResult:
-        """Send a local file. After a lost connection, the upload continues with the bytes that have not arrived.
+        """Send a local file. If the connection is lost, the upload later continues with the bytes that haven't arrived.
 
-        With `resume`, received bytes remain beside the file as `.hawse-….part` if the connection is lost permanently or
-        the program ends. The next upload of the same, unchanged local file to the same path continues after them. Each
-        upload removes other parts for this path that are older than a day. A new file belongs to the user of the
-        sandbox. `resume` has no effect if `remote` is a symlink or a special file.
+        With `resume`, the bytes received are kept beside the file as `.hawse-….part` if the connection is lost
+        permanently or the program exits. The next upload of the same, unchanged local file to the same path picks up
+        from there. Each upload removes other parts for this path that are more than a day old. A new file belongs to
+        the sandbox's user. `resume` has no effect if `remote` is a symlink or a special file.
 
         Args:
             local: The file to send.
-            remote: The file in the sandbox, which is replaced when all bytes have arrived.
+            remote: The file in the sandbox, which is replaced once all bytes have arrived.
             mode: Permission bits; None keeps the existing file's.
-            preserve: Whether to preserve the mode, the time and the holes of the local file.
-            resume: Whether another call can continue this one.
+            preserve: Whether to preserve the local file's mode, time and holes.
+            resume: Whether another call can resume this one.
             progress: See `Progress`.
 
         Raises:
@@ -225,8 +229,8 @@ class Files(FileQueries):
         Args:
             remote: The file in the sandbox.
             local: The local file.
-            preserve: Whether to preserve the mode, the time and the holes of the remote file. The bits set-user-ID,
-                set-group-ID and sticky are never set.
+            preserve: Whether to preserve the remote file's mode, time and holes. The set-user-ID, set-group-ID and
+                sticky bits are never set.
             progress: See `Progress`.
         """
         info = await self.stat(remote)
@@ -246,17 +250,17 @@ class Files(FileQueries):
         progress: Progress | None = None,
         on_error: OnFailure | None = None,
     ) -> TreeResult:
-        """Send a directory with its content, or a file.
+        """Send a directory with all its content, or a file.
 
         Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing files and
-        symlinks are replaced; other files of an existing directory remain. Repeating an interrupted call continues it.
+        symlinks are replaced; other files in an existing directory are kept. To resume an interrupted call, repeat it.
 
         Args:
             local: The directory to send.
             remote: The directory in the sandbox, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Called with each path below `local` that cannot be copied, and the exception. Other paths are
-                copied. None raises the exception.
+            on_error: Called with each path below `local` that cannot be copied, and the exception. The other paths are
+                still copied. If None, the exception is raised.
 
         Raises:
             OSError: A local file cannot be read.
@@ -273,7 +277,7 @@ class Files(FileQueries):
         progress: Progress | None = None,
         on_error: OnFailure | None = None,
     ) -> TreeResult:
-        """Download a directory with its content, or a file. See `upload_tree`.
+        """Download a directory with all its content, or a file. See `upload_tree`.
 
         Nothing is written through a symlink below `local`.
 
@@ -281,8 +285,8 @@ class Files(FileQueries):
             remote: The directory in the sandbox.
             local: The local directory, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Called with each path below `remote` that cannot be copied, and the exception. Other paths are
-                copied. None raises the exception.
+            on_error: Called with each path below `remote` that cannot be copied, and the exception. The other paths are
+                still copied. If None, the exception is raised.
 
         Raises:
             OSError: A local file cannot be written.
@@ -303,13 +307,13 @@ class Files(FileQueries):
     ) -> AsyncIterator[bytes]:
         """Iterate over the bytes of an archive that is created on the fly. Symlinks are preserved.
 
-        It cannot be resumed: a lost connection raises `interrupted`.
+        It cannot be resumed: if the connection is lost, `interrupted` is raised.
 
         Args:
             path: A directory or a file.
             format: `tar`, `tar.gz` or `zip`.
-            include: Globs of included files, as for `list`.
-            exclude: Globs of excluded files.
+            include: Globs for files to include, as in `list`.
+            exclude: Globs for files to exclude.
         """
         params = api.FileArchive(**self._target(path), format=format, include=globs(include), exclude=globs(exclude))
         ignored = [api.FileArchiveOpened]

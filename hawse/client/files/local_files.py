@@ -1,4 +1,4 @@
-"""Transfers of whole files between the local disk and a sandbox. Threads access the local disk."""
+"""Transfers of whole files between the local disk and a sandbox. The local disk is accessed in threads."""
 
 import asyncio
 import errno
@@ -23,10 +23,11 @@ else:
 
 SPARSE: Final = hasattr(os, "pwrite")  # not on Windows
 FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-Progress = Callable[[int, int], object]  # takes the number of bytes so far and the total number
-CHUNK = 1 << 20  # bytes read from the local disk at a time
-VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # represents a file in a sandbox in the name of its part
-# Permission bits of a received file, without set-user-ID: programs of a sandbox must not get this user's rights.
+Progress = Callable[[int, int], object]  # called with the number of bytes so far and the total number
+CHUNK = 1 << 20  # number of bytes to read from the local disk at a time
+VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # represents the version of a sandbox file in the name of its part
+# Permission bits kept on received files, excluding set-user-ID: programs from a sandbox must not get this user's
+# rights.
 MODE: Final = 0o777
 
 
@@ -37,7 +38,7 @@ async def upload(
 
     Args:
         local: The file.
-        open_write: Opens the file in the sandbox for the given `stat` result of the local file.
+        open_write: Opens the file in the sandbox, given the local file's `stat` result.
         progress: Called after each chunk.
 
     Raises:
@@ -68,15 +69,15 @@ async def download(
 ) -> int:
     """Download a file and return its size.
 
-    After a failure, the received bytes remain beside `local`, and the next download continues after them. Parts of
-    other versions are removed, except parts of downloads in progress.
+    If the download fails, the bytes received are kept beside `local`, and the next download picks up from there. Parts
+    of other versions are removed, except parts used by downloads in progress.
 
     Args:
         info: The version of the file to fetch.
         open_read: Opens the file at an offset.
         local: The local destination.
         progress: Called after each chunk.
-        preserve: Whether to preserve the mode, the time and the holes of the remote file.
+        preserve: Whether to preserve the remote file's mode, time and holes.
 
     Raises:
         OSError: The local file cannot be written. The number is EBUSY if another download to this file is in progress.
@@ -104,7 +105,7 @@ async def download(
 
 
 def steps(advance: Callable[[int], object]) -> Progress:
-    """Return a `Progress` that passes the number of bytes since its previous call to `advance`."""
+    """Return a `Progress` that calls `advance` with the number of bytes since its previous call."""
     before = 0
 
     def report(done: int, whole: int) -> None:
@@ -116,17 +117,17 @@ def steps(advance: Callable[[int], object]) -> Progress:
 
 
 def digest(text: str) -> str:
-    """Return a digest of 16 characters that represents a name or a version in the name of a part."""
+    """Return a 16-character digest that represents a name or version in a part's name."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _prefix(local: Path) -> str:
-    """Return the common prefix of the names of this file's parts."""
+    """Return the prefix shared by the names of this file's parts."""
     return f".hawse-{digest(local.name)}-"
 
 
 def _write(fd: int, data: bytes, at: int) -> None:
-    """Append all of `data` to a file of `at` bytes."""
+    """Append all of `data` to a file that is `at` bytes long."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
@@ -135,7 +136,7 @@ def _write(fd: int, data: bytes, at: int) -> None:
 def _replace(part: Path, local: Path) -> None:
     try:
         os.replace(part, local)
-    except OSError:  # such as a directory with the name of the part; no download can continue it
+    except OSError:  # such as a directory with the part's name; no download can resume that
         os.unlink(part)
         raise
 
@@ -147,7 +148,7 @@ def _open_part(part: Path, local: Path) -> int:
         _lock(fd)
     except OSError as error:
         os.close(fd)
-        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLOCK):  # also on Windows
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLOCK):  # including on Windows
             raise
         raise OSError(errno.EBUSY, "another download to this file is in progress", str(local)) from error
     return fd
@@ -167,7 +168,7 @@ def _set_mode(fd: int, mode: int) -> None:
 
 
 def _remove_old_parts(local: Path) -> None:
-    """Remove the parts of earlier versions, except parts of downloads in progress."""
+    """Remove the parts of earlier versions, except parts used by downloads in progress."""
     old = re.compile(rf"{re.escape(_prefix(local))}{VERSION}\.part")
     with os.scandir(local.parent) as entries:
         found = [entry.path for entry in entries if old.fullmatch(entry.name)]

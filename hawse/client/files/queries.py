@@ -35,15 +35,15 @@ class FileListing(AsyncIterator[api.FileEntry]):
 
 
 class FileQueries(FileChanges):
-    """A base class of `Files`, which describes files, lists directories and searches."""
+    """A base class of `Files` for describing files, listing directories and searching."""
 
     async def stat(self, path: PathLike, *, follow: bool = True, detect: bool = False) -> api.FileStatResult:
         """Describe the file at `path`.
 
         Args:
             path: The file or directory.
-            follow: Whether to follow a symlink rather than describe it.
-            detect: Whether to read the start of a file, for `mime` and `binary` of the result.
+            follow: Whether to follow a symlink instead of describing the symlink itself.
+            detect: Whether to read the start of a file, for `mime` and `binary` in the result.
         """
         return _local(await self._request(api.FileStat(**self._target(path), follow=follow, detect=detect)))
 
@@ -64,16 +64,17 @@ class FileQueries(FileChanges):
     ) -> "FileListing":
         """List a directory, in no particular order.
 
-        `async for entry in files.list()` needs the same memory for any directory; `await files.list()` returns a list.
+        `async for entry in files.list()` needs the same amount of memory for any directory; `await files.list()`
+        returns a list.
 
         Args:
             path: The directory. The paths of entries are relative to it.
             recursive: Whether to descend. Symlinks are not followed.
-            depth: The maximum number of levels to descend.
+            depth: Maximum number of levels to descend.
             hidden: Whether to include names that start with a dot.
-            include: Globs of included files: `*.py` matches names at any depth, `src/**/*.py` matches paths.
-            exclude: Globs of excluded files.
-            on_error: Called for entries that cannot be read; the iteration continues. None raises the error.
+            include: Globs for files to include: `*.py` matches names at any depth, `src/**/*.py` matches paths.
+            exclude: Globs for files to exclude.
+            on_error: Called for entries that cannot be read; the iteration continues. If None, the error is raised.
         """
         params = api.FileList(
             **self._target(path),
@@ -110,21 +111,21 @@ class FileQueries(FileChanges):
         limit: int = 1000,
         on_error: Callable[[api.FileFailure], object] | None = None,
     ) -> AsyncIterator[api.SearchMatch]:
-        """Iterate over the lines that match `pattern` or, without a pattern, over the files that the globs select.
+        """Iterate over the lines that match `pattern` or, without a pattern, over the files selected by the globs.
 
         Paths are relative to `path`. Binary files are skipped.
 
         Args:
-            pattern: A regular expression in RE2's syntax.
+            pattern: A regular expression in RE2 syntax.
             path: The directory to search.
             literal: Whether `pattern` is plain text rather than a regular expression.
-            ignore_case: Whether case is ignored.
+            ignore_case: Whether to ignore case.
             words: Texts that a file's path must all contain, in any order and ignoring case. None accepts any path.
             hidden: Whether to include names that start with a dot.
-            include: Globs of included files, as for `list`.
-            exclude: Globs of excluded files.
-            limit: The maximum number of matches.
-            on_error: As for `list`.
+            include: Globs for files to include, as in `list`.
+            exclude: Globs for files to exclude.
+            limit: Maximum number of matches.
+            on_error: As in `list`.
 
         Raises:
             HawseError: `too_large` if there are more than `limit` matches.
@@ -155,7 +156,7 @@ E = TypeVar("E", bound=api.FileEntry)
 
 
 def _local(entry: E) -> E:
-    """Return the entry with decoded paths."""
+    """Return the entry with its paths decoded."""
     target = None if entry.target is None else from_text(entry.target)
     return msgspec.structs.replace(entry, path=from_text(entry.path), target=target)
 
