@@ -1,4 +1,4 @@
-"""The handler of `audit.list`."""
+"""The handler for `audit.list`."""
 
 from hawse.api.access import AuditEntry, AuditList, AuditListResult
 from hawse.api.rights import ACCESS, Right
@@ -9,7 +9,7 @@ from hawse_gateway.audit.log import AuditLog
 
 
 class AuditMethods:
-    """The handler of `audit.list`."""
+    """The handler for `audit.list`."""
 
     def __init__(self, log: AuditLog) -> None:
         self._log = log

@@ -65,7 +65,7 @@ _RESULT: Final = msgspec.json.Decoder(_Made)
 
 
 class AuditTrail:
-    """The observer of all links of a gateway (`CallObserver`). Its methods never block or raise."""
+    """Observes calls on all of a gateway's links (`CallObserver`). Its methods never block or raise."""
 
     def __init__(self, log: AuditLog, *, clock: Callable[[], float] = time.time) -> None:
         """Create the trail.
@@ -75,7 +75,7 @@ class AuditTrail:
             clock: Returns seconds since 1970.
         """
         self.log = log
-        self.suppressed = 0  # number of refusals not logged because there were too many from their address
+        self.suppressed = 0  # refusals not logged because there were too many from one address
         self._clock = clock
         self._open: dict[ObservedCall, AuditEntry] = {}
         self._refusals = RateTable(REFUSALS / 60, REFUSALS)
@@ -101,7 +101,7 @@ class AuditTrail:
 
         Args:
             action: `join` or `leave`.
-            principal: The caller that joined it.
+            principal: The caller whose credential the machine used.
             address: The address of the machine, `HOST:PORT`.
             sandbox: The sandbox.
             name: The name that the machine gave itself.
@@ -124,7 +124,7 @@ class AuditTrail:
             self._refused(msgspec.structs.replace(entry, user="", on={"path": path[:VALUE_MAX]}))
 
     def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
-        """Record that a preview was opened, at most once per visitor in `PREVIEW_INTERVAL`.
+        """Record that a preview was opened, at most once per visitor and `PREVIEW_INTERVAL`.
 
         Args:
             visitor: The visitor's principal, whose id is different for each preview.
@@ -218,7 +218,7 @@ def _defaults(params: Any) -> dict[str, str]:
 
 
 def _named(params: Any) -> dict[str, str]:
-    """Return the parameters that identify the objects of a call, as text."""
+    """Return the parameters that identify what a call acts on, as text."""
     try:
         given = _PARAMS.decode(params)
         values = {name: msgspec.json.decode(given[name]) for name in NAMED if name in given}

@@ -25,7 +25,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def header(headers: Headers, name: bytes) -> str | None:
-    """Return the value of a header, or None if it is absent. Raises `ValueError` if it occurs more than once."""
+    """Return a header's value, or None if it is absent. Raises `ValueError` if it occurs more than once."""
     values = [value for key, value in headers if key == name]
     if len(values) > 1:
         raise ValueError(f"{len(values)} {name.decode()} headers, expected one")
@@ -33,7 +33,7 @@ def header(headers: Headers, name: bytes) -> str | None:
 
 
 class AccessPolicy:
-    """The access rules of one gateway."""
+    """One gateway's access rules."""
 
     def __init__(
         self,
@@ -89,8 +89,8 @@ class AccessPolicy:
         """Return whether `Origin` is absent (not a browser), the gateway's own origin, or allowed explicitly.
 
         Args:
-            headers: The headers of the request.
-            scheme: The scheme of the request, such as `http` or `wss`.
+            headers: The request's headers.
+            scheme: The request's scheme, such as `http` or `wss`.
         """
         try:
             value = header(headers, b"origin")
@@ -115,7 +115,7 @@ class AccessPolicy:
         return identity
 
     def identity(self, scope: Mapping[str, Any], *, ticket: bool = False) -> Identity | None:
-        """Return the caller of a request, or None without a valid credential. The origin must have been checked.
+        """Return the caller of a request, or None if it has no valid credential. The origin must have been checked.
 
         Raises:
             HawseError: `limit_exceeded` after too many wrong credentials from this address. With an identity provider,
@@ -132,7 +132,7 @@ class AccessPolicy:
         self._count(scope, None)
 
     def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:
-        """Return `found`. Raises `HawseError` (`limit_exceeded`) while the address is blocked."""
+        """Return `found`, but raise `HawseError` (`limit_exceeded`) while the address is blocked."""
         if found is not None or _presents(scope):
             self._count(scope, found)
         return found
@@ -143,7 +143,7 @@ class AccessPolicy:
             self._failed_attempts.check(f"{host}:{port}", None if found is None else found.credential)
 
     def _identity(self, scope: Mapping[str, Any], *, ticket: bool) -> Identity | None:
-        """Return the caller of a request, or None without a valid credential. The origin must have been checked."""
+        """Return the caller of a request, or None if it has no valid credential. The origin must have been checked."""
         headers = scope["headers"]
         if any(name == b"authorization" for name, _ in headers):
             found = self.bearer(headers)
@@ -194,7 +194,7 @@ class AccessPolicy:
 
 
 def _own_origin(headers: Headers, scheme: str) -> tuple[str, str, int]:
-    """Return the gateway's own origin. Raises `ValueError` without a valid `Host`."""
+    """Return the gateway's own origin. Raises `ValueError` if there is no valid `Host`."""
     web = "https" if scheme in ("https", "wss") else "http"
     return web, *split_host(header(headers, b"host") or "", web)
 

@@ -30,12 +30,12 @@ def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns
 
     Args:
         principal: The caller, with its rights at the gateway.
-        call: The call. Its parameters are encoded.
+        call: The call, with encoded parameters.
         sandbox: The sandbox. None for the gateway's own methods.
         owns: Returns whether the caller owns a sandbox.
 
     Raises:
-        HawseError: `forbidden`; `not_found` if the caller has no right in the sandbox, as if it did not exist.
+        HawseError: `forbidden`, or `not_found` if the caller has no rights in the sandbox, as if it did not exist.
     """
     spec = (GATEWAY if sandbox is None else METHODS).get(call.method)
     if spec is not None and spec.target is not None:

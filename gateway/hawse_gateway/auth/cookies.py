@@ -34,8 +34,8 @@ def presented(headers: Headers, scheme: str) -> dict[str, list[str]]:
         path.
 
     Args:
-        headers: The headers of the request.
-        scheme: The scheme of the request, such as `http`.
+        headers: The request's headers.
+        scheme: The request's scheme, such as `http`.
     """
     found = sessions(headers, scheme)
     return {name: [f"{cookie}.{key}" for cookie in found.get(name, ())] for name, key in _named(headers).items()}
@@ -45,8 +45,8 @@ def sessions(headers: Headers, scheme: str) -> dict[str, list[str]]:
     """Return the values of a request's session cookies in the order received, keyed by session id.
 
     Args:
-        headers: The headers of the request.
-        scheme: The scheme of the request, such as `http`.
+        headers: The request's headers.
+        scheme: The request's scheme, such as `http`.
     """
     prefix = _prefix(headers, scheme)
     found: dict[str, list[str]] = {}
@@ -69,8 +69,8 @@ def set_cookie(headers: Headers, scheme: str, name: str, cookie: str, lifetime: 
     """Return a `Set-Cookie` value that stores a session's cookie in the browser.
 
     Args:
-        headers: The headers of the request.
-        scheme: Its scheme.
+        headers: The request's headers.
+        scheme: The request's scheme.
         name: The id of the session.
         cookie: The first half of the session's secret. An empty value with a lifetime of 0 deletes the cookie.
         lifetime: Seconds until the browser deletes the cookie.
@@ -84,8 +84,8 @@ def keep_session(headers: Headers, scheme: str, name: str, cookie: str, lifetime
     """Return the `Set-Cookie` values that start a session: they set its cookie and delete surplus cookies.
 
     Args:
-        headers: The headers of the request.
-        scheme: Its scheme.
+        headers: The request's headers.
+        scheme: The request's scheme.
         name: The id of the session.
         cookie: The first half of the session's secret.
         lifetime: Seconds until the browser deletes the cookie.

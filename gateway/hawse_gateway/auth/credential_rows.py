@@ -13,7 +13,7 @@ EXTERNAL: Final = "jwt-"  # id prefix for tokens from another issuer
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One stored credential.
+    """A stored credential.
 
     Attributes:
         id: Its id, which is not secret.

@@ -92,7 +92,7 @@ class Credentials:
         return None if id is None else self.identity(id)
 
     def find_session(self, name: str, secret: str) -> Identity | None:
-        """Return the caller of the session with this browser id and secret, or None if they do not match."""
+        """Return the caller for the session with this browser id and secret, or None if they don't match."""
         id = self._by_digest.get(_digest(secret))
         return self.identity(id) if id == f"{SESSION}{name}" else None
 
@@ -125,7 +125,7 @@ class Credentials:
         return self.identity(identity.credential) is not None
 
     def expiry(self, identity: Identity) -> Moment | None:
-        """Return when a caller's credential expires, which can be later than when it was presented."""
+        """Return when a caller's credential expires. This may have been extended since it was presented."""
         found = self.identity(identity.credential)
         return identity.expires if found is None else found.expires
 
@@ -213,10 +213,10 @@ class Credentials:
     async def log_in(self, id: str, principal: Principal, *, lifetime: float) -> Identity:
         """Record a sign-in with an identity provider. Return the identity for the user's sessions.
 
-        Sessions of an earlier login stay valid unless the user's rights have changed.
+        Sessions from an earlier login stay valid unless the user's rights have changed.
 
         Args:
-            id: The id of the row, which is the same for all logins of this user.
+            id: The id of the row, which is the same for all of this user's logins.
             principal: The user and its rights at the gateway.
             lifetime: Seconds until the user has to sign in again.
 

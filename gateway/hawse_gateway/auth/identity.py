@@ -33,7 +33,7 @@ def principal_in(principal: Principal, sandbox: str, *, own: bool = False) -> Pr
         own: Whether the caller owns the sandbox.
 
     Raises:
-        HawseError: `not_found` if the caller has no right in the sandbox, as if the sandbox did not exist.
+        HawseError: `not_found` if the caller has no rights in the sandbox, as if the sandbox did not exist.
     """
     rights = in_sandbox(principal.rights, sandbox, own=own)
     if not rights:

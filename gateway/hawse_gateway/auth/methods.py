@@ -1,4 +1,4 @@
-"""The handlers of `token.*` and `share.*`. A credential never has more rights than its creator, or outlives it."""
+"""Handlers for `token.*` and `share.*`. A credential never has more rights than its creator, and never outlives it."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ LINK_ROLES = ("viewer", "writer")  # other roles would allow creating tokens or 
 
 
 class AccessMethods:
-    """The handlers of `token.*` and `share.*`."""
+    """Handlers for `token.*` and `share.*`."""
 
     def __init__(self, credentials: Credentials, connections: OpenConnections, owns: Owns = owns_nothing) -> None:
         """Create the handlers.

@@ -16,7 +16,7 @@ LONGEST: Final = 300.0  # seconds between checks of the clock, because timers st
 
 @dataclass(frozen=True, eq=False)
 class OpenConnection:
-    """One connection or request.
+    """A connection or request.
 
     Attributes:
         identity: The caller.
@@ -45,7 +45,7 @@ class OpenConnections:
 
         Args:
             clock: The clock used to decide whether credentials have expired. Default: this machine's clock.
-            expiry: Returns when a credential expires, which can have been extended since it was presented.
+            expiry: Returns when a credential expires. This may have been extended since it was presented.
             connections: Limits the number of connections and requests per user, link and address. None disables the
                 limit.
         """
@@ -89,12 +89,12 @@ class OpenConnections:
                 self._open.pop(identity.credential, None)
 
     def end(self, credential: str) -> None:
-        """End all connections and requests of a credential."""
+        """End all of a credential's connections and requests."""
         for connection in self._open.pop(credential, {}):
             connection.end()
 
     def of(self, credential: str) -> list[OpenConnection]:
-        """Return the connections and requests of a credential, oldest first."""
+        """Return a credential's connections and requests, oldest first."""
         return list(self._open.get(credential, {}))
 
     def _expire(self, connection: OpenConnection) -> list[asyncio.TimerHandle]:

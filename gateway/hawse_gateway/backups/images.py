@@ -36,9 +36,9 @@ PART: Final = ".part-"  # name prefix for images being built
 REPORT: Final = 4 << 20  # bytes of the archive to read between two progress reports
 PLACES: Final = 2  # maximum number of images built concurrently; building is CPU-bound
 UNPACKED: Final = 4  # maximum unpacked size including holes, as a multiple of the size limit for all images
-CPU_TIME: Final = 300  # seconds of CPU time for building an image, plus 1 second per CPU_RATE
-CPU_RATE: Final = 1 << 20  # bytes of the archive
-PRINTED_MAX: Final = 16 << 10  # bytes of the build process's output, for the operator
+CPU_TIME: Final = 300  # seconds of CPU time for building an image, plus 1 second per CPU_RATE bytes of the archive
+CPU_RATE: Final = 1 << 20
+PRINTED_MAX: Final = 16 << 10  # maximum bytes of the build process's output to show the operator
 MODE: Final = 0o444  # the image is served by another user's process, which must not change it
 
 Report = Callable[[BackupProgress], None]
@@ -79,7 +79,7 @@ class BackupImages:
 
     @asynccontextmanager
     async def held(self, info: BackupInfo, user: str, report: Report, moved: Moved) -> AsyncIterator[None]:
-        """Build the image of a backup if necessary, and keep it while the `async with` block runs.
+        """Build a backup's image if necessary, and keep it while the `async with` block runs.
 
         Args:
             info: The backup.
@@ -88,7 +88,7 @@ class BackupImages:
             moved: Called whenever part of the archive was transferred.
 
         Raises:
-            HawseError: `unavailable` without mksquashfs, `io_error` if the archive is damaged, `no_space`, and
+            HawseError: `unavailable` if mksquashfs is missing, `io_error` if the archive is damaged, `no_space`, and
                 `limit_exceeded` if the images would be too large or building takes too long.
         """
         path = self._root / info.id
@@ -120,7 +120,7 @@ class BackupImages:
             making.set()
 
     async def discard(self, backup: str) -> None:
-        """Delete the image of a backup, unless it is in use or mounted."""
+        """Delete a backup's image, unless it is in use or mounted."""
         await self._delete(backup)
 
     async def sweep(self, existing: Collection[str]) -> None:
@@ -294,7 +294,7 @@ def _free(root: Path) -> int:
 
 
 def _create(root: Path, user: int | None) -> tuple[int, Path]:
-    """Create an image file that `user` can write. Return a descriptor with an exclusive lock, and the path."""
+    """Create an image file that `user` can write to. Return a descriptor with an exclusive lock, and the path."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     while True:
         part = root / f"{PART}{secrets.token_hex(8)}"

@@ -1,4 +1,4 @@
-"""The gateway's handlers of `backup.*`, and the background jobs of the slow methods."""
+"""The gateway's handlers for `backup.*`, and background jobs for the slow methods."""
 
 import asyncio
 import logging
@@ -49,13 +49,13 @@ Job = SharedWork[BackupProgress]
 
 
 class BackupMethods:
-    """Handles calls of `backup.*`.
+    """Handles `backup.*` calls.
 
     Args:
         transfers: Creates, restores and deletes backups.
         records: The rows.
         tasks: The task group that runs the jobs.
-        space: The limits of users. None uses the defaults.
+        space: The limits on users' backups. None uses the defaults.
         resume_timeout: How many seconds a job with an idempotency key continues without a call.
     """
 

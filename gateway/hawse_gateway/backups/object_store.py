@@ -111,7 +111,7 @@ class _AbandonedError(Exception):
 
 
 class Upload:
-    """The `BackupWriter` of an object store, which passes blocks to an upload task."""
+    """The `BackupWriter` for an object store, which passes blocks to an upload task."""
 
     def __init__(self) -> None:
         self._block: bytes | None = None  # blocks waiting to be uploaded
@@ -142,7 +142,7 @@ class Upload:
             log.warning("! the backup store does not abort an upload")
 
     async def run(self, store: S3Store, path: str) -> None:
-        """Upload the written blocks until the upload is complete or abandoned."""
+        """Upload blocks as they are written, until the upload is complete or abandoned."""
         try:
             await obstore.put_async(
                 store, path, self._blocks(), use_multipart=True, chunk_size=PART, max_concurrency=PARTS_AT_ONCE

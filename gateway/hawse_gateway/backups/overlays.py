@@ -39,7 +39,7 @@ class BackupOverlays:
         squashfs.find()
 
     async def prepare(self, info: BackupInfo, report: Report, moved: Moved) -> None:
-        """Build the image of a backup in advance. Raises the same errors as `BackupImages.held`."""
+        """Build a backup's image in advance. Raises the same errors as `BackupImages.held`."""
         async with self._images.held(info, info.owner or "", report, moved):
             pass
 
@@ -73,7 +73,7 @@ class BackupOverlays:
         return BackupRestoreResult(entries=info.entries, bytes=0, mount=mount.id)
 
     async def discard(self, backup: str) -> None:
-        """Delete the image of a deleted backup, unless it is mounted."""
+        """Delete a deleted backup's image, unless it is mounted."""
         await self._images.discard(backup)
 
     async def sweep(self, existing: Collection[str]) -> None:

@@ -32,7 +32,7 @@ LEASE: Final = 60.0  # seconds until other gateways delete an unfinished backup 
 
 
 class BackupRecord(msgspec.Struct, kw_only=True):
-    """The row of a backup.
+    """A backup's row.
 
     Attributes:
         info: The backup's description.
@@ -152,7 +152,7 @@ class BackupRecords:
             while (row := await self._store.get(TABLE, id)) is not None:
                 try:
                     await self._store.write(Delete(TABLE, id, row.version))
-                except ConflictError:  # the row has changed: try again
+                except ConflictError:  # the row has changed, so retry
                     continue
                 return
 

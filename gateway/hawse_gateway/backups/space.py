@@ -57,9 +57,7 @@ class BackupSpace:
         )
 
     async def check_count(self, caller: Principal, creating: int) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups, counting `creating` that are in
-        progress.
-        """
+        """Raise `HawseError` (`limit_exceeded`) if a user has too many backups, counting `creating` unfinished ones."""
         if ALL in caller.rights:
             return
         records = (await self._records.all()).values()
@@ -71,8 +69,8 @@ class BackupSpace:
         """Reserve space for the `size` bytes written to an archive so far, and for more bytes if available.
 
         Args:
-            record: The row of the backup, which is updated.
-            caller: The user who creates it.
+            record: The backup's row, which is updated.
+            caller: The user who is creating the backup.
             size: The number of bytes written so far.
 
         Raises:

@@ -19,7 +19,7 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class BackupWriter(Protocol):
-    """An archive being written. Methods raise `HawseError`: `no_space` or `unavailable`."""
+    """An archive being written. Methods raise `HawseError` (`no_space` or `unavailable`)."""
 
     async def write(self, data: bytes) -> None:
         """Append bytes to the archive."""
@@ -29,7 +29,7 @@ class BackupWriter(Protocol):
 
 
 class BackupStore(Protocol):
-    """Stores archives by backup id. Methods raise `HawseError`: `no_space` or `unavailable`."""
+    """Stores archives, keyed by backup id. Methods raise `HawseError` (`no_space` or `unavailable`)."""
 
     def writing(self, id: str) -> AbstractAsyncContextManager[BackupWriter]:
         """Write an archive in the `async with` block. If it isn't committed, it is removed at the end of the block."""
@@ -113,7 +113,7 @@ class DirectoryStore:
 
 
 class FileWriter:
-    """The `BackupWriter` of a directory. `close` blocks.
+    """The `BackupWriter` for a directory. `close` blocks.
 
     Args:
         path: The path of the archive.

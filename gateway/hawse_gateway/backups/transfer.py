@@ -171,8 +171,7 @@ class BackupTransfers:
 
     @asynccontextmanager
     async def _watched(self) -> AsyncIterator[Moved]:
-        """Yield a function to call for all data and events. The block is cancelled after `stall_timeout` without a
-        call.
+        """Yield a function to call for all data and events. After `stall_timeout` without a call, cancel the block.
 
         Raises:
             HawseError: `deadline_exceeded`.
@@ -313,7 +312,7 @@ async def _repeated(attempt: Callable[[], Awaitable[T]]) -> T:
 
 
 async def _cleaned(work: Awaitable[None]) -> None:
-    """Clean up after a transfer. An error is only logged, because the transfer's own error is more important."""
+    """Clean up after a transfer. Errors are only logged, because the transfer's own error is more important."""
     try:
         async with asyncio.timeout(CLEANUP_TIMEOUT):
             await work

@@ -98,7 +98,7 @@ class ChannelBridge:
     # ---- the link
 
     def start(self, link: BridgeLink, waited: float = 0.0) -> int:
-        """Send the call on `link`. Return its channel on the link.
+        """Send the call on `link`, and return the call's channel there.
 
         Args:
             link: A link that accepts calls.
@@ -197,7 +197,7 @@ class ChannelBridge:
             self._host.flush()
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Send waiting output to the client. The client's writer calls the channels in turn."""
+        """Send waiting output to the client. The client's writer calls this for each channel in turn."""
         self._sent(self._output_queue.send(connection, ch, size))
         return bool(self._output_queue)
 

@@ -1,4 +1,4 @@
-"""The connection of one client: handles its messages, writes its output, and records why it ended.
+"""One client's connection: handles its messages, writes its output, and records why it ended.
 
 There is no task between a socket and a link: each message is handled as soon as it is received. Output is written in
 small batches as long as the socket accepts more, so that control messages go first and no channel starves. The module
@@ -50,7 +50,7 @@ class ConnectionClose(NamedTuple):
 
 
 class ConnectionStats(NamedTuple):
-    """Counters of one client, or sums over several clients."""
+    """One client's counters, or the totals for several clients."""
 
     calls: int = 0
     bytes_in: int = 0  # size of the messages in bytes, without framing
@@ -86,7 +86,7 @@ class MessageTransport(Protocol):
 
 
 class ClientConnection:
-    """The connection of one client. Call `run` once. Implements `BridgeHost` for its bridges."""
+    """One client's connection. Call `run` once. Implements `BridgeHost` for its bridges."""
 
     def __init__(
         self,
@@ -102,11 +102,11 @@ class ClientConnection:
 
         Args:
             transport: The WebSocket.
-            links: The sandboxes.
+            links: The links to the sandboxes.
             limits: The limits announced in `welcome`.
             name: The client's address.
             principal: The client.
-            backlogs: The budget for messages waiting for clients, shared by all clients.
+            backlogs: The budget for messages waiting to be sent, shared by all clients.
             pace: Limits the client's byte rate. None disables the limit.
         """
         self.connection = Connection(Role.SERVER, limits)

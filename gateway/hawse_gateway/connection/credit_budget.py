@@ -29,7 +29,7 @@ class CreditBudget:
     def more(self, ch: int, window: int) -> int:
         """Return how many bytes to grant on `ch` now, and count them as held.
 
-        Call this method when the client grants credit or reads output of the channel.
+        Call this method when the client grants credit or reads output from the channel.
 
         Args:
             ch: The client's channel.
@@ -44,7 +44,7 @@ class CreditBudget:
         return size
 
     def sent(self, ch: int, size: int) -> None:
-        """Record that `size` bytes of `ch` were sent to the client."""
+        """Record that `size` bytes from `ch` were sent to the client."""
         if ch in self._held:
             self._hold(ch, self._held[ch] - size)
 

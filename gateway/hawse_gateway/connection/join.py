@@ -80,7 +80,7 @@ class _FirstMessage:
 
 
 class JoinEndpoint:
-    """The ASGI application of the route."""
+    """The ASGI application for the route."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class JoinEndpoint:
             finally:
                 if self._provider.machines.remove(machine):
                     self._provider.disconnected(machine.unit)
-                machine.lost()  # ends the link after an error or on shutdown of the gateway
+                machine.lost()  # ends the link after an error or when the gateway shuts down
                 socket.attach(None)
         if revoked:
             raise ended()

@@ -78,7 +78,7 @@ class OutputQueue:
         self._items.clear()
 
     def send(self, connection: Connection, ch: int, size: int) -> int:
-        """Send about `size` bytes on `ch`, in frames of at most `size` bytes. Return the used credit."""
+        """Send about `size` bytes on `ch`, in frames of at most `size` bytes. Return the credit used."""
         cost = 0
         while self._items and cost < size and ch in connection.channels:
             item = self._items[0]
@@ -101,7 +101,7 @@ class OutputQueue:
 
 
 def send_message(message: Event | Result | Error, connection: Connection, ch: int) -> int:
-    """Send a message from a link's channel on the client's channel `ch`. Return the used credit.
+    """Send a message from a link's channel on the client's channel `ch`. Return the credit used.
 
     The channel ends with an error if an event becomes too large because of a longer channel number.
     """

@@ -1,4 +1,4 @@
-"""Confines a process that handles data from hostile programs before it executes a system program.
+"""Confines a process that handles hostile programs' data, before it executes a system program.
 
 The process keeps its open descriptors and can read the system's libraries. It has no network access, is limited in
 memory and file sizes, and switches to a separate user if it was root. Landlock (landlock(7), Linux 5.13) takes away
@@ -26,7 +26,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION: Final = 1  # LANDLOCK_CREATE_RULESET_VERSION
 _PATH_BENEATH: Final = 1  # LANDLOCK_RULE_PATH_BENEATH
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
-_FILES: Final = {1: (1 << 13) - 1, 2: (1 << 14) - 1}  # LANDLOCK_ACCESS_FS_* by Landlock version
+_FILES: Final = {1: (1 << 13) - 1, 2: (1 << 14) - 1}  # LANDLOCK_ACCESS_FS_* flags by Landlock version
 _ALL_FILES: Final = (1 << 15) - 1  # since version 3
 _WITH_SCOPES: Final = 6  # the first version that can block sending signals to other processes
 _SCOPES: Final = 3  # LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, LANDLOCK_SCOPE_SIGNAL

@@ -14,7 +14,7 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True)
 class Option:
-    """An option of `hawse serve`, as annotation of a field: `port: Annotated[int, Option("--port", ...)] = 8080`.
+    """An option of `hawse serve`, set in a field's annotation: `port: Annotated[int, Option("--port", ...)] = 8080`.
 
     The type and the choices are derived from the annotation: an option for a sequence can be repeated, and an option
         for a `bool` has no value.

@@ -112,7 +112,7 @@ def _is_public(address: Address) -> bool:
 
 
 def _is_own(address: Address) -> bool:
-    """Return whether an address belongs to this machine, by binding a socket to it (ip(7))."""
+    """Find out whether an address belongs to this machine by binding a socket to it (ip(7))."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:

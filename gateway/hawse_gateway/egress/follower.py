@@ -29,7 +29,7 @@ async def _drop(unit: str, refusal: EgressRefusal) -> None:
 
 
 class EgressFollower:
-    """Follows all proxies of a provider while `run` runs.
+    """Follows all of a provider's proxies while `run` is running.
 
     Attributes:
         lost: The number of refusals that proxies had to drop.

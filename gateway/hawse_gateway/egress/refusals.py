@@ -36,7 +36,7 @@ class RefusedError(Exception):
 
 
 class Counters(msgspec.Struct, kw_only=True):
-    """The counters of a proxy.
+    """A proxy's counters.
 
     Attributes:
         connections: The number of open connections from programs.

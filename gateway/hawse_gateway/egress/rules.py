@@ -23,7 +23,7 @@ NEVER: Final = frozenset(("CONNECT", "TRACE", "TRACK"))
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule.
+    """A rule.
 
     Attributes:
         host: A name or an address in the form returned by `normalized`, or `*.NAME`, or `*`.

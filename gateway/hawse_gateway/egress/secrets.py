@@ -71,7 +71,7 @@ class Injector:
         return known.issuperset(hidden)
 
     def inject(self, host: str, port: int, method: str, target: bytes, headers: Headers) -> Injected:
-        """Add the secrets for its host to a request. Headers and parameters that the program itself set are replaced.
+        """Return a request with its host's secrets, which replace headers and parameters set by the program.
 
         Args:
             host: The host, as returned by `normalized`.

@@ -57,7 +57,7 @@ class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         networks: Non-public networks that sandboxes may reach if their rules allow it.
         addresses: Fixed addresses, keyed by name. These names are not looked up.
         ca: A file with additional certificates to trust for servers.
-        secrets: The secrets, by name.
+        secrets: The secrets, keyed by name.
     """
 
     networks: list[str] = []

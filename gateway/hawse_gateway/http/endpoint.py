@@ -32,7 +32,7 @@ class ClientDisconnectedError(Exception):
 
 
 class IncompleteResponseError(Exception):
-    """A response cannot be completed after it was started. The server closes the connection to tell the client."""
+    """A response was started but can't be completed. The server closes the connection to let the client know."""
 
 
 class RequestAdmission(NamedTuple):
@@ -187,7 +187,7 @@ def address_of(scope: Scope) -> str:
 
 
 def allow_unlimited_duration(scope: Scope) -> None:
-    """Remove the time limit for this response, which can take hours."""
+    """Remove the time limit for a response, which can take hours."""
     extension = scope.get("extensions", {}).get(UNLIMITED_DURATION)
     if extension is not None:
         extension["begin"]()

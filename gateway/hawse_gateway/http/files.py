@@ -125,7 +125,7 @@ async def _send(request: UpstreamCall, send: Send, status: int, headers: dict[st
 
 
 def idempotency_key(http: HttpRequest) -> str | None:
-    """Return the `Idempotency-Key` of a request, or None. Raises `HawseError` (`invalid_params`)."""
+    """Return a request's `Idempotency-Key`, or None. Raises `HawseError` (`invalid_params`)."""
     key = http.headers.get("idempotency-key")
     if key is not None and not 1 <= len(key) <= KEY_LIMIT:
         raise HawseError("invalid_params", f"an `Idempotency-Key` must have 1 to {KEY_LIMIT} characters")

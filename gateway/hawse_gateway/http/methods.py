@@ -115,9 +115,7 @@ def _accepts_events(http: HttpRequest) -> bool:
 
 
 async def _params(http: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object in the body, or `{}` if the body is empty. Raises `HawseError` (`invalid_params`,
-    `too_large`).
-    """
+    """Return the JSON object in the body, by default `{}`. Raises `HawseError` (`invalid_params`, `too_large`)."""
     body = await _body(http)
     if not body:
         return {}

@@ -1,4 +1,4 @@
-"""Generates the OpenAPI 3.1 document of the HTTP API from the types in `hawse.api`."""
+"""Generates the OpenAPI 3.1 document for the HTTP API from the types in `hawse.api`."""
 
 from collections.abc import Container, Iterable
 from functools import cache

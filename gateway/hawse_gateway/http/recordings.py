@@ -69,7 +69,7 @@ class Download(StreamingResponse):
             await super().__call__(scope, receive, send)
 
     async def _body(self) -> AsyncIterator[bytes]:
-        # After the first byte, an error aborts the response. Clients notice this because it is shorter than its
+        # After the first byte, an error aborts the response. Clients notice because the body is shorter than
         # content-length.
         async for data in self._request.data():
             yield data

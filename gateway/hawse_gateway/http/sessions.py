@@ -158,7 +158,7 @@ class SessionEndpoints:
         return response
 
     def _admit(self, request: Request) -> tuple[Identity, str]:
-        """Return the session, and its cookie, of a request without other credentials. Raises `HawseError`."""
+        """Return the session and cookie of a request that has no other credentials. Raises `HawseError`."""
         identity = self._access_policy.admit(request.scope)
         cookie = self._access_policy.sessions(request.scope).get(identity)
         if cookie is None:

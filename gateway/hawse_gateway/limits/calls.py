@@ -16,7 +16,7 @@ ATTACH: Final = "terminal.attach"
 class CallRates:
     """Limits the call rate of each user, link and address, across all connections.
 
-    There are no limits on the gateway's own calls and on callers with every right.
+    There are no limits on callers with every right and on the gateway's own calls.
 
     Attributes:
         tables: Tables of token buckets, keyed by kind of subject.
@@ -27,7 +27,7 @@ class CallRates:
 
         Args:
             quotas: The allowed calls per second.
-            burst: The size of a burst, measured in seconds of calls.
+            burst: The maximum burst, as a number of seconds' worth of calls.
             clock: A monotonic clock, in seconds.
         """
         self._quotas = quotas
@@ -65,7 +65,7 @@ class LimitedCall(Protocol):
 
 
 class CallLimits:
-    """Admits calls within the limits, and observes when they end to release what they held.
+    """Admits calls within the limits, and releases what they hold once they end.
 
     Attributes:
         rates: Limits the call rate.
@@ -77,7 +77,7 @@ class CallLimits:
 
         Args:
             quotas: The limits. None disables them.
-            rates: Limits the call rate. Default: a limit as set in `quotas`.
+            rates: Limits the call rate. Default: as set in `quotas`.
         """
         self.rates = rates or CallRates(quotas or Quotas())
         self.terminals = HeldLimit(quotas, "terminals")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def in_progress(counts: Counter[str], caller: str) -> Iterator[None]:
-    """Count an operation by `caller` while the `with` block runs. `counts` never has entries of 0."""
+    """Count an operation by `caller` while the `with` block runs. Entries of `counts` are removed when they reach 0."""
     counts[caller] += 1
     try:
         yield

@@ -93,7 +93,7 @@ class HeldLimit:
     """
 
     def __init__(self, quotas: Quotas | None = None, what: What = "connections") -> None:
-        """Create counts of zero.
+        """Start with all counts at zero.
 
         Args:
             quotas: The limits. None disables them.

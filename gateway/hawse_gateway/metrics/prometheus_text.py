@@ -20,7 +20,7 @@ class Family(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """The number of observations in each bucket, from up to the first bound to above the last bound."""
+    """The number of observations in each bucket. The last bucket is for values above the last bound."""
 
     bounds: Sequence[float]
     counts: Sequence[int]

@@ -8,7 +8,7 @@ from hawse_gateway.core.settings import FeatureSettings, Option
 
 @dataclass(frozen=True, kw_only=True)
 class SpanSettings(FeatureSettings):
-    """Whether to export spans with OpenTelemetry."""
+    """Settings for exporting spans with OpenTelemetry."""
 
     otel: Annotated[
         bool,

@@ -1,1 +1,1 @@
-"""Mounts: makes buckets and host directories available at paths in sandboxes, served by rclone outside the sandbox."""
+"""Mounts: buckets and host directories available at paths in sandboxes, served by rclone outside the sandbox."""

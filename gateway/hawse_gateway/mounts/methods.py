@@ -69,7 +69,7 @@ class MountOptions:
 
 
 class MountMethods:
-    """The methods.
+    """Handles `mount.*` calls.
 
     Args:
         store: The rows.

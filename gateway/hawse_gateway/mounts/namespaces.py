@@ -191,10 +191,10 @@ def detach(point: str, workspace: str, *, force: bool) -> None:
     Args:
         point: The path of the mount in the sandbox.
         workspace: The path of the workspace in the sandbox.
-        force: Whether to unmount it while programs use it.
+        force: Whether to unmount it while programs are using it.
 
     Raises:
-        OSError: `EBUSY` if programs use it.
+        OSError: `EBUSY` if programs are using it.
     """
     unmount(_beside(point, workspace), force=force)
 
@@ -209,7 +209,7 @@ def check_unused(point: str, workspace: str) -> None:
         workspace: The path of the workspace in the sandbox.
 
     Raises:
-        OSError: `EBUSY` if programs use it.
+        OSError: `EBUSY` if programs are using it.
     """
     name = _beside(point, workspace)
     with suppress(BlockingIOError):  # EAGAIN: the mount is unused and is now marked
@@ -225,7 +225,7 @@ def _beside(point: str, workspace: str) -> str:
 
 
 def unmount(path: str, *, force: bool) -> None:
-    """Unmount the mount at a path. `force` allows this while programs use it. Raises `OSError`."""
+    """Unmount the mount at a path. `force` allows this while programs are using it. Raises `OSError`."""
     flags = _UMOUNT_NOFOLLOW | (_MNT_DETACH if force else 0)
     check(libc.umount2(os.fsencode(path), flags), "unmount")
 

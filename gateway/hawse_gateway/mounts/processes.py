@@ -51,7 +51,7 @@ class MountFolder:
     """A mount's files in the state directory.
 
     Args:
-        home: The directory for these files. Only the gateway's user can enter its parent.
+        home: The directory for these files. Only the gateway's user can enter the parent directory.
     """
 
     def __init__(self, home: Path) -> None:
@@ -179,12 +179,12 @@ class MountProcesses:
 
         Args:
             id: The id of the mount.
-            inside: Where it is.
+            inside: Where it is mounted.
             force: Whether to remove it even while programs are using it.
             discard: Whether to delete the changes to an overlay.
 
         Raises:
-            HawseError: `conflict` if programs use it, else `unavailable`.
+            HawseError: `conflict` if programs are using it, else `unavailable`.
         """
         await self._change(MountPlan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
 
@@ -193,10 +193,10 @@ class MountProcesses:
 
         Args:
             id: The id of the mount.
-            inside: Where it is.
+            inside: Where it is mounted.
 
         Raises:
-            HawseError: `conflict` if programs use it, else `unavailable`.
+            HawseError: `conflict` if programs are using it, else `unavailable`.
         """
         await self._change(MountPlan(id=id, action="check", inside=inside), inside)
 

@@ -49,7 +49,7 @@ def check_available() -> str:
 
 
 def arguments(program: str, source: Source, *, size: int, user: int, read_only: bool) -> list[str]:
-    """Return the command that serves a mount, without credentials.
+    """Return the command for serving a mount, without credentials.
 
     Args:
         program: The path of rclone.

@@ -156,7 +156,7 @@ class MountReconciler:
 
         Args:
             record: The mount.
-            force: Whether to unmount it while programs use it.
+            force: Whether to unmount it while programs are using it.
             discard: Whether to delete it even if some files have not been uploaded.
 
         Raises:

@@ -15,7 +15,7 @@ TABLE: Final = "mounts"
 
 
 class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The row of a mount.
+    """A mount's row.
 
     Attributes:
         info: The mount's description, without its state.
@@ -63,7 +63,7 @@ class MountRecords:
                     await self._store.write(Put(TABLE, id, msgspec.json.encode(new), row.version))
                     return True
                 except ConflictError:
-                    continue  # the row has changed: try again
+                    continue  # the row has changed, so retry
 
     async def get(self, id: str) -> MountRecord | None:
         with store_errors_unavailable():
@@ -97,7 +97,7 @@ class MountRecords:
                     await self._store.write(Delete(TABLE, id, row.version))
                     return
                 except ConflictError:
-                    continue  # the row has changed: try again
+                    continue  # the row has changed, so retry
 
 
 def _decoded(id: str, row: Row) -> MountRecord | None:

@@ -81,7 +81,7 @@ class DirectorySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 class MountSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file.
+    """The mount settings file.
 
     Attributes:
         per_sandbox: The maximum number of mounts in a sandbox.
@@ -229,9 +229,7 @@ def _joined(first: str, second: str) -> str:
 
 
 def _make_directory(root: str, prefix: str) -> None:
-    """Create the directory for a prefix, with the same owner as `root`. Symbolic links are not followed. Raises
-    `OSError`.
-    """
+    """Create a prefix's directory with the same owner as `root`. Symbolic links are not followed. Raises `OSError`."""
     flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     place, owner = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), os.stat(root)
     try:

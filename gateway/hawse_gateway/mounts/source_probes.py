@@ -1,4 +1,4 @@
-"""Schedules periodic checks in the background that the buckets of mounts exist."""
+"""Schedules periodic background checks that the buckets of mounts still exist."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Container

@@ -21,7 +21,7 @@ class Mask:
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Return the masked data that can be forwarded. If the end could start a hidden text, it is held back."""
+        """Return the masked data that can be forwarded. Data that could start a hidden text is held back."""
         data = self.hide(self._held + data)
         held = self._beginning(data)
         self._held = data[len(data) - held :]

@@ -1,6 +1,6 @@
 """Checks programs' requests, and builds the requests and responses to forward. No I/O.
 
-Requests are parsed and then serialized from the result, so that the server gets exactly what was checked.
+Requests are parsed and reserialized, so that the server gets exactly what was checked.
 """
 
 import json
@@ -68,7 +68,7 @@ class CheckedRequest:
         method: The method.
         target: The path and the query.
         headers: The headers, with lower-case names and without hop-by-hop headers. `host` is the first one.
-        websocket: The key of a WebSocket handshake, whose `method` is `WEBSOCKET`. None for other requests.
+        websocket: For a WebSocket handshake, its key; `method` is then `WEBSOCKET`. None for other requests.
     """
 
     origin: Origin

@@ -21,7 +21,7 @@ CLOSE_TIMEOUT: Final = 5.0  # seconds for a server to read the last bytes
 
 
 class Streams(Protocol):
-    """The streams of one side of the connection."""
+    """The streams for one side of the connection."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -79,7 +79,7 @@ async def pass_on(client: Streams, server: Streams, transform: Callable[[bytes],
         client: The connection with the program.
         server: The connection with the server.
         transform: Converts bytes from the server to bytes for the program. A `ValueError` ends the connection.
-        counters: Counts the relayed bytes.
+        counters: Counts the bytes relayed.
     """
     activity = _Activity()
     async with asyncio.TaskGroup() as tasks:

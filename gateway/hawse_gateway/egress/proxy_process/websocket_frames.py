@@ -1,6 +1,6 @@
 """Masks secrets in a server's WebSocket messages (RFC 6455, section 5). No I/O.
 
-A secret can be split across frames. Messages are therefore split into different frames, which the RFC permits if no
+A secret can be split across frames. Messages are therefore split into new frames, which the RFC permits if no
 extensions are used (section 5.4). Data that could be the start of a secret is held back, but no longer than until the
 end of the message.
 """
