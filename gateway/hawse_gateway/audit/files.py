@@ -3,7 +3,7 @@
 All gateways that share a state directory append to the newest segment. A lock on the directory (flock(2)) keeps their
 entries in order and ensures that no gateway writes to a deleted segment.
 
-The position of an entry is the `SEGMENT:OFFSET` of its first byte. It stays valid while its segment exists.
+An entry's position is the `SEGMENT:OFFSET` of its first byte. It stays valid as long as the segment exists.
 """
 
 import fcntl
@@ -78,7 +78,7 @@ class AuditFiles:
             os.close(fd)
 
     def numbers(self) -> list[int]:
-        """Return the numbers of the segments, oldest first. Raises `OSError`."""
+        """Return the segment numbers, oldest first. Raises `OSError`."""
         try:
             names = map(_NAME.fullmatch, os.listdir(self._directory))
         except FileNotFoundError:
@@ -97,7 +97,7 @@ class AuditFiles:
 
         Args:
             number: The number of the segment.
-            end: The offset of the start of a line or of the end of the segment.
+            end: The offset where a line starts or the segment ends.
         """
         start = max(0, end - BLOCK)
         try:

@@ -47,7 +47,7 @@ NAMED: Final = (
     "secrets",
 )
 VALUE_MAX: Final = 256  # maximum length of a logged value, in characters
-REFUSALS: Final = 60  # maximum number of refusals logged per address: in a burst, and per minute after that
+REFUSALS: Final = 60  # maximum number of refusals logged per address, both in a burst and per minute after that
 PREVIEW_INTERVAL: Final = 60.0  # minimum seconds between entries per preview visitor, since pages send many requests
 UNAUTHENTICATED: Final = Principal(id="nobody", name="", kind="", rights=())
 
@@ -102,7 +102,7 @@ class AuditTrail:
         Args:
             action: `join` or `leave`.
             principal: The caller whose credential the machine used.
-            address: The address of the machine, `HOST:PORT`.
+            address: The machine's address, `HOST:PORT`.
             sandbox: The sandbox.
             name: The name that the machine gave itself.
             outcome: `ok`, or `interrupted` if the machine can reconnect.
@@ -128,7 +128,7 @@ class AuditTrail:
 
         Args:
             visitor: The visitor's principal, whose id is different for each preview.
-            address: The address of the visitor, `HOST:PORT`.
+            address: The visitor's address, `HOST:PORT`.
             sandbox: The sandbox.
             port: The port in the sandbox.
         """

@@ -17,7 +17,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.tickets import Tickets
 from hawse_gateway.limits.failed_attempts import FailedAttempts
 
-SHOWN = 100  # maximum number of characters of a header quoted in an error message
+SHOWN = 100  # maximum length of a header quoted in an error message, in characters
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")  # RFC 9110, 9.2.1
 
@@ -86,7 +86,7 @@ class AccessPolicy:
             )
 
     def origin_allowed(self, headers: Headers, scheme: str) -> bool:
-        """Return whether `Origin` is absent (not a browser), the gateway's own origin, or allowed explicitly.
+        """Return whether `Origin` is missing (not a browser), is the gateway's own origin, or is explicitly allowed.
 
         Args:
             headers: The request's headers.
@@ -156,7 +156,7 @@ class AccessPolicy:
         return self.session(scope)
 
     def session(self, scope: Mapping[str, Any]) -> Identity | None:
-        """Return the valid session of a request, or None unless there is exactly one."""
+        """Return a request's valid session, or None unless there is exactly one."""
         found = self.sessions(scope)
         return next(iter(found)) if len(found) == 1 else None
 
@@ -200,7 +200,7 @@ def _own_origin(headers: Headers, scheme: str) -> tuple[str, str, int]:
 
 
 def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
-    """Return whether `Origin` is the gateway's own origin, or absent from a safe request."""
+    """Return whether `Origin` is the gateway's own origin, or is missing in a safe request."""
     try:
         value = header(headers, b"origin")
         return safe if value is None else split_origin(value) == _own_origin(headers, scheme)

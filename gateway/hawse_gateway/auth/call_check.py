@@ -19,7 +19,7 @@ Owns = Callable[[Principal, str], bool]  # returns whether a caller owns a sandb
 
 
 def owns_nothing(principal: Principal, sandbox: str) -> bool:
-    """Implement `Owns` for a gateway whose sandboxes have no owners."""
+    """An implementation of `Owns` for gateways whose sandboxes have no owners."""
     return False
 
 

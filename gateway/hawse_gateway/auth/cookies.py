@@ -5,7 +5,7 @@ can also set cookies for the host. The key is kept in the storage of the page's 
 session is only valid with both halves (docs/decisions/0280).
 
 A browser can have several sessions at one gateway, for example one for the owner's token and one for a share link. Each
-has its own cookie, whose name ends with the session's id. The header `Hawse-Session` contains `ID.KEY`.
+has its own cookie, whose name ends with the session's id. The `Hawse-Session` header contains `ID.KEY`.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 HEADER: Final = b"hawse-session"
-SESSIONS_IN_BROWSER: Final = 16  # maximum number of cookies per gateway, since browsers send all of them every time
+SESSIONS_IN_BROWSER: Final = 16  # maximum number of cookies per gateway, since each request contains all of them
 _NAMED: Final = re.compile(r"([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
 _PORTS: Final = {False: 80, True: 443}
 
@@ -30,8 +30,8 @@ def halves(secret: str) -> tuple[str, str]:
 def presented(headers: Headers, scheme: str) -> dict[str, list[str]]:
     """Return the possible secrets of each session named in a request's header, keyed by session id.
 
-    A cookie can occur more than once: another program at this host can set a cookie with the same name and a longer
-        path.
+    A cookie can occur more than once, because another program on this host can set a cookie with the same name and a
+    longer path.
 
     Args:
         headers: The request's headers.
@@ -96,7 +96,7 @@ def keep_session(headers: Headers, scheme: str, name: str, cookie: str, lifetime
 
 
 def surplus(found: Iterable[str], name: str, used: Collection[str] = ()) -> list[str]:
-    """Return the ids of the sessions whose cookies must be deleted before another session can start.
+    """Return the ids of the sessions whose cookies must be deleted before another session can be started.
 
     Args:
         found: The ids of the browser's sessions in the order of its cookies, oldest first (RFC 6265).

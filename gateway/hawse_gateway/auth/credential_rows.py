@@ -23,10 +23,10 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         created: When it was created, in seconds since 1970.
         expires: When it expires. None means never.
         parent: The credential used to create it, which it never outlives. None for the owner's token.
-        uses: For a link, the number of sessions started with it.
+        uses: The number of sessions started with it, if it is a link.
         max_uses: The maximum of `uses`. None means unlimited.
 
-    A `login` has no secret. It is the parent of the sessions of a user who signed in with an identity provider.
+    A `login` has no secret. It is the parent of a user's sessions after signing in with an identity provider.
     """
 
     id: str

@@ -20,8 +20,8 @@ class OpenConnection:
 
     Attributes:
         identity: The caller.
-        address: The address of the client, `HOST:PORT`.
-        since: The start time, in seconds since 1970.
+        address: The client's address, `HOST:PORT`.
+        since: When it started, in seconds since 1970.
         end: Ends the connection or request.
     """
 
@@ -32,7 +32,7 @@ class OpenConnection:
 
 
 class OpenConnections:
-    """The open connections and requests of one gateway."""
+    """One gateway's open connections and requests."""
 
     def __init__(
         self,
@@ -60,11 +60,11 @@ class OpenConnections:
 
     @contextmanager
     def hold(self, identity: Identity, address: str, end: Callable[[], None]) -> Iterator[None]:
-        """Register a connection or request for the duration of the context.
+        """Register a connection or request while the `with` block runs.
 
         Args:
             identity: The caller.
-            address: The address of the client.
+            address: The client's address.
             end: Called at most once, when the credential is revoked or expires.
 
         Raises:

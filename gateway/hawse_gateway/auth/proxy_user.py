@@ -26,7 +26,8 @@ def login_id(user: ProxyUser) -> str:
 
 
 def counts(scope: Mapping[str, Any], login: str) -> bool:
-    """Return whether a request may use a session. A session created through a proxy requires the same proxy user.
+    """Return whether a request may use a session. A session created through a proxy can only be used by the same proxy
+    user.
 
     Args:
         scope: The ASGI scope of the request.

@@ -67,5 +67,5 @@ class Tickets:
 
 
 def _hash(ticket: str) -> bytes:
-    """Return a ticket's hash. The time of a lookup by hash does not reveal how much of a guess is right."""
+    """Return a ticket's hash. The time taken by a lookup does not reveal how much of a guess is right."""
     return hashlib.sha256(ticket.encode("utf-8", "surrogatepass")).digest()

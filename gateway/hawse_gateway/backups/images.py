@@ -49,8 +49,8 @@ class BackupImages:
     """A cache of backup images.
 
     Args:
-        root: The directory of the images, accessible only to the gateway's user. The name of an image is the id of its
-            backup.
+        root: The directory for the images, accessible only to the gateway's user. Each image is named by its backup's
+            id.
         read: Yields the bytes in a backup's archive.
         mounted: Returns the ids of the mounted backups.
         size: The maximum total size of the images, in bytes.

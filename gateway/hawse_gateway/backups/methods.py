@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 JOBS: Final = 16  # maximum number of concurrent jobs; each uses the network and the disk
 JOBS_OF_EACH: Final = 4  # maximum number of concurrent jobs per user
-JOBS_KEPT: Final = 4  # how many of JOBS are reserved for users with no job in progress
+JOBS_KEPT: Final = 4  # how many of JOBS are kept free for users with no job in progress
 RETRY_AFTER: Final = 10.0  # seconds
 RESUME_TIMEOUT: Final = 60.0  # seconds that a job with an idempotency key continues without a call
 SWEEP_INTERVAL: Final = 60.0  # seconds between two deletions of expired backups

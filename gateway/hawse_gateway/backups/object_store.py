@@ -27,7 +27,7 @@ RETRIES: Final = 4  # retries per request
 RETRY_TIME: Final = 20.0  # maximum time for retrying a request, in seconds
 REQUEST_TIME: Final = 60.0  # seconds per request; long enough to transfer one part over a slow line
 ABORT_TIME: Final = 10.0  # seconds for the store to abort an upload
-TEXT_MAX: Final = 300  # maximum number of characters of the store's error message in the log
+TEXT_MAX: Final = 300  # maximum length of a store's error message in the log, in characters
 _REFUSED: Final = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError, exceptions.NotFoundError)
 
 

@@ -1,4 +1,4 @@
-"""The database rows of backups, in a store that several gateways can share."""
+"""Database rows for backups, in a store that several gateways can share."""
 
 import asyncio
 import logging
@@ -50,7 +50,7 @@ class BackupRecord(msgspec.Struct, kw_only=True):
 
     @property
     def used(self) -> int:
-        """The backup's size in bytes that counts toward limits."""
+        """The number of bytes that count toward the limits."""
         return self.info.size if self.ready else self.reserved
 
 
@@ -60,7 +60,7 @@ class BackupRecords:
     Args:
         store: The store.
         clock: The clock used to decide whether backups have expired. Default: this machine's clock.
-        lease: How long a gateway's lease on a backup it is creating lasts, in seconds. The gateway renews the lease.
+        lease: The duration in seconds of a gateway's lease on a backup it is creating. The gateway keeps renewing it.
     """
 
     def __init__(self, store: Store, clock: Clock | None = None, *, lease: float = LEASE) -> None:

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 ATTEMPTS: Final = 3  # maximum number of attempts if the link to the sandbox is lost during a transfer
 CLEANUP_TIMEOUT: Final = 10.0  # seconds for cleaning up after a failed transfer
 PROGRESS_BYTES: Final = 4 << 20  # bytes to transfer between two progress reports
-STALL_TIMEOUT: Final = 300.0  # maximum seconds without a byte or event; removing the old tree can take long
+STALL_TIMEOUT: Final = 300.0  # maximum seconds without a byte or event; removing the old tree can take a long time
 WORK_TIMEOUT: Final = 12 * 3600.0  # maximum seconds for a transfer; a sandbox could send an occasional byte forever
 
 Report = Callable[[BackupProgress], None]
@@ -191,7 +191,8 @@ class BackupTransfers:
             if not stalled.expired():
                 raise
             text = f"no data was transferred for {self._stall_timeout:g} s"
-            if stalled.when() == end:  # the loop's clock can be slightly behind its timers
+            # The loop's clock isn't used for this, because it can be slightly behind its timers.
+            if stalled.when() == end:
                 text = f"it took longer than {self._work_timeout:g} s"
             raise HawseError("deadline_exceeded", f"the transfer was aborted: {text}", admitted="yes") from None
 

@@ -35,7 +35,7 @@ class BacklogBudget:
 
 
 class Backlog:
-    """The backlog of one client. Call `close` after use."""
+    """One client's backlog. Call `close` after use."""
 
     def __init__(self, budget: BacklogBudget, limit: int, overdue: Callable[[], None]) -> None:
         """Create an empty backlog.
@@ -59,7 +59,7 @@ class Backlog:
             progress: Whether the client has read something since the last call.
         """
         if pending <= self._limit and not self.exceeded:
-            return True  # the usual case, after a write
+            return True  # the usual case after a write
         self.exceeded = pending > self._limit
         if self._timer is not None and (progress or not self.exceeded):
             self._timer.cancel()

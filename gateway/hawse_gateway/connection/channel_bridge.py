@@ -202,7 +202,7 @@ class ChannelBridge:
         return bool(self._output_queue)
 
     def abandon(self) -> None:
-        """Cancel the call and drop its remaining output, because the client has disconnected."""
+        """Cancel the call and drop its remaining output after the client has disconnected."""
         link = self.link
         self._finish()
         self._output_queue.clear()

@@ -37,7 +37,7 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 log = logging.getLogger(__name__)
 
 BATCH: Final = 64 << 10  # size of an output batch in bytes; a control message waits for at most one batch
-INPUT_HIGH: Final = 1 << 20  # bytes waiting for runtimes above which nothing is read from the client
+INPUT_HIGH: Final = 1 << 20  # when more bytes than this are waiting for runtimes, nothing is read from the client
 CLOSE_TIMEOUT = 2.0  # seconds for sending the final messages to a client
 
 
@@ -124,7 +124,8 @@ class ClientConnection:
         self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
         self.closing = False
         self._unsent: deque[str | bytes] = deque()  # the rest of a batch that the transport did not accept in full
-        self._busy = False  # set during a receive or write; output produced meanwhile is written afterwards
+        # Set while a receive or write is in progress. Output produced in the meantime is held back until it finishes.
+        self._busy = False
         self._used: Counter[SandboxLink] = Counter()  # number of this client's open calls
         self.input_waiting = 0  # bytes waiting for runtimes
         self._calls = 0  # number of calls since the connection was opened

@@ -13,7 +13,7 @@ QUANTUM: Final = 4 << 10  # minimum bytes granted in a `credit` message, unless 
 
 
 class CreditBudget:
-    """The credit of one client's channels. Credit granted to a channel but not yet used is *held* by the channel."""
+    """The credit for one client's channels. Credit granted to a channel but not yet used is *held* by the channel."""
 
     def __init__(self, total: int = TOTAL, floor: int = FLOOR) -> None:
         self._limit = total

@@ -78,7 +78,7 @@ class ConnectEndpoint:
         self.open: set[ClientConnection] = set()  # authenticated clients
         self._client_closed = asyncio.Event()  # set whenever a client was removed from `open`
         self.accepted = 0  # clients since startup
-        self._disconnected = ConnectionStats()  # the total of disconnected clients' counters
+        self._disconnected = ConnectionStats()  # the totals of disconnected clients' counters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         denied: HawseError | None = None
@@ -117,7 +117,7 @@ class ConnectEndpoint:
 
     @property
     def counts(self) -> ConnectionStats:
-        """The total of all clients' counters since startup."""
+        """The totals of all clients' counters since startup."""
         return _sum([self._disconnected, *(client.counts for client in self.open)])
 
     async def _serve(self, scope: Scope, transport: MessageTransport) -> None:

@@ -13,7 +13,7 @@ class CallContext:
     """One call on a WebSocket, or one HTTP request.
 
     Attributes:
-        address: The address of the client, `HOST:PORT`. Empty for the gateway's own calls.
+        address: The client's address, `HOST:PORT`. Empty for the gateway's own calls.
         trace: The trace context: a child of the client's span if the client sent one, or else a new trace.
         traceparent: The `traceparent` sent by the client, or None.
         audited: Whether the audit log records it if it is refused.

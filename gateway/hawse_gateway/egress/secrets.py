@@ -46,7 +46,7 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Injected:
-    """A request after secrets were added to it.
+    """A request with secrets added.
 
     Attributes:
         target: The path and the query.

@@ -181,7 +181,7 @@ async def unless_disconnected(
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address of a request's client in the form `HOST:PORT`."""
+    """Return the client's address for a request, in the form `HOST:PORT`."""
     client = scope.get("client")
     return f"{client[0]}:{client[1]}" if client else "?"
 

@@ -57,7 +57,7 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
 
 
 class Download(StreamingResponse):
-    """A response that closes `exits`, and thus ends the call, after the last byte or when the client disconnects."""
+    """A response that ends the call, by closing `exits`, after the last byte or when the client disconnects."""
 
     def __init__(self, request: UpstreamCall, exits: AsyncExitStack, part: ByteRange, headers: dict[str, str]) -> None:
         self._request = request

@@ -9,7 +9,7 @@ from hawse.wire import HawseError
 from hawse_gateway.limits.rates import RateTable, network_of
 
 RATE: Final = 1.0  # wrong credentials allowed per second after the burst
-KNOWN: Final = 4096  # maximum number of stored pairs of an address and a correct credential
+KNOWN: Final = 4096  # maximum number of stored pairs, each an address and a correct credential
 
 
 class FailedAttempts:
@@ -42,7 +42,7 @@ class FailedAttempts:
         """Count a request with a credential.
 
         Args:
-            address: The address of the client, `HOST:PORT`.
+            address: The client's address, `HOST:PORT`.
             credential: The id of the credential. None for a wrong credential.
 
         Raises:

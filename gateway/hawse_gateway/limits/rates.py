@@ -14,7 +14,7 @@ class TokenBucket:
     """A token bucket, which allows `burst` tokens at once, and then `rate` per second.
 
     Attributes:
-        spent: The amount taken that has not been reported to other gateways yet.
+        spent: The amount taken but not yet reported to other gateways.
     """
 
     __slots__ = ("_at", "_burst", "_level", "_rate", "spent")

@@ -155,7 +155,7 @@ def create(kind: str, options: Mapping[str, object], flags: Sequence[str], *, re
     """Return a detached mount of a new file system. Raises `OSError`.
 
     Args:
-        kind: The type of the file system.
+        kind: The file system type.
         options: Options with values.
         flags: Options without values.
         read_only: Whether it is read-only.

@@ -33,7 +33,7 @@ END_GRACE: Final = 3.0  # seconds between SIGTERM and SIGKILL
 KILL_TIMEOUT: Final = 5.0  # seconds
 REPORT_MAX: Final = 4096  # bytes
 LOG_MAX: Final = 1 << 20  # maximum size of a log in bytes, before it is truncated
-LOG_TAIL: Final = 2000  # how many bytes at the end of the log the operator is shown
+LOG_TAIL: Final = 2000  # how many bytes from the end of the log are shown to the operator
 _CODES: Final = {
     errno.ENOTEMPTY: "conflict",
     errno.EBUSY: "conflict",
@@ -143,7 +143,7 @@ class MountProcesses:
         """Check whether a mount's bucket exists.
 
         Args:
-            source: The source of the mount.
+            source: The mount's source.
 
         Returns:
             An error message if the bucket does not exist. None if it exists, the store does not respond, or the source
@@ -232,7 +232,7 @@ class MountProcesses:
             pass
 
     def tail(self, id: str) -> str:
-        """Return the end of the log, for the operator. If the log is long, truncate it. Blocks."""
+        """Return the end of the log to show to the operator. If the log is too long, truncate it. Blocks."""
         path = self.folder(id).log
         try:
             with path.open("rb+") as file:

@@ -53,7 +53,7 @@ def arguments(program: str, source: Source, *, size: int, user: int, read_only: 
 
     Args:
         program: The path of rclone.
-        source: The source of the mount.
+        source: The mount's source.
         size: The maximum size of uploaded files kept in the cache, in bytes.
         user: The owner for the mount's files, in the sandbox's user namespace.
         read_only: Whether it is read-only.
@@ -105,7 +105,7 @@ def environment(source: Source, memory: int) -> dict[str, str]:
     """Return the complete environment for rclone. Only rclone's user and root can read it (proc_pid_environ(5)).
 
     Args:
-        source: The source of the mount.
+        source: The mount's source.
         memory: The soft limit on rclone's memory, in bytes.
     """
     found = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
@@ -169,7 +169,7 @@ def repair(cache: Path) -> list[str]:
     not repaired, because parts that were never read from the store would be uploaded as zeros.
 
     Args:
-        cache: The directory of the cache. Its files keep their owners.
+        cache: The cache directory. Its files keep their owners.
 
     Returns:
         The paths of the repaired files, below `vfs` in the cache. rclone will upload these files.

@@ -36,7 +36,7 @@ PROBE: Final = 120.0  # seconds between checks that a mount's bucket exists
 RETRY: Final = 10.0  # seconds before a failed mount is retried
 AT_ONCE: Final = 4  # maximum number of mounts started concurrently
 ENSURE_TIMEOUT: Final = 30.0  # maximum seconds that a sandbox's first call waits for its mounts
-CACHE_SLACK: Final = 2  # a mount is ended if pending uploads make its cache this many times larger than its limit
+CACHE_SLACK: Final = 2  # a mount is ended if pending uploads make its cache larger than this many times its limit
 
 
 class MountReconciler:
@@ -390,7 +390,7 @@ class MountReconciler:
         return Inside(pid=place.pid, user=place.user, workspace=place.workspace, path=record.info.path)
 
     async def _place(self, run: Run) -> MountPlace:
-        """Return the information needed to mount in a run. Raises `HawseError` (`unavailable`)."""
+        """Return the information needed for mounting in a sandbox's run. Raises `HawseError` (`unavailable`)."""
         provider = self._providers.get(run.provider)
         if provider is None:
             raise HawseError("unavailable", f"this gateway has no provider {run.provider!r}")

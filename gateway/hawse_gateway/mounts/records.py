@@ -1,4 +1,4 @@
-"""The database rows of mounts in the store, including callers' credentials."""
+"""Database rows for mounts in the store, including callers' credentials."""
 
 import logging
 from collections.abc import Mapping

@@ -107,7 +107,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
         bucket: The bucket's name. None for a directory or an image.
         directory: The path of the visible directory.
         image: The path of the backup image that is an overlay's lower layer.
-        prefix: The part of the bucket to show, as a prefix without leading and trailing slashes.
+        prefix: The prefix of the objects to show, without leading and trailing slashes.
         read_only: Whether it must be mounted read-only.
         endpoint: The URL of the store.
         region: Its region.

@@ -40,7 +40,7 @@ _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
 
 
 def run(plan: EgressPlan, ready: Callable[[bytes], object]) -> int:
-    """Serve until the sandbox ends. Return the exit code.
+    """Serve until the sandbox ends, and return the exit code.
 
     Args:
         plan: The plan from the gateway.
@@ -72,7 +72,7 @@ def run(plan: EgressPlan, ready: Callable[[bytes], object]) -> int:
 
 
 def open_authority(folder: Path) -> Authority:
-    """Return the authority of a sandbox. Create its files if they are missing or unusable."""
+    """Return a sandbox's certificate authority. Create its files if they are missing or unusable."""
     key, certificate = folder / KEY_NAME, folder / CERTIFICATE_NAME
     try:
         return Authority(key.read_text("ascii"), certificate.read_text("ascii"))

@@ -162,7 +162,7 @@ async def _write(writer: asyncio.StreamWriter, data: bytes) -> None:
 
 
 def _one(fields: Headers, name: bytes) -> bytes:
-    """Return the value of a header that has to occur exactly once. Raises `ValueError`."""
+    """Return the value of a header that must be present exactly once. Raises `ValueError`."""
     found = [value.strip() for each, value in fields if each == name]
     if len(found) != 1:
         raise ValueError(f"the request needs exactly one {name.decode()} header")
