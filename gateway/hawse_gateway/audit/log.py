@@ -31,7 +31,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class AuditLog:
-    """The audit log. Use it in `async with log.running():`. Without files, entries are dropped."""
+    """The audit log. Use it inside `async with log.running():`. Without files, entries are dropped."""
 
     def __init__(self, files: AuditFiles | None, *, queue: int = QUEUE) -> None:
         """Create the log.
@@ -41,7 +41,7 @@ class AuditLog:
             queue: The maximum number of entries in the queue.
         """
         self.written = 0  # entries
-        self.lost = 0  # entries lost because the queue was full or the disk failed
+        self.lost = 0  # number of entries lost because the queue was full or the disk failed
         self._files = files
         self._limit = queue
         self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # these functions are called by the thread

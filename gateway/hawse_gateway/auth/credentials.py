@@ -71,7 +71,7 @@ class Credentials:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Credentials"]:
-        """Load the rows and follow their changes. Raises `StoreError`."""
+        """Load the rows, and keep them up to date. Raises `StoreError`."""
         async with self._follower.running():
             yield self
 

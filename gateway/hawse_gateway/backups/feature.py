@@ -1,4 +1,4 @@
-"""The backup feature: `backup.*` and `sandbox.snapshot`. With mounts, backups can be restored as overlays."""
+"""The backup feature: `backup.*` and `sandbox.snapshot`. If mounts are enabled, backups can be restored as overlays."""
 
 import asyncio
 

@@ -23,7 +23,7 @@ class Mounts(Protocol):
 
 
 class BackupOverlays:
-    """Creates overlays and their images.
+    """Creates overlays, along with their images.
 
     Args:
         images: The backup images.
@@ -73,7 +73,7 @@ class BackupOverlays:
         return BackupRestoreResult(entries=info.entries, bytes=0, mount=mount.id)
 
     async def discard(self, backup: str) -> None:
-        """Delete a deleted backup's image, unless it is mounted."""
+        """Delete the image of a backup that was deleted, unless the image is mounted."""
         await self._images.discard(backup)
 
     async def sweep(self, existing: Collection[str]) -> None:

@@ -55,7 +55,7 @@ class BackupRecord(msgspec.Struct, kw_only=True):
 
 
 class BackupRecords:
-    """Reads and writes the rows of backups. Methods raise `HawseError` (`unavailable`).
+    """Reads and writes backup rows. Methods raise `HawseError` (`unavailable`).
 
     Args:
         store: The store.

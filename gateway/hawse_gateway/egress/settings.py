@@ -94,7 +94,7 @@ class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 def read_egress_settings(path: Path) -> EgressSettings:
-    """Read the file, and check that every secret is readable. Raises `EgressSettingsError`."""
+    """Read the settings file, and check that every secret is readable. Raises `EgressSettingsError`."""
     try:
         settings = msgspec.toml.decode(path.read_bytes(), type=EgressSettings)
         for text in settings.networks:

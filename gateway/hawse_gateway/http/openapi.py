@@ -168,7 +168,7 @@ def _answers(spec: Spec, names: dict[Any, Any], schemas: dict[str, Any]) -> dict
 
 
 def _without(schema: dict[str, Any], fields: Container[str]) -> dict[str, Any]:
-    """Return a result's schema without `fields`: the response contains bytes instead of final offsets."""
+    """Return a result's schema without `fields`, the final offsets: the response contains the bytes themselves."""
     properties = {name: value for name, value in schema["properties"].items() if name not in fields}
     required = [name for name in schema.get("required", ()) if name not in fields]
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})

@@ -30,7 +30,7 @@ class ByteRates:
         """Create full buckets, which allow a burst of one second's worth of bytes.
 
         Args:
-            quotas: The allowed bytes per second. None disables the limits.
+            quotas: The allowed number of bytes per second. None disables the limits.
             clock: A monotonic clock, in seconds.
         """
         self._quotas = quotas or Quotas()

@@ -26,7 +26,7 @@ class CallRates:
         """Create full buckets.
 
         Args:
-            quotas: The allowed calls per second.
+            quotas: The allowed number of calls per second.
             burst: The maximum burst, as a number of seconds' worth of calls.
             clock: A monotonic clock, in seconds.
         """

@@ -156,8 +156,8 @@ def create(kind: str, options: Mapping[str, object], flags: Sequence[str], *, re
 
     Args:
         kind: The file system type.
-        options: Options with values.
-        flags: Options without values.
+        options: Mount options that have a value, with their values.
+        flags: Mount options that have no value.
         read_only: Whether it is read-only.
     """
     context = call(_FSOPEN, kind.encode(), _FSOPEN_CLOEXEC)

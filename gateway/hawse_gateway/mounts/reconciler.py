@@ -1,4 +1,4 @@
-"""Keeps mounts in the state described by their rows.
+"""Keeps mounts in the state that their rows describe.
 
 A mount is mounted while its sandbox runs. After the sandbox has ended, the remaining files are uploaded. All mounts are
 checked whenever a row changes, and their processes every few seconds. Several gateways on one machine can share the
@@ -332,7 +332,7 @@ class MountReconciler:
         return True
 
     async def _check_size(self, record: MountRecord) -> None:
-        """End a mount whose cache is too large because programs write faster than rclone uploads."""
+        """End a mount whose cache is too large because programs write faster than rclone can upload."""
         id = record.info.id
         cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
         if cached.pending and cached.size > CACHE_SLACK * self._settings.cache:

@@ -35,7 +35,7 @@ class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class MountRecords:
-    """Reads and writes the rows of mounts. Methods raise `HawseError` (`unavailable`).
+    """Reads and writes mount rows. Methods raise `HawseError` (`unavailable`).
 
     Args:
         store: The store.

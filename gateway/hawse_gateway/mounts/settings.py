@@ -125,7 +125,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_mount_settings(path: Path) -> MountSettings:
-    """Read the file, and check that every credential is readable. Raises `SettingsError`."""
+    """Read the settings file, and check that every credential is readable. Raises `SettingsError`."""
     try:
         settings = msgspec.toml.decode(path.read_bytes(), type=MountSettings)
         if both := settings.buckets.keys() & settings.directories.keys():
