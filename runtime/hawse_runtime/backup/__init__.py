@@ -1,1 +1,1 @@
-"""Backups: pack a directory exactly, and restore it. Storing archives is the gateway's task."""
+"""Backups: packs a directory exactly and restores it. Archives are stored by the gateway."""

@@ -1,4 +1,4 @@
-"""The archive format of backups: a tar with PAX headers (POSIX.1-2001), which preserve all attributes of entries.
+"""The archive format for backups: a tar with PAX headers (POSIX.1-2001), which preserve all attributes of an entry.
 
 Names and targets can contain any bytes, and times are exact. Extended attributes are `SCHILY.xattr.NAME` records, as in
 GNU tar and bsdtar. Sparse files are stored in GNU tar's format "PAX sparse 1.0".
@@ -26,7 +26,7 @@ _TYPES: Final = {
 }
 
 Compression = Literal["none", "gzip", "zstd"]
-Extent = tuple[int, int]  # offset and length of a data range in a file, in bytes
+Extent = tuple[int, int]  # offset and length of a file's data range, in bytes
 
 
 class _Compressor(Protocol):
@@ -46,15 +46,15 @@ def _compressor(compression: Compression) -> _Compressor | None:
 
 
 def has_type(status: os.stat_result) -> bool:
-    """Return whether the archive format supports a file's type."""
+    """Return whether the archive format supports this type of file."""
     return stat.S_IFMT(status.st_mode) in _TYPES
 
 
 class BackupArchive:
-    """Builds an archive from entries, one after another. `take` returns the bytes produced so far."""
+    """Builds an archive from entries, one after the other. `take` returns the bytes produced so far."""
 
     def __init__(self, compression: Compression = "none") -> None:
-        """Start an archive. Raises `HawseError` (`unavailable`) if the runtime does not support the compression."""
+        """Start an archive. Raises `HawseError` (`unavailable`) if the runtime doesn't support this compression."""
         self._compressor = _compressor(compression)
         self._out = bytearray()
         self._written = 0  # bytes written before compression
@@ -83,11 +83,11 @@ class BackupArchive:
         """Start an entry. Its content has `status.st_size` bytes or, with `extents`, the total size of the extents.
 
         Args:
-            name: The path of the entry.
-            status: The type, mode, owner, time and size of the entry.
-            target: The target of a symlink.
-            xattrs: The extended attributes of the entry.
-            extents: The data ranges of a sparse file; None for other files.
+            name: The entry's path.
+            status: The entry's type, mode, owner, time and size.
+            target: A symlink's target.
+            xattrs: The entry's extended attributes.
+            extents: A sparse file's data ranges; None for other files.
         """
         info = _info(name, status, _TYPES[stat.S_IFMT(status.st_mode)])
         info.linkname = target
@@ -112,7 +112,7 @@ class BackupArchive:
         self.content(head)
 
     def link(self, name: str, status: os.stat_result, earlier: str) -> None:
-        """Add another name for the file stored as the entry `earlier`."""
+        """Add another name for the file stored under the name `earlier`."""
         info = _info(name, status, tarfile.LNKTYPE)
         info.linkname = earlier
         self._header(info)
@@ -122,7 +122,7 @@ class BackupArchive:
         self._out += self._compressor.compress(data) if self._compressor is not None else data
 
     def end(self) -> None:
-        """Finish the content of an entry."""
+        """Finish an entry's content."""
         self.content(bytes(-self._written % tarfile.BLOCKSIZE))
 
     def finish(self) -> None:
@@ -143,7 +143,7 @@ class BackupArchive:
 
 
 def sparse_map(extents: Sequence[Extent]) -> bytes:
-    """Return the map that precedes the data of a sparse file (GNU tar manual, "PAX 1.0")."""
+    """Return the map that precedes a sparse file's data (GNU tar manual, "PAX 1.0")."""
     numbers = [len(extents), *(number for extent in extents for number in extent)]
     data = b"".join(b"%d\n" % number for number in numbers)
     return data + bytes(-len(data) % tarfile.BLOCKSIZE)
@@ -162,7 +162,7 @@ def _info(name: str, status: os.stat_result, kind: bytes) -> tarfile.TarInfo:
 
 
 def mtime_ns(info: tarfile.TarInfo) -> int:
-    """Return the modification time of an entry read from an archive, in nanoseconds since 1970."""
+    """Return an archive entry's modification time, in nanoseconds since 1970."""
     text = info.pax_headers.get("mtime", str(int(info.mtime)))
     seconds, _, fraction = text.removeprefix("-").partition(".")
     time = int(seconds) * 10**9 + int(fraction[:9].ljust(9, "0"))
@@ -170,7 +170,7 @@ def mtime_ns(info: tarfile.TarInfo) -> int:
 
 
 def xattrs_of(info: tarfile.TarInfo) -> dict[str, bytes]:
-    """Return the extended attributes of an entry read from an archive."""
+    """Return an archive entry's extended attributes."""
     found = info.pax_headers.items()
     return {
         key.removeprefix(XATTR): value.encode("utf-8", "surrogateescape")

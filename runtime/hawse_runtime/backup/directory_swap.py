@@ -1,8 +1,8 @@
-"""Replaces a directory atomically with a new one created beside it, even if the runtime is killed at any time.
+"""Replaces a directory atomically with a new one created next to it, even if the runtime is killed at any time.
 
-If possible, the kernel exchanges both directories in one step. A directory that cannot be renamed, such as the mounted
-workspace, stays in place: its entries are renamed one by one, and renamed back if that fails. After a kill of the
-runtime, `swap_recovery` renames them back.
+If possible, the kernel exchanges both directories in one step. A directory that can't be renamed, such as the mounted
+workspace, stays in place: its entries are renamed one by one, and renamed back if that fails. If the runtime was
+killed, `swap_recovery` renames them back.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ from hawse_runtime.posix.proc import read_proc
 _RENAME_EXCHANGE: Final = 2
 _libc = ctypes.CDLL(None, use_errno=True)
 
-Place = tuple[int, str]  # the descriptor of a directory, and a name in that directory
+Place = tuple[int, str]  # a directory's descriptor, and a name in that directory
 Move = Callable[[str, int, int], None]  # moves a name from one directory to another
 
 
@@ -35,10 +35,10 @@ def exchange_by_kernel(one: Place, other: Place) -> bool:
 
 
 class _Holder:
-    """A directory `.hawse-restore-X` that contains an empty directory `new`. It is locked until `close`.
+    """A directory `.hawse-restore-X` with an empty directory `new` in it. It is locked until `close`.
 
     Attributes:
-        name: The name of the directory.
+        name: The directory's name.
         fd: Its descriptor.
         new: The descriptor of `new`.
     """
@@ -52,7 +52,7 @@ class _Holder:
             with making:
                 os.mkdir(self.name, 0o700, dir_fd=opened[0])
                 opened.append(os.open(self.name, DIRECTORY | os.O_NOFOLLOW, dir_fd=opened[0]))
-                with suppress(OSError):  # the file system may not support locks
+                with suppress(OSError):  # the file system may not support locking
                     fcntl.flock(opened[1], fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.mkdir(NEW, 0o700, dir_fd=opened[1])
             opened.append(os.open(NEW, DIRECTORY | os.O_NOFOLLOW, dir_fd=opened[1]))
@@ -84,7 +84,7 @@ class _Holder:
 
 
 class DirectorySwap:
-    """A new directory and the directory that it replaces. `commit` performs the replacement.
+    """A new directory and the one that it replaces. `commit` performs the replacement.
 
     Attributes:
         new: The descriptor of the new, empty directory.
@@ -93,10 +93,10 @@ class DirectorySwap:
     def __init__(self, target: RootedPath, holder: _Holder, old: int | None, kept: frozenset[str]) -> None:
         self._target = target
         self._holder = holder
-        self._old = old  # the directory to replace; None if it does not exist
+        self._old = old  # the directory to replace; None if it doesn't exist
         self._kept = kept
-        self._stays = False  # whether some old entries could not be restored
-        self._attributes: os.stat_result | None = None  # the new attributes of a directory whose entries were replaced
+        self._stays = False  # whether any old entries could not be restored
+        self._attributes: os.stat_result | None = None  # new attributes for a directory whose entries were replaced
         self.new = holder.new
 
     def commit(self, exchange: Callable[[Place, Place], bool] = exchange_by_kernel, move: Move | None = None) -> None:
@@ -104,8 +104,8 @@ class DirectorySwap:
 
         Raises:
             HawseError: `conflict` if an entry was created at the path or in the directory in the meantime. Entries that
-                cannot be restored then stay beside the directory; the message names their directory.
-            OSError: The replacement failed. Nothing has changed.
+            can't be restored are left next to the directory; the message names their directory. OSError: The
+            replacement failed. Nothing has changed.
         """
         if self._old is None:
             try:
@@ -120,11 +120,11 @@ class DirectorySwap:
             self._rename_entries(self._old, move or move_entry)
 
     def close(self) -> None:
-        """Remove the directory that is not used: before `commit` the new one, afterwards the old one."""
+        """Remove the directory that isn't needed: the new one before `commit`, the old one after it."""
         if not self._stays:
             self._holder.remove()
         if self._old is not None:
-            if self._attributes is not None:  # the removal has changed the directory's time
+            if self._attributes is not None:  # removing entries has changed the directory's time
                 with suppress(OSError):
                     set_attributes(self._old, self._attributes)
             os.close(self._old)
@@ -181,12 +181,12 @@ class DirectorySwap:
 
 
 def _move_back(names: list[str], source: int, target: int, move: Move) -> bool:
-    """Move names in reverse order. Return False if a move failed, for example because a name is taken."""
+    """Move names back in reverse order. Return False if a move failed, for example because a name is taken."""
     whole = True
     for name in reversed(names):
         try:
             move(name, source, target)
-        except OSError:  # move the other entries anyway
+        except OSError:  # move the other entries nevertheless
             whole = False
     return whole
 
@@ -195,12 +195,12 @@ def _move_back(names: list[str], source: int, target: int, move: Move) -> bool:
 def replacing(
     target: RootedPath, kept: frozenset[str] = frozenset(), *, in_place: bool = False
 ) -> Iterator[DirectorySwap]:
-    """Yield a replacement for `target`. On exit, remove the directory that is not used.
+    """Yield a replacement for `target`. On exit, remove the directory that isn't needed.
 
     Args:
-        target: The directory to replace. It may not exist.
-        kept: Names in the directory that stay if its entries are replaced one by one.
-        in_place: Whether the directory itself must stay, because programs run in it or it is being watched.
+        target: The directory to replace, which may not exist.
+        kept: Names in the directory that are kept if its entries are replaced one by one.
+        in_place: Whether the directory itself must stay in place, because programs run in it or it is being watched.
 
     Raises:
         HawseError: `not_directory`.
@@ -242,7 +242,7 @@ def _beside(target: RootedPath, old: int | None, in_place: bool) -> _Holder:
 
 
 def _sweep_beside(parent: int) -> None:
-    """Remove the leftovers of killed restores from a directory (O_PATH) if the directory is readable."""
+    """Remove anything left by restores that were killed from a directory (O_PATH) if it is readable."""
     with suppress(OSError):
         fd = os.open(".", DIRECTORY, dir_fd=parent)
         try:
@@ -252,5 +252,5 @@ def _sweep_beside(parent: int) -> None:
 
 
 def _mount(fd: int) -> bytes:
-    """Return the mount id of a descriptor (proc(5), /proc/PID/fdinfo)."""
+    """Return a descriptor's mount id (proc(5), /proc/PID/fdinfo)."""
     return next(line for line in read_proc(f"self/fdinfo/{fd}").splitlines() if line.startswith(b"mnt_id:"))

@@ -1,4 +1,4 @@
-"""The `backup.*` methods of a sandbox (docs/wire.md section 9). The gateway calls them."""
+"""A sandbox's `backup.*` methods (docs/wire.md section 9), which the gateway calls."""
 
 import logging
 import os
@@ -27,7 +27,7 @@ FindIgnored = Callable[[str], Awaitable[frozenset[Names]]]
 
 
 class BackupMethods:
-    """The methods that pack and unpack directories."""
+    """Methods for packing and unpacking directories."""
 
     def __init__(
         self,
@@ -43,13 +43,13 @@ class BackupMethods:
         """Create the methods.
 
         Args:
-            environment: Provides the workspace, where relative paths start.
-            disk: The threads for file access.
-            tasks: Owns the tasks of the calls.
+            environment: Provides the workspace, for resolving relative paths.
+            disk: The thread pool for file access.
+            tasks: Owns the calls' tasks.
             slots: Limits the number of open archives.
-            quota: Counts the written bytes.
-            find_ignored: Returns the paths in a directory that git ignores.
-            root: The directory that confines all calls; None for no confinement.
+            quota: Counts the bytes written.
+            find_ignored: Returns the paths ignored by git in a directory.
+            root: The directory that all calls are confined to; None means no confinement.
         """
         self._workspace = os.path.realpath(environment.workspace)
         self._resolver = PathResolver(environment, root)
@@ -60,7 +60,7 @@ class BackupMethods:
         self._find_ignored = find_ignored
 
     async def begin(self) -> None:
-        """Undo or finish restores of the workspace that a killed runtime left incomplete. Call this first."""
+        """Undo or finish any workspace restores that a killed runtime left incomplete. Call this first."""
         try:
             leftovers = await self._disk.run(self._recover)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""`backup.pack`: sends a directory as an archive that is built while it is being sent."""
+"""`backup.pack`: sends a directory as an archive, which is built while it is being sent."""
 
 import errno
 import os
@@ -22,11 +22,11 @@ from hawse_runtime.posix.mount_points import mount_points_below
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 BLOCK: Final = 256 << 10  # bytes per read
-PROGRESS_INTERVAL: Final = 0.25  # seconds between events
-LINKS_MAX: Final = 1_000_000  # hard-linked files, whose names are kept in memory
+PROGRESS_INTERVAL: Final = 0.25  # minimum number of seconds between events
+LINKS_MAX: Final = 1_000_000  # maximum number of hard-linked files, whose names are kept in memory
 EXTENTS_MAX: Final = 10_000  # extents of one file; the rest of the file is stored including its holes
-XATTRS_MAX: Final = 512 << 10  # bytes of extended attributes per file
-OWN: Final = ".hawse"  # the runtime's recordings in the workspace, which are not the user's files
+XATTRS_MAX: Final = 512 << 10  # maximum size of a file's extended attributes, in bytes
+OWN: Final = ".hawse"  # the runtime's recordings in the workspace, which aren't the user's files
 _TEMPORARY: Final = re.compile(re.escape(MARK) + r"(restore-)?[0-9a-f]{16}")  # names of unfinished uploads and restores
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FORMATS: Final = {"none": "tar", "gzip": "tar.gz", "zstd": "tar.zst"}
@@ -41,12 +41,12 @@ def pack(place: RootedPath, params: BackupPack, ignored: Ignored = lambda names:
 
     Args:
         place: The directory to pack.
-        params: The exclusions and the compression.
-        ignored: Returns whether git ignores a path.
+        params: The exclusions and the compression to use.
+        ignored: Returns whether a path is ignored by git.
         own: Whether the directory is the workspace. If so, OWN is excluded.
     """
     wanted = filter_of(None, params.exclude)
-    served: set[Names] = set()  # mounted buckets, which do not belong to the sandbox's files
+    served: set[Names] = set()  # mounted buckets, which are not part of the sandbox's files
 
     def enters(names: Names) -> bool:
         if names in served or (own and names[0] == OWN):
@@ -71,7 +71,7 @@ def pack(place: RootedPath, params: BackupPack, ignored: Ignored = lambda names:
 
 
 class _Packing:
-    """The state of one archive."""
+    """The state of an archive being packed."""
 
     def __init__(self, params: BackupPack) -> None:
         compression = params.compression or ("zstd" if zstd.is_available() else "gzip")
@@ -105,7 +105,7 @@ class _Packing:
         )
 
     def add(self, found: WalkEntry) -> Packed:
-        """Add an entry. Skip it if it has been removed in the meantime."""
+        """Add an entry, or skip it if it has been removed in the meantime."""
         mode = found.status.st_mode
         try:
             if stat.S_ISREG(mode):
@@ -166,7 +166,7 @@ class _Packing:
         return whole
 
     def _linked(self, name: str, status: os.stat_result) -> bool:
-        """Add a hard link if the file is stored as an earlier entry; otherwise, record its name."""
+        """Add a hard link if the file is already in the archive, or else record its name."""
         inode = (status.st_dev, status.st_ino)
         earlier = self._links.get(inode)
         if earlier is not None:
@@ -182,11 +182,11 @@ class _Packing:
         found: dict[str, bytes] = {}
         try:
             keys = os.listxattr(fd)
-        except OSError:  # the file system does not support extended attributes
+        except OSError:  # the file system doesn't support extended attributes
             return found
         for key in keys:
             if "=" in key or not key.isprintable() or key == "security.selinux":
-                self.skipped += 1  # not a valid PAX name, or a label that is specific to the machine
+                self.skipped += 1  # not a valid PAX name, or a label specific to the machine
                 continue
             try:
                 found[key] = os.getxattr(fd, key)
@@ -199,7 +199,7 @@ class _Packing:
 
 
 def _extents(fd: int, status: os.stat_result) -> list[Extent] | None:
-    """Return the data ranges of a file (lseek(2), SEEK_DATA), or None if it has no holes."""
+    """Return a file's data ranges (lseek(2), SEEK_DATA), or None if it has no holes."""
     if status.st_blocks * 512 >= status.st_size:
         return None
     found: list[Extent] = []
@@ -209,7 +209,7 @@ def _extents(fd: int, status: os.stat_result) -> list[Extent] | None:
                 found[-1] = (found[-1][0], status.st_size - found[-1][0])
                 break
             found.append((start, end - start))
-    except OSError:  # the file system does not support holes
+    except OSError:  # the file system doesn't support holes
         return None
     return None if found == [(0, status.st_size)] else found
 
@@ -220,7 +220,7 @@ def _data(fd: int, size: int) -> Iterator[tuple[int, int]]:
         try:
             start = os.lseek(fd, at, os.SEEK_DATA)
         except OSError as error:
-            if error.errno == errno.ENXIO:  # only a hole remains
+            if error.errno == errno.ENXIO:  # there is only a hole left
                 return
             raise
         if start >= size:

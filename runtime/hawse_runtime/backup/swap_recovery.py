@@ -1,6 +1,6 @@
 """Undoes or finishes directory replacements that a killed runtime left incomplete.
 
-The contents of the directory show the progress:
+The directory's contents show how far it got:
 
     .hawse-restore-X/new    the new directory
     .hawse-restore-X/old    old entries that were being moved there; they are moved back
@@ -24,11 +24,11 @@ OLD: Final = "old"
 GONE: Final = "gone"
 LEFTOVER: Final = re.compile(re.escape(MARK) + r"restore-[0-9a-f]{16}")  # also matches an archive sent by the gateway
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-making = threading.Lock()  # held until a new directory is locked, so that it is not mistaken for a leftover
+making = threading.Lock()  # held until a new directory is locked, so that it isn't mistaken for a leftover
 
 
 def sweep(folder: int) -> None:
-    """Undo or finish the replacements that a killed runtime left in a directory, and remove the leftovers."""
+    """Undo or finish replacements that a killed runtime left incomplete in a directory, and remove the leftovers."""
     for name in recover(folder):
         remove_leftover(folder, name)
 
@@ -37,8 +37,9 @@ def recover(folder: int, *, starting: bool = False) -> list[str]:
     """Undo or finish the replacements that a killed runtime left in a directory.
 
     Args:
-        folder: The descriptor of the directory.
-        starting: Whether the runtime has not started any work. Archives sent by the gateway are then leftovers, too.
+        folder: The directory's descriptor.
+        starting: Whether the runtime hasn't started any work yet. If so, archives sent by the gateway are leftovers,
+            too.
 
     Returns:
         The names in the directory that can be removed now.
@@ -48,13 +49,13 @@ def recover(folder: int, *, starting: bool = False) -> list[str]:
         try:
             if _recovered(folder, name, starting):
                 done.append(name)
-        except OSError as error:  # for example because a name is taken; the existing file stays
+        except OSError as error:  # for example because a name is taken; the existing file is kept
             log.warning("! cannot restore %s: %s", name, error)
     return done
 
 
 def _recovered(folder: int, name: str, starting: bool) -> bool:
-    """Undo or finish one replacement. Return False if it is still in progress."""
+    """Undo or finish a replacement. Return False if it is still in progress."""
     try:
         with making:
             fd = os.open(name, DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
@@ -80,7 +81,7 @@ def _recovered(folder: int, name: str, starting: bool) -> bool:
 
 
 def _move_all(holder: int, name: str, folder: int) -> None:
-    """Move the entries of a directory. Tries all of them, then raises the last `OSError`, if any."""
+    """Move a directory's entries. Tries all of them, then raises the last `OSError`, if any."""
     failure: OSError | None = None
     source = os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=holder)
     try:

@@ -1,4 +1,4 @@
-"""Moves entries between directories by descriptor, and removes trees regardless of their modes."""
+"""Moves entries between directories given by descriptor, and removes trees regardless of their modes."""
 
 import os
 import shutil
@@ -14,9 +14,9 @@ def move_entry(name: str, source: int, target: int, to: str | None = None) -> No
     """Move an entry to another directory unless the name is taken. A moved directory must be writable (rename(2)).
 
     Args:
-        name: The name of the entry in `source`.
-        source: The descriptor of the entry's directory.
-        target: The descriptor of the other directory.
+        name: The entry's name in `source`.
+        source: The descriptor for the entry's directory.
+        target: The descriptor for the other directory.
         to: The name in `target`; None keeps the name.
     """
     places = (source, name), (target, name if to is None else to)
@@ -29,7 +29,7 @@ def move_entry(name: str, source: int, target: int, to: str | None = None) -> No
 
 @contextmanager
 def writable(folder: int, name: str) -> Iterator[None]:
-    """Give the owner write permission for a directory during the `with` block."""
+    """Give the owner write permission on a directory during the `with` block."""
     fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
         mode = os.fstat(fd).st_mode & 0o7777
@@ -43,7 +43,7 @@ def writable(folder: int, name: str) -> Iterator[None]:
 
 
 def remove_leftover(folder: int, name: str) -> None:
-    """Remove a file or a tree, even from a read-only directory. Entries that cannot be removed are left in place."""
+    """Remove a file or a tree, even from a read-only directory. Entries that can't be removed are left in place."""
     with suppress(OSError):
         if _removed(folder, name):
             return
@@ -69,7 +69,7 @@ def _removed(folder: int, name: str) -> bool:
 
 
 def remove_beneath(folder: int, name: str) -> None:
-    """Remove a tree. Entries that cannot be removed are left in place; no error is raised."""
+    """Remove a tree. Entries that can't be removed are left in place; no error is raised."""
     with suppress(RecursionError):
         shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
     with suppress(OSError, RecursionError):
@@ -78,7 +78,7 @@ def remove_beneath(folder: int, name: str) -> None:
 
 
 def _allow_removal(folder: int, name: str) -> None:
-    """Make all directories of a tree writable, so that the files in them can be removed."""
+    """Make all directories in a tree writable, so that their files can be removed."""
     fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
         os.chmod(f"self/fd/{fd}", 0o700, dir_fd=PROC)

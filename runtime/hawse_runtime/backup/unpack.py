@@ -1,4 +1,4 @@
-"""`backup.unpack`: restores a directory from an archive. If that fails, the directory stays unchanged."""
+"""`backup.unpack`: restores a directory from an archive. If that fails, the directory is left unchanged."""
 
 import errno
 import hashlib
@@ -24,7 +24,7 @@ from hawse_runtime.posix.mount_points import mount_points_below
 from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 
 BLOCK: Final = 256 << 10  # bytes per read
-DEPTH_MAX: Final = 256  # maximum levels of directories, more than `pack` writes
+DEPTH_MAX: Final = 256  # maximum depth of directories; more than `pack` writes
 PROGRESS_INTERVAL: Final = 0.25  # seconds between events
 _DIRECTORY: Final = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -37,18 +37,18 @@ Pauses = Iterator[StreamEvent | None]
 def unpack(
     archive: RootedPath, target: RootedPath, params: BackupUnpack, quota: Quota, *, in_place: bool = False
 ) -> Work:
-    """Unpack an archive beside the target, then replace the target. Yields `progress` events.
+    """Unpack an archive next to the target, then replace the target. Yields `progress` events.
 
     Args:
         archive: The archive to unpack.
         target: The directory to replace.
-        params: The expected digest of the archive.
+        params: The archive's expected digest.
         quota: Counts the written bytes.
-        in_place: Whether the directory itself must stay, so that only its entries are replaced.
+        in_place: Whether the directory itself must stay in place, so that only its entries are replaced.
 
     Raises:
-        HawseError: `io_error` if the archive has another digest; `no_space`; `not_directory`; `conflict` if files are
-            created in the target at the same time or a file system is mounted in it.
+        HawseError: `io_error` if the archive has a different digest; `no_space`; `not_directory`; `conflict` if files
+        are being created in the target or a file system is mounted in it.
     """
     fd, _ = open_regular(archive.open)
     try:
@@ -68,11 +68,11 @@ def unpack(
 
 
 def _refuse_mounts(target: RootedPath) -> None:
-    """Raise `HawseError` (`conflict`) if anything is mounted below: replaced files are deleted, even in a bucket."""
+    """Raise `HawseError` (`conflict`) if anything is mounted below, because files are deleted, even in a bucket."""
     try:
         fd = target.open(_DIRECTORY)
     except (FileNotFoundError, NotADirectoryError):
-        return  # nothing to delete, or rejected later
+        return  # nothing to delete, or will be rejected later
     try:
         points = mount_points_below(fd)
     finally:
@@ -97,10 +97,10 @@ def _verify(fd: int, wanted: str) -> Pauses:
 
 
 class _Unpacking:
-    """Unpacks an archive into one directory and counts the entries."""
+    """Unpacks an archive into a directory and counts the entries."""
 
     def __init__(self, root: int, quota: Quota, left_out: str | None = None) -> None:
-        """Prepare to unpack into `root`, excluding the entry `left_out` and everything below it."""
+        """Prepare to unpack into `root`, except for the entry `left_out` and everything below it."""
         self._root = root
         self._left_out = left_out
         self._quota = quota
@@ -215,10 +215,10 @@ class _Unpacking:
         os.utime(name, ns=(time, time), dir_fd=folder, follow_symlinks=False)
 
     def _finish(self, fd: int, info: tarfile.TarInfo) -> None:
-        """Set the owner, extended attributes, mode and time of an open file, and close it."""
+        """Set an open file's owner, extended attributes, mode and time, and close it."""
         try:
             if os.geteuid() == 0:
-                with suppress(OSError):  # the user namespace has no such user
+                with suppress(OSError):  # there is no such user in the user namespace
                     os.fchown(fd, info.uid, info.gid)
             for key, value in xattrs_of(info).items():
                 try:
@@ -227,7 +227,7 @@ class _Unpacking:
                     if error.errno not in _REFUSED:
                         raise
                     self.skipped += 1
-            os.fchmod(fd, info.mode & 0o7777)  # after changing the owner, which clears bits
+            os.fchmod(fd, info.mode & 0o7777)  # must follow changing the owner, which clears bits
             time = mtime_ns(info)
             os.utime(fd, ns=(time, time))
         finally:
@@ -235,7 +235,7 @@ class _Unpacking:
 
 
 def parts(name: str) -> Names:
-    """Return the components of a name in an archive. Raises `invalid_params` if the name leaves the directory."""
+    """Return the components of a name in an archive. Raises `invalid_params` if it leads out of the directory."""
     found = tuple(part for part in name.split("/") if part not in ("", "."))
     if name.startswith("/") or ".." in found or "\0" in name or len(found) > DEPTH_MAX:
         raise _wrong(name)
@@ -243,7 +243,7 @@ def parts(name: str) -> Names:
 
 
 def _extents(info: tarfile.TarInfo) -> list[Extent]:
-    """Return the data ranges of a sparse file. Raises `invalid_params` for a map that `pack` would not write."""
+    """Return a sparse file's data ranges. Raises `invalid_params` for a map that `pack` would not write."""
     if not info.issparse():
         return [(0, info.size)]
     found = cast("list[Extent]", info.sparse)
@@ -252,7 +252,7 @@ def _extents(info: tarfile.TarInfo) -> list[Extent]:
         if offset < end or length < 0:
             raise _wrong(info.name)
         end = offset + length
-    if end > info.size or len(found) > EXTENTS_MAX + 1:  # one additional entry for the size
+    if end > info.size or len(found) > EXTENTS_MAX + 1:  # one extra entry for the size
         raise _wrong(info.name)
     return found
 

@@ -22,7 +22,7 @@ Take = Callable[[], Awaitable[Executor]]
 
 
 class Context:
-    """A context, from creation to deletion."""
+    """A context, from its creation to its deletion."""
 
     def __init__(
         self, context_id: str, executor: Executor, take: Take, limits: CodeLimits, *, timeout: float | None
@@ -31,17 +31,17 @@ class Context:
 
         Args:
             context_id: The id of the context.
-            executor: The executor of the context. Other contexts do not use it.
-            take: Returns another unused executor with the same options. Called by a restart.
-            limits: The limits on the queue and on times.
-            timeout: The time limit in seconds of runs that do not set one; None for no limit.
+            executor: The context's executor. No other context uses it.
+            take: Returns another unused executor with the same options. Called on a restart.
+            limits: Limits on the queue and on durations.
+            timeout: The time limit for runs that don't set one, in seconds; None means no limit.
         """
         self.id = context_id
         self.instance = secrets.token_hex(8)
-        self.last: str | None = None  # the id of the run that started last
-        self.watchers: dict[LatestValueStream, ServerCall] = {}  # the streams of `code.watch` calls
+        self.last: str | None = None  # the id of the run started last
+        self.watchers: dict[LatestValueStream, ServerCall] = {}  # the streams for `code.watch` calls
         self._created = time.time()
-        self.executor = executor  # replaced by a restart
+        self.executor = executor  # replaced on a restart
         self._take = take
         self._limits = limits
         self._timeout = timeout
@@ -49,7 +49,7 @@ class Context:
         self._run: Run | None = None
         self._restarts = 0
         self._deleted = False
-        self._restarting: asyncio.Event | None = None  # set when the current restart has ended
+        self._restarting: asyncio.Event | None = None  # set once the current restart has finished
         executor.on_exit = self._exited
 
     @property
@@ -89,7 +89,7 @@ class Context:
         self._changed()
 
     def withdraw(self, run: Run) -> None:
-        """Remove a run from the queue. Does nothing if the run has started."""
+        """Remove a run from the queue. Does nothing if it has already started."""
         if run in self._queue:
             self._queue.remove(run)
             run.fail(HawseError("cancelled", "the run was withdrawn before it started", admitted="no"))
@@ -103,7 +103,7 @@ class Context:
         self._changed()
 
     async def ask(self, method: str, content: dict[str, Any]) -> dict[str, Any]:
-        """Send a request on Jupyter's shell channel, and return the content of the reply. Raises `exited`."""
+        """Send a request on Jupyter's shell channel and return the reply's content. Raises `exited`."""
         self.check_usable()
         return await self.executor.ask(method, content)
 
@@ -113,19 +113,19 @@ class Context:
             self._run, self.last = run, run.id
             try:
                 begin(run, self.executor, self._limits, self._timeout)
-            except Exception as error:  # a failed start must not block the queue
+            except Exception as error:  # a run that fails to start must not block the queue
                 self._run = None
                 run.fail(typed(error))
 
     def _changed(self) -> None:
-        """Notify the watchers that the context or one of its runs has changed."""
+        """Tell the watchers that the context or one of its runs has changed."""
         for watcher in list(self.watchers):
             watcher.changed()
 
     # ---- end
 
     async def restart(self) -> None:
-        """Replace the executor. If `take` fails, raise its error; the context then has no executor."""
+        """Replace the executor. If `take` fails, raise its error and leave the context without an executor."""
         while self._restarting is not None:
             await self._restarting.wait()
         self._check_not_deleted()
@@ -148,7 +148,7 @@ class Context:
         self._next()
 
     async def end(self) -> None:
-        """End the executor and all processes started by its code. Return when all have ended."""
+        """End the executor and all processes started by its code. Return once all have exited."""
         self._deleted = True
         await self._stop()
         if self._restarting is not None:
@@ -174,7 +174,7 @@ class Context:
             run.fail(self._exited_error())
 
     def check_usable(self) -> None:
-        """Raise `exited` if runs can start neither now nor later."""
+        """Raise `exited` if runs can't start now or later."""
         if self._deleted or (self.exit is not None and self._restarting is None):
             raise self._exited_error()
 
@@ -190,16 +190,16 @@ class Context:
 
 
 def begin(run: Run, executor: Executor, limits: CodeLimits, timeout: float | None) -> None:
-    """Start a run and enforce its time limit: interrupt it first, then kill the executor.
+    """Start a run and enforce its time limit by first interrupting it, then killing the executor.
 
     Args:
         run: The run to start.
         executor: The executor, which must be idle.
-        limits: Contains the time between interrupt and kill.
-        timeout: The time limit in seconds, if the run does not set one; None for no limit.
+        limits: Contains the time between the interrupt and the kill.
+        timeout: The time limit in seconds if the run doesn't set one; None means no limit.
 
     Raises:
-        HawseError: `limit_exceeded` if there is no memory for the run's output.
+        HawseError: `limit_exceeded` if there is not enough memory for the run's output.
     """
     executor.begin(run)
     run.limit_time(
@@ -213,9 +213,9 @@ def interrupt(run: Run, executor: Executor, why: Why, grace: float | None) -> No
 
     Args:
         run: The run to interrupt.
-        executor: The executor of the run.
-        why: The status that the run ends with.
-        grace: Seconds until the executor is killed if the run has not ended; None never kills it.
+        executor: The run's executor.
+        why: The status for the run to end with.
+        grace: How many seconds the run has to end before the executor is killed; None means that it is never killed.
     """
 
     def kill() -> None:

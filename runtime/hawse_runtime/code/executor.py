@@ -1,4 +1,4 @@
-"""An executor: one kernel process, used by a single context or by a single run without a context."""
+"""An executor: a kernel process used by a single context or by a single run without a context."""
 
 import asyncio
 import logging
@@ -37,18 +37,18 @@ log = logging.getLogger(__name__)
 
 
 class ExecutorContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The objects that all executors of a runtime share."""
+    """Objects shared by all of a runtime's executors."""
 
-    tasks: Tasks  # owns the tasks that end executors
+    tasks: Tasks  # owns tasks that end executors
     trees: ProcessTrees  # ends process trees
     journal: Callable[[], Journal]  # creates a journal; each run has four
-    store: SpillStore  # stores the output of runs on disk
+    store: SpillStore  # stores runs' output on disk
     oom: OomCounter  # counts OOM kills
     end_grace: float  # seconds from SIGTERM to SIGKILL
 
 
 class ExecutorOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The start options of an executor. Executors with equal options are interchangeable."""
+    """Options for starting an executor. Executors with equal options are interchangeable."""
 
     language: str | None
     kernel: str | None
@@ -57,7 +57,7 @@ class ExecutorOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Executor:
-    """A kernel process that is ready to run code."""
+    """A kernel process ready to run code."""
 
     def __init__(
         self,
@@ -68,13 +68,13 @@ class Executor:
         host: KernelHost,
         context: ExecutorContext,
     ) -> None:
-        """Wrap a kernel that has started successfully. Call `start_executor` instead.
+        """Wrap a kernel that has started successfully. Don't call this; use `start_executor`.
 
         Args:
             options: The start options.
-            kernel: The kernel's description from the host.
+            kernel: The kernel's description, as sent by the host.
             number: The host's number for the executor.
-            instance: The mark in the environment of all processes of the executor.
+            instance: The mark in the environment of all the executor's processes.
             host: The process that hosts the kernel.
             context: The objects shared with other executors.
         """
@@ -88,14 +88,14 @@ class Executor:
         self._host = host
         self._context = context
         self._oom_kills = context.oom.kills()
-        self._sent_kill = False  # whether the runtime may have sent SIGKILL, which rules out an OOM kill
+        self._sent_kill = False  # whether SIGKILL may have come from the runtime, which rules out an OOM kill
         self._pauses = 0
         host.on_exit[number] = self._exited
 
     # ---- runs
 
     def begin(self, run: Run) -> None:
-        """Send the code of `run`, which must be the only run. Raises `limit_exceeded` without memory for its output."""
+        """Send the code for `run`, which must be the only run. Raises `limit_exceeded` if its output would not fit."""
         context, host = self._context, self._host
         log = RunLog(context.journal, context.store, run.wake, self._pause, self._resume)
         number = host.new_number()
@@ -141,7 +141,7 @@ class Executor:
     # ---- end
 
     async def end(self) -> None:
-        """End the executor and everything its code has started: SIGTERM, then SIGKILL. Return when all have ended.
+        """End the executor and everything its code started with SIGTERM, then SIGKILL. Return once all have exited.
 
         Raises:
             HawseError: `permission_denied` if a process survives SIGKILL.
@@ -149,10 +149,10 @@ class Executor:
         self._sent_kill = True
         context = self._context
         await context.trees.end(NO_ROOT, signal.SIGTERM, context.end_grace, _reaped, mark=self._mark)
-        self._exited(Exit(signal="SIGKILL"))  # needed if the host is suspended and cannot report the end
+        self._exited(Exit(signal="SIGKILL"))  # needed if the host is suspended and can't report the exit
 
     def kill(self) -> None:
-        """Kill the executor and everything its code has started, without waiting. `on_exit` is called later."""
+        """Kill the executor and everything its code started, without waiting. `on_exit` is called later."""
         self._sent_kill = True
         self._host.send(Stop(executor=self._number))
         self._context.tasks.start(self._kill())
@@ -183,7 +183,7 @@ class Executor:
             on_exit(exit)
 
     async def _end_the_rest(self) -> None:
-        """End the processes that a crashed executor's code has left running."""
+        """End any processes that a crashed executor's code left running."""
         context = self._context
         try:
             await context.trees.end(NO_ROOT, signal.SIGTERM, context.end_grace, _reaped, mark=self._mark)
@@ -198,16 +198,16 @@ def _reaped() -> bool:
 async def start_executor(
     options: ExecutorOptions, host: KernelHost, context: ExecutorContext, *, timeout: float
 ) -> Executor:
-    """Start an executor, and return it when it is ready.
+    """Start an executor and return it once it is ready.
 
     Args:
         options: The start options.
         host: The process to host the kernel.
         context: The objects shared with other executors.
-        timeout: Seconds to wait until the kernel answers.
+        timeout: How many seconds to wait for the kernel to answer.
 
     Raises:
-        HawseError: `language_unavailable` or `spawn_failed`. In that case, no process remains.
+        HawseError: `language_unavailable` or `spawn_failed`. If so, no process is left running.
     """
     number, instance = host.new_number(), secrets.token_hex(8)
     env = {as_text(name): as_text(value) for name, value in (*options.env, (PROCESS_MARK, instance))}
@@ -235,4 +235,4 @@ async def start_executor(
     return Executor(options, kernel, number, instance, host, context)
 
 
-HOST_DELAY = 5.0  # seconds for the host to report that a kernel did not answer within `timeout`
+HOST_DELAY = 5.0  # seconds for the host to report that a kernel didn't answer within `timeout`

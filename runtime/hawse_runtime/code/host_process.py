@@ -39,9 +39,9 @@ from hawse_runtime.posix.spawn import spawn_pipes
 
 log = logging.getLogger(__name__)
 
-BACKLOG = 32 << 20  # bytes of unread requests; a host that exceeds this is suspended or hanging
-END_GRACE = 2.0  # seconds from closing the connection, which makes the host exit, to SIGKILL
-LOGGED = 1000  # maximum characters per line that are logged of a host's stderr
+BACKLOG = 32 << 20  # maximum bytes of unread requests; a host that exceeds this is suspended or hanging
+END_GRACE = 2.0  # seconds from closing the connection, which tells the host to exit, to SIGKILL
+LOGGED = 1000  # maximum length of each line logged from a host's stderr, in characters
 
 
 class HostedRun(Protocol):
@@ -55,7 +55,7 @@ class HostedRun(Protocol):
 
 
 class KernelHost:
-    """One host process and the connection to it."""
+    """A host process and the connection to it."""
 
     def __init__(
         self,
@@ -67,16 +67,16 @@ class KernelHost:
         """Start the host process.
 
         Args:
-            environment: The environment variables and directories that programs start with.
-            trees: Ends the processes that the host leaves behind.
-            python: The command that runs a Python module.
+            environment: Environment variables and directories for new programs.
+            trees: Ends any processes that the host leaves behind.
+            python: The command for running a Python module.
             on_end: Called once, when the host has exited.
 
         Raises:
             HawseError: `spawn_failed` or `limit_exceeded`.
             OSError: A directory or a socket cannot be created.
         """
-        self.runs: dict[int, HostedRun] = {}  # the runs in progress, by number
+        self.runs: dict[int, HostedRun] = {}  # the runs in progress, keyed by number
         self.on_exit: dict[int, Callable[[Exit], None]] = {}  # by executor number
         self._mark = secrets.token_hex(8)
         self._trees = trees
@@ -116,7 +116,7 @@ class KernelHost:
     # ---- requests
 
     def new_number(self) -> int:
-        """Return an unused number for an executor or a run."""
+        """Return an unused number for an executor or run."""
         self._number += 1
         return self._number
 
@@ -125,14 +125,14 @@ class KernelHost:
         self.server.send(encode(message))
 
     async def request(self, make: Callable[[int], HostMessage], shape: Any) -> Any:
-        """Send a request, and return the value of the reply.
+        """Send a request and return the reply's value.
 
         Args:
-            make: Returns the message for a request number.
+            make: Builds the message from the request's number.
             shape: The type of the reply's value.
 
         Raises:
-            HawseError: The error reported by the host, or `spawn_failed` if the host has exited.
+            HawseError: Any error reported by the host, or `spawn_failed` if the host has exited.
         """
         if self.ended:
             raise _host_ended()
@@ -152,7 +152,7 @@ class KernelHost:
             raise HawseError("spawn_failed", f"the kernel host sent an invalid reply: {error}") from None
 
     async def close(self) -> None:
-        """End the host and all kernels. Return when all processes have ended."""
+        """End the host and all kernels. Return once all processes have exited."""
         self.server.disconnect()
         mark = f"{PROCESS_MARK}={self._mark}"
         try:

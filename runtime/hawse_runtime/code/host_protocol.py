@@ -1,4 +1,4 @@
-"""The messages between the runtime and the kernel host over a socket pair. Sans-I/O.
+"""Messages between the runtime and the kernel host, sent over a socket pair. This module does no I/O.
 
 Each message is a frame (`hawse_runtime.core.framing`). Its body is `kind u8 | â€¦`:
 
@@ -7,7 +7,7 @@ Each message is a frame (`hawse_runtime.core.framing`). Its body is `kind u8 | â
     kind 2   `run u32 | bytes`: stderr of a run
     kind 3   `run u32 | bytes`: the bytes of large values of a run
 
-The host runs beside user code, which may take control of it. The runtime therefore validates all messages.
+The host runs alongside user code, which may take control of it. The runtime therefore validates all messages.
 """
 
 import os
@@ -23,23 +23,23 @@ from hawse_runtime.core.framing import ProtocolError, frame
 
 OUTPUT_HEADER = struct.Struct(">BI")
 CONTROL, STDOUT, STDERR, BUNDLES = range(4)
-CHUNK = 64 << 10  # bytes of output in one message; other kernels can send between the messages
+CHUNK = 64 << 10  # maximum bytes of output per message; other kernels can send between messages
 OWN_PYTHON = (
     sys.executable,
     "-I",
     "-m",
-)  # the command that runs a module in this interpreter; the module name is appended
-MESSAGE_LIMIT = 2 << 20  # bytes of one message; source code has at most 1 MiB, an event at most 512 KiB
+)  # the command for running a module in this interpreter; the module name is appended
+MESSAGE_LIMIT = 2 << 20  # maximum size of a message, in bytes; source code has at most 1 MiB, an event at most 512 KiB
 
 
-# A JSON escape sequence. The group matches half of a surrogate pair without the other half, which is not valid Unicode.
+# A JSON escape sequence. The group matches half a surrogate pair without the other half, which is not valid Unicode.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
 
 
 class HostMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
-    """The base class of control messages."""
+    """Base class for control messages."""
 
 
 # ---- from the runtime
@@ -51,13 +51,13 @@ class Start(HostMessage, frozen=True, kw_only=True):
     `cwd` and `env` are bytes that may not be UTF-8. Each character stands for one byte (`as_text`).
 
     Attributes:
-        request: The number of the request.
+        request: The request's number.
         executor: The number that identifies the executor in later messages.
-        kernel: The name of the kernel; None for the default kernel of `language`.
-        language: The name of the language; None for the kernel's language.
+        kernel: The kernel's name; None means the default kernel for `language`.
+        language: The language's name; None means the kernel's language.
         cwd: The directory to start in.
         env: The complete environment.
-        timeout: Seconds to wait until the kernel answers.
+        timeout: How many seconds to wait for the kernel to answer.
     """
 
     request: int
@@ -70,7 +70,7 @@ class Start(HostMessage, frozen=True, kw_only=True):
 
 
 class Execute(HostMessage, frozen=True, kw_only=True):
-    """Run code. The host sends output, `RunEvent`s and finally `RunDone`, or `Exited` if the kernel ends first."""
+    """Run code. The host sends output, `RunEvent`s and finally `RunDone`, or `Exited` if the kernel exits first."""
 
     executor: int
     run: int
@@ -96,7 +96,7 @@ class AnswerInput(HostMessage, frozen=True, kw_only=True):
 
 
 class Ask(HostMessage, frozen=True, kw_only=True):
-    """Send a request on Jupyter's shell channel. The host sends a `Reply` with the content of the kernel's reply."""
+    """Send a request on Jupyter's shell channel. The host sends a `Reply` with the kernel's reply in it."""
 
     request: int
     executor: int
@@ -111,19 +111,19 @@ class ListLanguages(HostMessage, frozen=True, kw_only=True):
 
 
 class Pause(HostMessage, frozen=True, kw_only=True):
-    """Pause the output of an executor until `Resume` is sent."""
+    """Pause an executor's output until `Resume` is sent."""
 
     executor: int
 
 
 class Resume(HostMessage, frozen=True, kw_only=True):
-    """Resume the output of an executor."""
+    """Resume an executor's output."""
 
     executor: int
 
 
 class Stop(HostMessage, frozen=True, kw_only=True):
-    """Kill a kernel and forget it. There is no reply; the runtime ends any remaining processes."""
+    """Kill a kernel and forget it. There is no reply; the runtime ends any processes left over."""
 
     executor: int
 
@@ -132,11 +132,11 @@ class Stop(HostMessage, frozen=True, kw_only=True):
 
 
 class Kernel(msgspec.Struct, frozen=True, kw_only=True):
-    """A kernel that is ready to run code.
+    """A kernel ready to run code.
 
     Attributes:
-        kernel: The name of the kernel.
-        language: The name of its language, as in `code.create`.
+        kernel: The kernel's name.
+        language: Its language, as in `code.create`.
         pid: Its process id in the host's PID namespace.
         memory: Its resident memory in bytes.
     """
@@ -148,7 +148,7 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """The reason why a request failed: an error code of `hawse.wire.errors` and a message."""
+    """Why a request failed: an error code from `hawse.wire.errors` and a message."""
 
     code: Literal["language_unavailable", "spawn_failed", "exited"]
     message: str
@@ -163,11 +163,11 @@ class Reply(HostMessage, frozen=True, kw_only=True):
 
 
 class RunEvent(HostMessage, frozen=True, kw_only=True):
-    """An event of a run.
+    """An event from a run.
 
     Attributes:
         run: The number of the run.
-        name: The name of the event in `code.run`.
+        name: The event's name in `code.run`.
         value: The event's value without `offset`, as a JSON object.
     """
 
@@ -177,14 +177,14 @@ class RunEvent(HostMessage, frozen=True, kw_only=True):
 
 
 class RunDone(HostMessage, frozen=True, kw_only=True):
-    """Sent when a run has ended and all its output has been sent.
+    """Sent once a run has ended and all its output has been sent.
 
     Attributes:
         run: The number of the run.
         ok: Whether the run succeeded.
-        execution_count: The kernel's number for the run.
-        error: The name, the message and the traceback lines of the error that ended the run.
-        seconds: The duration of the run.
+        execution_count: The kernel's execution count for the run.
+        error: The name, message and traceback lines of the error that ended the run.
+        seconds: The run's duration.
     """
 
     run: int
@@ -195,7 +195,7 @@ class RunDone(HostMessage, frozen=True, kw_only=True):
 
 
 class Exited(HostMessage, frozen=True, kw_only=True):
-    """Sent when a kernel has ended. None of its output follows. Either `code` or `signal` (a number) is set."""
+    """Sent when a kernel has exited. No more output follows. Either `code` or `signal` (a number) is set."""
 
     executor: int
     code: int | None = None
@@ -211,7 +211,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def as_text(name: str) -> str:
-    """Return a path or a variable from `os` as a string with one character per byte, which is valid JSON."""
+    """Return a path or variable from `os` as a string with one character per byte, which is valid in JSON."""
     return os.fsencode(name).decode("latin-1")
 
 
@@ -221,9 +221,9 @@ def from_text(text: str) -> str:
 
 
 def without_lone_surrogates(data: bytes) -> bytes:
-    """Return JSON where each lone surrogate is replaced with U+FFFD.
+    """Return JSON with each lone surrogate replaced by U+FFFD.
 
-    Kernels send lone surrogates for half an emoji. JSON decoders reject them, including the decoders of clients.
+    Kernels send lone surrogates for half an emoji. JSON decoders reject them, including the ones that clients use.
     """
     if b"\\ud" not in data and b"\\uD" not in data:
         return data
@@ -241,7 +241,7 @@ def encode_output(kind: int, run: int, data: bytes | memoryview) -> bytes:
 
 
 def split(body: bytes) -> tuple[int, int, bytes]:
-    """Return the kind, the run number (0 for control messages) and the content of a message.
+    """Return a message's kind, run number (0 for control messages) and content.
 
     Raises:
         ProtocolError: The kind is unknown or the message is too short.

@@ -1,4 +1,4 @@
-"""Limits of a runtime's code contexts."""
+"""Limits on a runtime's code contexts."""
 
 from collections.abc import Mapping
 
@@ -11,15 +11,15 @@ from hawse_runtime.journal.spill import SpillLimits
 class CodeLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits that apply to all contexts."""
 
-    contexts: int | None = None  # maximum contexts per language; None for no limit
+    contexts: int | None = None  # maximum number of contexts per language; None means no limit
     pool: PoolLimits = msgspec.field(default_factory=PoolLimits)
     pools: Mapping[str, PoolLimits] = msgspec.field(default_factory=dict)  # by language; other languages use `pool`
-    starting: int = 8  # executors that start at the same time; each one takes a second of CPU time
+    starting: int = 8  # maximum number of executors starting at once; each takes a second of CPU time
     start_timeout: float = 60.0  # seconds to wait for a new executor's answer, even on a busy machine
     queue: int = 64  # maximum number of waiting runs per context
-    kept_runs: int = 64  # ended runs that retain all their output
+    kept_runs: int = 64  # number of runs that keep all their output after they have ended
     interrupt_grace: float = 2.0  # seconds from interrupting a timed-out run to SIGKILL
-    end_grace: float = 1.0  # seconds from SIGTERM to SIGKILL when an executor is ended
-    # Output on disk. A kernel does not wait for readers, so a reader that is more than `each` behind loses output. 100
-    # MB printed at once must fit.
+    end_grace: float = 1.0  # seconds from SIGTERM to SIGKILL when ending an executor
+    # Output on disk. A kernel doesn't wait for readers, so a reader that is more than `each` behind loses output. There
+    # must be room for 100 MB printed at once.
     spill: SpillLimits = msgspec.field(default_factory=lambda: SpillLimits(each=256 << 20))

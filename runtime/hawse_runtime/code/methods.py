@@ -1,4 +1,4 @@
-"""The code contexts of a sandbox and the `code.*` methods."""
+"""A sandbox's code contexts, and the `code.*` methods."""
 
 import asyncio
 import secrets
@@ -51,7 +51,7 @@ from hawse_runtime.process.process import ProcessContext
 
 
 class CodeMethods:
-    """The contexts, and the runs that calls can attach to."""
+    """The contexts, along with runs that calls can attach to."""
 
     def __init__(
         self,
@@ -62,15 +62,15 @@ class CodeMethods:
         limits: CodeLimits,
         python: Sequence[str],
     ) -> None:
-        """Create the methods. Nothing is started before a context, a run or a list of languages is requested.
+        """Create the methods. Nothing is started until a context, a run or a list of languages is requested.
 
         Args:
-            environment: The environment variables and directories that programs start with.
-            context: The objects that all programs of the runtime share.
-            store: Stores the output of runs on disk.
-            idempotency: Stores the outcomes of runs with a key.
-            limits: The limits of the contexts and runs.
-            python: The command that runs a Python module.
+            environment: Environment variables and directories for new programs.
+            context: Objects shared by all of the runtime's programs.
+            store: Stores runs' output on disk.
+            idempotency: Stores the outcomes of keyed runs.
+            limits: Limits on contexts and runs.
+            python: The command for running a Python module.
         """
         self.contexts: Registry[Context] = Registry("context")
         self._environment = environment
@@ -88,11 +88,11 @@ class CodeMethods:
             oom=context.oom,
             end_grace=limits.end_grace,
         )
-        self._runs: dict[str, Run] = {}  # running and retained runs, by id
+        self._runs: dict[str, Run] = {}  # runs that are in progress or being kept, keyed by id
         self._ended: OrderedDict[str, None] = OrderedDict()  # ids of the retained ended runs, oldest first
-        self._unbound: dict[Run, Executor] = {}  # runs in progress that have no context
+        self._unbound: dict[Run, Executor] = {}  # runs in progress without a context
         self.host: KernelHost | None = None  # created on first use
-        self._creating: dict[str, int] = {}  # number of contexts being created, by language
+        self._creating: dict[str, int] = {}  # number of contexts being created, keyed by language
         self._starting = asyncio.Semaphore(limits.starting)
         self._closed = False
         self.pool = ExecutorPool(self._start_executor, context.tasks, limits)
@@ -199,7 +199,7 @@ class CodeMethods:
         return run
 
     async def _run_unbound(self, run: Run) -> None:
-        """Run code in a new executor, then end the executor."""
+        """Run code in a new executor, which is then ended."""
         try:
             options = self._options(run.params.language or "python", None, None, None)
             executor = await self.pool.take(options, usual=True)
@@ -232,9 +232,9 @@ class CodeMethods:
             self._runs.pop(oldest).shrink()
 
     def _detached(self, run: Run) -> None:
-        """Handle the end of a call. A queued run is withdrawn unless another call is attached to it.
+        """Handle the end of a call. If its run is still queued, withdraw it unless another call is attached to it.
 
-        A run that has neither a context nor a key can no longer be accessed, so it is ended.
+        A run without a context or key can't be accessed any more, so it is ended.
         """
         if run.readers or run.settled:
             return
@@ -293,7 +293,7 @@ class CodeMethods:
         return Nothing()
 
     def _context_of(self, run: Run) -> Context:
-        """Return the context of a run. Raises `not_found` and `stale_handle`."""
+        """Return a run's context. Raises `not_found` and `stale_handle`."""
         return self.contexts.get(run.context or "", run.instance)
 
     # ---- completion and inspection
@@ -361,12 +361,12 @@ class CodeMethods:
 
 
 def _kernels_are_supported() -> bool:
-    """Return whether the kernel host can start. Some bundles are built without its packages (docs/decisions/0105)."""
+    """Return whether the kernel host can be started. Some bundles lack its packages (docs/decisions/0105)."""
     return find_spec("jupyter_client") is not None
 
 
 class _Counted:
-    """Counts a context of a language while the context is being created."""
+    """Counts a context for a language while it is being created."""
 
     def __init__(self, counts: dict[str, int], language: str) -> None:
         self._counts = counts
@@ -382,7 +382,7 @@ class _Counted:
 
 
 class _Completions(msgspec.Struct):
-    """The fields of a `complete_reply` that are used."""
+    """The fields used from a `complete_reply`."""
 
     matches: list[str] = []
     cursor_start: int = 0
@@ -390,7 +390,7 @@ class _Completions(msgspec.Struct):
 
     @classmethod
     def of(cls, reply: dict[str, Any], cursor: int) -> CodeCompleteResult:
-        """Return the result for a reply. An invalid reply results in no completions."""
+        """Return the result for a reply. An invalid reply gives no completions."""
         try:
             found = msgspec.convert(reply, cls)
         except msgspec.ValidationError:

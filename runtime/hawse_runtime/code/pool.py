@@ -1,4 +1,4 @@
-"""A pool of executors that are started in advance. Used executors never return to the pool."""
+"""A pool of executors started in advance. Once used, an executor never returns to the pool."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ class StartExecutor(Protocol):
 
 
 class _KernelPool:
-    """The executors of one language and kernel that are ready for use."""
+    """Executors for a language and kernel that are ready for use."""
 
     def __init__(self, options: ExecutorOptions, limits: PoolLimits) -> None:
         self.options = options
@@ -32,15 +32,15 @@ class _KernelPool:
 
 
 class ExecutorPool:
-    """Provides executors. Once a language has been used, some executors are kept ready, started in the background."""
+    """Provides executors. Once a language has been used, some are started in the background and kept ready."""
 
     def __init__(self, start: StartExecutor, tasks: Tasks, limits: CodeLimits) -> None:
         """Create an empty pool.
 
         Args:
             start: Starts an executor.
-            tasks: Owns the background tasks.
-            limits: Determines how many executors are kept ready, and for how long.
+            tasks: Owns background tasks.
+            limits: Determines how many executors to keep ready, and for how long.
         """
         self._start = start
         self._tasks = tasks
@@ -50,7 +50,7 @@ class ExecutorPool:
 
     @property
     def ready(self) -> Mapping[str, int]:
-        """The number of ready executors by kernel name."""
+        """The number of executors ready, keyed by kernel name."""
         found: dict[str, int] = {}
         for pool in self._pools.values():
             for executor in pool.ready:
@@ -61,8 +61,8 @@ class ExecutorPool:
         """Return an unused executor, from the pool if possible.
 
         Args:
-            options: The start options of the executor.
-            usual: Whether the options are so common that the pool keeps executors ready for them.
+            options: Options for starting the executor.
+            usual: Whether the options are common enough that the pool keeps executors ready for them.
 
         Raises:
             HawseError: `language_unavailable` or `spawn_failed`.
@@ -102,7 +102,7 @@ class ExecutorPool:
         return None
 
     def _fill(self, pool: _KernelPool) -> None:
-        """Start the missing executors. Schedule the end of all executors in case none is used for a long time."""
+        """Start any executors missing, and schedule the end of all of them in case none is used for a long time."""
         if pool.idle is not None:
             pool.idle.cancel()
         if self._closed:
@@ -113,7 +113,7 @@ class ExecutorPool:
             self._tasks.start(self._add(pool, pool.options))
 
     def _has_memory(self, pool: _KernelPool) -> bool:
-        """Return whether the language's memory limit allows another executor, assuming the size of the largest one."""
+        """Return whether the language's memory limit allows another executor as large as the largest one."""
         sizes = [executor.kernel.memory for executor in pool.ready]
         each = max(sizes, default=0)
         return sum(sizes) + (pool.starting + 1) * each <= pool.limits.memory

@@ -1,4 +1,4 @@
-"""One run of code, from being queued to its end."""
+"""A run of code, from being queued until it ends."""
 
 import asyncio
 import secrets
@@ -26,7 +26,7 @@ from hawse_runtime.core.framing import ProtocolError
 
 Why = Literal["interrupted", "timed_out", "stopped"]
 
-# Events from the host are validated with these types, so that clients can rely on them.
+# Events from the host are validated against these types, so that clients can rely on them.
 _VALUES: dict[str, msgspec.json.Decoder[Any]] = {
     "value": msgspec.json.Decoder(CodeDisplay),
     "display": msgspec.json.Decoder(CodeDisplay),
@@ -36,17 +36,17 @@ _VALUES: dict[str, msgspec.json.Decoder[Any]] = {
     "input": msgspec.json.Decoder(CodeInputRequest),
 }
 _FIRST_FIELDS = b'{"offset":0,"request":0'  # fields added by the runtime
-EVENT_LIMIT = 768 << 10  # maximum bytes of an event; a control message has at most 1 MiB
+EVENT_LIMIT = 768 << 10  # maximum size of an event, in bytes; a control message has at most 1 MiB
 
 
 class RunSubscriber(Protocol):
-    """A reader that is woken by new output and by the run's end."""
+    """A reader that is woken on new output and when the run ends."""
 
     def wake(self) -> None: ...
 
 
 class Run:
-    """A run that is queued, in progress or ended."""
+    """A run that is queued or in progress, or that has ended."""
 
     def __init__(
         self,
@@ -62,14 +62,14 @@ class Run:
             params: The parameters of the `code.run` call.
             on_settled: Called once, when the run has ended or failed.
             keyed: Whether calls with the same key can attach to the run.
-            caller: The principal of the call, or None if unknown.
+            caller: The principal making the call, or None if unknown.
         """
         self.id = f"r-{secrets.token_hex(8)}"
         self.params = params
         self.keyed = keyed
         self.caller = caller
-        self.number = 0  # the host's number for the run, set when the run starts
-        self.context: str | None = None  # the id of its context; `instance` is the context's instance
+        self.number = 0  # the host's number for the run; set when it starts
+        self.context: str | None = None  # its context's id; `instance` is the context's instance
         self.instance: str | None = None
         self.ahead = 0  # number of runs ahead of it when it was queued
         self.log: RunLog | None = None  # set when the run starts
@@ -77,7 +77,7 @@ class Run:
         self.error: HawseError | None = None  # why the run could not start
         self.readers: dict[RunSubscriber, None] = {}
         self.pending_input: int | None = None  # the number of the unanswered input request
-        self.ended_as: Why | None = None  # the reason, if the run was ended from outside
+        self.ended_as: Why | None = None  # the reason if the run was ended from outside
         self.killed = False
         self._inputs = 0
         self._begun_at = 0.0
@@ -100,20 +100,20 @@ class Run:
     # ---- start
 
     def begin(self, number: int, log: RunLog) -> None:
-        """Record that the code was sent to the executor. `number` identifies the run there."""
+        """Record that the code has been sent to the executor, where `number` identifies the run."""
         self.number = number
         self.log = log
         self._begun_at = asyncio.get_running_loop().time()
         self.wake()
 
     def limit_time(self, seconds: float | None, on_timeout: Callable[[], None]) -> None:
-        """Call `on_timeout` after `seconds` unless the run has ended. Replaces the previous limit; None removes it."""
+        """Call `on_timeout` after `seconds` unless the run has ended. Replaces any previous limit; None removes it."""
         self.stop_timer()
         if seconds is not None:
             self._timer = asyncio.get_running_loop().call_later(seconds, on_timeout)
 
     def fail(self, error: HawseError) -> None:
-        """End a run that has not started."""
+        """End a run that hasn't started."""
         if not self.settled:
             self.error = error
             self._settle()
@@ -121,7 +121,7 @@ class Run:
     # ---- output
 
     def receive_output(self, stream: int, data: bytes) -> None:
-        """Handle bytes of a stream: 0 is stdout, 1 stderr, 2 bundles."""
+        """Handle bytes from a stream: 0 is stdout, 1 stderr, 2 bundles."""
         if self.log is not None and not self.settled:
             self.log.write(stream, data)
 
@@ -129,7 +129,7 @@ class Run:
         """Handle an event.
 
         Raises:
-            ProtocolError: The event's value does not have the declared type.
+            ProtocolError: The event's value doesn't have the declared type.
         """
         if self.log is None or self.settled:
             return
@@ -150,7 +150,7 @@ class Run:
     # ---- end
 
     def done(self, end: RunDone) -> None:
-        """Record that the executor has finished the run. If the executor was killed, its exit follows."""
+        """Record that the executor has finished the run. If the executor was killed, its exit is reported next."""
         if self.killed:
             return
         status: RunStatus = "ok" if end.ok else "error"
@@ -160,7 +160,7 @@ class Run:
         self._finish(status, error=error, execution_count=end.execution_count)
 
     def executor_ended(self, end: Exit) -> None:
-        """Record that the executor ended before the run was done."""
+        """Record that the executor exited before the run was done."""
         status: RunStatus = "crashed"
         if self.ended_as == "stopped" or self.killed:
             status = self.ended_as or "crashed"
@@ -196,12 +196,12 @@ class Run:
         self._on_settled(self)
 
     def stop_timer(self) -> None:
-        """Cancel the time limit. Called when the run is being ended."""
+        """Cancel the time limit. Called when the run is about to be ended."""
         if self._timer is not None:
             self._timer.cancel()
 
     def shrink(self) -> None:
-        """Keep only the end of the run's output."""
+        """Keep only the last part of the run's output."""
         if self.log is not None:
             self.log.shrink()
 

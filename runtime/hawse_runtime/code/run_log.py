@@ -1,8 +1,8 @@
-"""The output of one run in four journals: stdout, stderr, the bytes of large values, and events.
+"""A run's output in four journals: stdout, stderr, the bytes of large values, and events.
 
-An event is stored as a frame: a header with the lengths of the other streams at its arrival, followed by its JSON. To
+An event is stored as a frame: a header with the other streams' lengths when it arrived, followed by its JSON. To
 preserve the order, a reader sends the other streams up to these lengths before it sends the event. A frame without an
-event (`BARRIER`) marks each switch between stdout and stderr, which preserves their order as well.
+event (`BARRIER`) marks each switch between stdout and stderr, so that their order is also preserved.
 """
 
 import struct
@@ -18,22 +18,22 @@ from hawse_runtime.process.output_stream import KeptStream, StreamCursor
 
 NAMES: Final = ("value", "display", "update", "clear", "raised", "input")  # event names; a header contains the index
 BARRIER: Final = 255
-SHRUNK = 4096  # bytes kept of each stream of an old run
-_HEADER = struct.Struct(">IBQQQ")  # length of the JSON, number of the name, lengths of the three other streams
-_TRIM = 4096  # positions of dropped frames are removed in batches of this size
+SHRUNK = 4096  # number of bytes kept from each stream of an old run
+_HEADER = struct.Struct(">IBQQQ")  # the JSON's length, the name's number, and the three other streams' lengths
+_TRIM = 4096  # the positions of dropped frames are removed in batches of this size
 
 
 class Frame(NamedTuple):
-    """An event or a barrier, with its position relative to the other streams."""
+    """An event or barrier, with its position relative to the other streams."""
 
     name: int
     at: tuple[int, int, int]  # the lengths of stdout, stderr and bundles before it
     body: bytes
-    end: int  # the offset after the frame, sent as `offset`
+    end: int  # the offset just after the frame, sent as `offset`
 
 
 class RunLog:
-    """The complete output of a run. `streams` are stdout, stderr and bundles, in the order of their message kinds."""
+    """All of a run's output. `streams` are stdout, stderr and bundles, in the order of their message kinds."""
 
     def __init__(
         self,
@@ -46,11 +46,11 @@ class RunLog:
         """Create an empty log.
 
         Args:
-            journal: Creates a journal. Can raise `limit_exceeded`.
-            store: Stores the output that exceeds the memory limit on disk.
+            journal: Creates a journal. May raise `limit_exceeded`.
+            store: Stores output above the memory limit on disk.
             changed: Called after each append.
-            pause: Pauses the output while the disk falls behind. Each call is followed by one of `resume`.
-            resume: Resumes the output after `pause`.
+            pause: Pauses output because the disk has fallen behind. Each call is followed by a call to `resume`.
+            resume: Resumes output paused by `pause`.
         """
         first, second, third, fourth = journal(), journal(), journal(), journal()
         self.stdout, self.stderr, self.bundles, self.events = (
@@ -58,12 +58,12 @@ class RunLog:
         )
         self.streams = (self.stdout, self.stderr, self.bundles)
         self._changed = changed
-        self._frames = array("Q")  # positions of the frames, ascending
+        self._frames = array("Q")  # frame positions, ascending
         self._last: KeptStream | None = None  # stdout or stderr, whichever was written to last
 
     @property
     def end(self) -> CodeOffsets:
-        """The length of each stream."""
+        """Each stream's length."""
         out, err, large = (stream.end for stream in self.streams)
         return CodeOffsets(stdout=out, stderr=err, bundles=large, events=self.events.end)
 
@@ -84,18 +84,18 @@ class RunLog:
         self._changed()
 
     def finish(self) -> None:
-        """Record that no more output will follow."""
+        """Record that there will be no more output."""
         for stream in (*self.streams, self.events):
             stream.finish()
 
     def shrink(self) -> None:
-        """Keep only the end of each stream."""
+        """Keep only the last part of each stream."""
         for stream in (*self.streams, self.events):
             stream.forget()
             stream.journal.limit(SHRUNK)
 
     def is_boundary(self, offset: int) -> bool:
-        """Return whether a reader of events can start at `offset`."""
+        """Return whether reading events can start at `offset`."""
         return offset in (0, self.events.end) or self.boundary(offset) == offset or offset < self.events.first_at(0)
 
     def boundary(self, offset: int) -> int:
@@ -114,10 +114,10 @@ class RunLog:
 
 
 class EventCursor:
-    """A reader's position in the events of a run. `offset` is the position of the next frame."""
+    """A reader's position in a run's events. `offset` is the next frame's position."""
 
     def __init__(self, log: RunLog, since: int, arrived: Callable[[], None]) -> None:
-        """Create a cursor. `arrived` is called when bytes have been read from disk."""
+        """Create a cursor. `arrived` is called whenever bytes have been read from disk."""
         self.offset = since
         self._log = log
         self._cursor = StreamCursor(log.events, since, arrived)
@@ -136,7 +136,7 @@ class EventCursor:
         return True
 
     def look(self) -> Frame | None:
-        """Return the next frame. None at the end, or while the frame is being read from disk."""
+        """Return the next frame, or None at the end or while the frame is being read from disk."""
         partial = self._partial
         while True:
             wanted = _HEADER.size
@@ -153,7 +153,7 @@ class EventCursor:
             self._cursor.take(len(data))
 
     def take(self, frame: Frame) -> None:
-        """Advance past `frame`, which must have been returned by `look`."""
+        """Advance past `frame`, which must come from `look`."""
         self.offset = frame.end
         self._partial.clear()
 

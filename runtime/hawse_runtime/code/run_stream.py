@@ -1,4 +1,4 @@
-"""Serves one reader of a run, which is a call of `code.run` or `code.attach`."""
+"""Serves a reader of a run: a `code.run` or `code.attach` call."""
 
 from collections.abc import Callable
 
@@ -19,12 +19,12 @@ STREAMS: tuple[tuple[Kind, RunStream], ...] = (
 )
 
 
-SOURCE_SHOWN = 65_536  # characters of source code in `opened`, which has at most 1 MiB; one can take 6 bytes in JSON
-BARRIERS = 1000  # barriers that are passed at once, by a reader that starts after the output they separate
+SOURCE_SHOWN = 65_536  # maximum characters of source code in `opened`, which has at most 1 MiB; each can take 6 bytes
+BARRIERS = 1000  # maximum barriers passed at once, by a reader that starts after the output they separate
 
 
 class CodeRunStream(OutputOnlyStream):
-    """Sends the output of a run in order, starting at the offsets `since`. A `Stream`."""
+    """A `Stream` that sends a run's output in order, starting at the offsets `since`."""
 
     def __init__(
         self,
@@ -35,14 +35,14 @@ class CodeRunStream(OutputOnlyStream):
         *,
         tell_source: bool = False,
     ) -> None:
-        """Create the stream of a call.
+        """Create the stream for a call.
 
         Args:
             run: The run to read.
             call: The call to serve.
-            since: The offsets to start at.
-            on_detach: Called with the run when the call has ended.
-            tell_source: Whether `opened` includes the source code. The caller of `code.run` does not need it.
+            since: The offsets to start from.
+            on_detach: Called with the run once the call has ended.
+            tell_source: Whether `opened` includes the source code, which a caller of `code.run` doesn't need.
 
         Raises:
             HawseError: `invalid_params` if `since` is beyond the end of a stream or inside an event.
@@ -108,7 +108,7 @@ class CodeRunStream(OutputOnlyStream):
         return self._events
 
     def _open(self, connection: Connection, ch: int, events: EventCursor) -> None:
-        """Send `opened` with the start offsets. They are greater than `since` if output has been dropped."""
+        """Send `opened` with the start offsets, which are greater than `since` if output has been dropped."""
         events.lost()
         for cursor in self._cursors:
             cursor.lost()
@@ -128,7 +128,7 @@ class CodeRunStream(OutputOnlyStream):
         return True
 
     def _send(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool:
-        """Send the next bytes or the next event. Return whether anything was sent."""
+        """Send the next bytes or event. Return whether anything was sent."""
         for _ in range(BARRIERS):
             sent = self._send_next(connection, ch, size, events)
             if sent is not None:
@@ -137,7 +137,7 @@ class CodeRunStream(OutputOnlyStream):
         return False
 
     def _send_next(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool | None:
-        """Send like `_send`, but return None after passing a barrier."""
+        """Do the same as `_send`, but return None after passing a barrier."""
         if events.lost():
             connection.send_event(ch, "truncated", CodeTruncated(stream="events", start=events.offset))
             return True
@@ -170,7 +170,7 @@ class CodeRunStream(OutputOnlyStream):
 
 
 def offsets_of(since: CodeSince | None) -> CodeOffsets:
-    """Return the offsets in `since`; missing ones are 0."""
+    """Return the offsets in `since`, with 0 for missing ones."""
     if since is None:
         return CodeOffsets()
     return CodeOffsets(
@@ -179,7 +179,7 @@ def offsets_of(since: CodeSince | None) -> CodeOffsets:
 
 
 def check(log: RunLog, since: CodeOffsets) -> None:
-    """Raise `invalid_params` if `since` is beyond the end of a stream or inside an event."""
+    """Raise `invalid_params` if `since` is past the end of a stream or inside an event."""
     ends = msgspec.structs.asdict(log.end)
     for name, offset in msgspec.structs.asdict(since).items():
         if offset > ends[name]:

@@ -1,4 +1,4 @@
-"""`code.watch`: reports the state of a context and its runs after every change."""
+"""`code.watch`: reports the state of a context and its runs whenever it changes."""
 
 from collections.abc import Callable, Iterable
 
@@ -11,7 +11,7 @@ from hawse_runtime.code.run import Run
 
 
 def watch(call: ServerCall, context: Context, runs: Callable[[], Iterable[Run]]) -> None:
-    """Serve `call` until the context is deleted. `runs` returns the retained runs of all contexts."""
+    """Serve `call` until the context is deleted. `runs` returns the runs kept, over all contexts."""
 
     def read() -> CodeWatched:
         own = (context.id, context.instance)
@@ -24,6 +24,6 @@ def watch(call: ServerCall, context: Context, runs: Callable[[], Iterable[Run]])
 
 
 def end_watches(context: Context) -> None:
-    """End the calls that watch a deleted context."""
+    """End calls that are watching a deleted context."""
     for call in list(context.watchers.values()):
         call.result(Nothing())

@@ -1,4 +1,4 @@
-"""Tracks how much of each input stream of a terminal or process was applied, so that input is applied exactly once.
+"""Tracks how much of each input stream to a terminal or process was applied, so that each byte is applied once.
 
 An *input id* identifies a sender across reconnects (docs/wire.md section 5).
 """

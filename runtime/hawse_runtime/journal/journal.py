@@ -108,7 +108,7 @@ class Journal:
         return len(self._ring)
 
     def limit(self, capacity: int) -> None:
-        """Limit the journal to `capacity` bytes, or to the `needed` bytes if more. Drops the oldest bytes first."""
+        """Limit the journal to `capacity` bytes, or to the bytes `needed` if more. Drops the oldest bytes first."""
         if self.before_limit is not None:
             self.before_limit(_power_of_two(capacity))
         self.capacity = _power_of_two(capacity)

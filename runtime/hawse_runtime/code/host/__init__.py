@@ -1,5 +1,5 @@
-"""The kernel host: a process beside user code that starts Jupyter kernels and implements their protocol.
+"""The kernel host: a process alongside user code that starts Jupyter kernels and speaks their protocol.
 
-Only this package imports jupyter_client and pyzmq. It imports nothing from the rest of the runtime except
-`hawse_runtime.code.host_protocol` and the framing of its messages.
+Only this package imports jupyter_client and pyzmq. From the rest of the runtime, it imports only
+`hawse_runtime.code.host_protocol` and the message framing.
 """

@@ -1,6 +1,6 @@
-"""`python -m hawse_runtime.code.host FOLDER PYTHON`: hosts kernels for the runtime, connected by descriptor 3.
+"""`python -m hawse_runtime.code.host FOLDER PYTHON`: hosts kernels for the runtime, connected through descriptor 3.
 
-FOLDER is a private directory. PYTHON is the command that runs a Python module, as JSON.
+FOLDER is a private directory. PYTHON is the command for running a Python module, as JSON.
 """
 
 import json
@@ -16,7 +16,7 @@ from hawse.logs import handler
 from hawse_runtime.code.host.server import serve
 
 INHERITED = 3  # hawse_runtime.posix.spawn.EXTRA_FD
-NICENESS = 5  # for this process and the kernels; on a busy core, a terminal's program gets about three times their time
+NICENESS = 5  # for this process and the kernels; on a busy core, terminal programs get about three times as much time
 
 
 def main() -> None:
@@ -26,9 +26,9 @@ def main() -> None:
 
 
 def _run_behind_terminals() -> None:
-    """Lower the priority of this process and its kernels, so that their output delays the terminals' echo less."""
+    """Lower the priority of this process and its kernels, so that their output delays terminal echo less."""
     with suppress(OSError):  # gVisor has no scheduling policies
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))  # does not preempt other processes when it wakes up
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))  # doesn't preempt other processes on waking up
     os.nice(NICENESS)
 
 

@@ -1,4 +1,4 @@
-"""Converts the content of Jupyter messages to the events and bytes of a run. Sans-I/O.
+"""Converts the content of Jupyter messages to a run's events and bytes. Does no I/O.
 
 Large values in MIME bundles are moved out of the events. This keeps events small and avoids base64.
 """
@@ -14,11 +14,11 @@ import msgspec
 from msgspec import Raw
 
 INLINE = 64 << 10  # bytes of JSON; larger values are moved out of the event
-EVENT_LIMIT = 256 << 10  # total bytes of all values in one event; a control message has at most 1 MiB
+EVENT_LIMIT = 256 << 10  # maximum total size of the values in an event, in bytes; a control message has at most 1 MiB
 VALUE_LIMIT = 64 << 20  # bytes; larger values are omitted, because clients hold each value in memory
-TEXT_LIMIT = 64 << 10  # maximum characters of an error message, of a prompt, and of each traceback line
-TRACEBACK_LINES = 1000  # number of last traceback lines to keep; a deep recursion has many more
-TYPES = 64  # maximum number of MIME types in one bundle
+TEXT_LIMIT = 64 << 10  # maximum length of an error message, a prompt or a traceback line, in characters
+TRACEBACK_LINES = 1000  # number of traceback lines kept, from the end; a deep recursion has many more
+TYPES = 64  # maximum number of MIME types per bundle
 _BINARY = re.compile(r"image/(?!svg)|audio/|video/|application/(?:pdf|octet-stream|zip)\b")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
@@ -28,7 +28,7 @@ Form = Literal["base64", "text", "json"]
 
 
 class LargeValue(NamedTuple):
-    """A value that is sent as bytes."""
+    """A value sent as bytes."""
 
     type: str
     form: Form
@@ -36,14 +36,14 @@ class LargeValue(NamedTuple):
 
 
 class Bundle(NamedTuple):
-    """A MIME bundle: an event and the values moved out of it."""
+    """A MIME bundle: an event, along with the values moved out of it."""
 
     event: dict[str, Any]
     large: list[LargeValue]
 
 
 class _BundleContent(msgspec.Struct):
-    """The content of the messages `execute_result`, `display_data` and `update_display_data`."""
+    """The content of `execute_result`, `display_data` and `update_display_data` messages."""
 
     data: dict[str, Raw] = {}
     metadata: dict[str, Raw] = {}
@@ -60,8 +60,7 @@ def decode(content: bytes, errors: Literal["replace", "surrogateescape"] = "repl
 
     Args:
         content: JSON without lone surrogates (see `without_lone_surrogates`).
-        errors: How to decode bytes that are not valid UTF-8: as U+FFFD, or as surrogates in the same way as
-            `os.fsdecode`.
+        errors: How to decode bytes that aren't valid UTF-8: to U+FFFD, or to surrogates as `os.fsdecode` does.
     """
     try:
         return _any.decode(content)
@@ -70,7 +69,7 @@ def decode(content: bytes, errors: Literal["replace", "surrogateescape"] = "repl
 
 
 def stream_bytes(text: str) -> bytes:
-    """Return the bytes of a `stream` message. Surrogates become the bytes that they represent."""
+    """Return a `stream` message's bytes. Surrogates become the bytes they stand for."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -119,12 +118,12 @@ def _large(kind: str, value: bytes) -> LargeValue:
         try:
             return LargeValue(kind, "base64", base64.b64decode("".join(text.split()), validate=True))
         except (binascii.Error, ValueError):
-            pass  # not base64, although the type is binary; send the value unchanged
+            pass  # not base64, even though the type is binary; send the value unchanged
     return LargeValue(kind, "text", text.encode("utf-8", "replace"))
 
 
 def error(content: dict[str, Any]) -> tuple[str, str, list[str]]:
-    """Return the name, the message and the traceback lines of an `error` or `execute_reply` message."""
+    """Return the error name, error message and traceback lines from an `error` or `execute_reply` message."""
     lines = content.get("traceback")
     traceback = [_plain(line) for line in lines[-TRACEBACK_LINES:]] if isinstance(lines, Sequence) else []
     while len(traceback) > 1 and sum(map(len, traceback)) > EVENT_LIMIT // 2:
@@ -133,7 +132,7 @@ def error(content: dict[str, Any]) -> tuple[str, str, list[str]]:
 
 
 def inspected(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of an `inspect_reply` message without terminal colours."""
+    """Return an `inspect_reply` message's content without terminal colours."""
     data = content.get("data")
     if not isinstance(data, dict):
         return content
@@ -142,7 +141,7 @@ def inspected(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    """Return text where surrogates are replaced with U+FFFD."""
+    """Return text with surrogates replaced by U+FFFD."""
     return _SURROGATE.sub("\ufffd", text)
 
 

@@ -1,18 +1,18 @@
-"""Finds the end of a run's output in Deno's kernel, which sends some output after it has reported the end of the run.
+"""Finds the end of a run's output from Deno's kernel, which sends some output after reporting the end of the run.
 
 Deno answers a request and reports `idle` while values and printed text are still in transit, and labels both with the
-latest request. The host therefore sends a second request after each run, the *fence*, which sends a mark through both
-channels. All output before the marks belongs to the run, whatever its label. docs/decisions/0102 has the measurements.
+latest request. After each run, the host therefore sends a second request, the *fence*, which sends a mark through both
+channels. All output before the marks belongs to the run, whatever its label. For measurements, see docs/decisions/0102.
 """
 
 import json
 import secrets
 
 KERNEL = "deno"
-TYPE = "application/x-hawse-fence"  # the type of the mark in the display channel
+TYPE = "application/x-hawse-fence"  # type of the mark on the display channel
 _SYMBOL = 'globalThis[Symbol.for("hawse.fence")]'
 
-# Run once, before any client's code. Keeps references to functions that client code could replace.
+# Run once, before any client's code. Keeps references to functions that client code might replace.
 SETUP = f"""{{
   const {{ broadcast }} = Deno.jupyter, print = console.log.bind(console);
   const pass = async (mark) => {{
@@ -24,7 +24,7 @@ SETUP = f"""{{
 
 
 class Fence:
-    """The fence after one run."""
+    """The fence after a run."""
 
     def __init__(self) -> None:
         self._mark = secrets.token_hex(16)
@@ -32,16 +32,16 @@ class Fence:
 
     @property
     def source(self) -> str:
-        """The source code that sends the marks. It evaluates to undefined, so Deno displays no value."""
+        """Source code that sends the marks. It evaluates to undefined, so Deno displays no value."""
         return f'await {_SYMBOL}("{self._mark}")'
 
     @property
     def passed(self) -> bool:
-        """Whether both marks have arrived, so that no more output of the run can follow."""
+        """Whether both marks have arrived, so that there can be no more output from the run."""
         return not self._missing
 
     def without_mark(self, kind: str, content: bytes) -> bytes | None:
-        """Return the content of a message of type `kind` without the mark, or None if nothing remains."""
+        """Return the content of a message of type `kind` without the mark, or None if nothing is left."""
         if kind not in self._missing or self._mark.encode() not in content:
             return content
         self._missing.discard(kind)

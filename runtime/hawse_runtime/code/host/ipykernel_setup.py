@@ -1,13 +1,13 @@
-"""Runs inside a Python kernel after its start, to make its output complete. Imports nothing from this project.
+"""Runs inside a Python kernel once it has started, to make its output complete. Imports nothing from this project.
 
-`set_up` fixes the following defects of ipykernel. It does nothing in other kernels.
+`set_up` fixes the following bugs in ipykernel. It does nothing in other kernels.
 
 - ipykernel drops messages when more than 1,000 are waiting to be sent.
 - It ends a run before it has read all output that child processes wrote to file descriptors 1 and 2. It decodes that
 output in pieces of 1,000 bytes, which splits characters.
-- A prompt of `input` can overtake output, because it uses another socket. The fix sends a mark in the output.
-- `flush` returns before the other thread has sent the output, which is lost if the process is then killed.
-- A message with a lone surrogate (half an emoji) cannot be encoded and is lost.
+- A prompt from `input` can overtake output, because it uses a different socket. The fix sends a mark in the output.
+- `flush` returns before the other thread has sent the output, which is lost if the process is killed right then.
+- A message with a lone surrogate (half an emoji) can't be encoded and is lost.
 """
 
 import codecs
@@ -22,27 +22,27 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-MARK = "hawse_input"  # the type of the output message that marks the position of a prompt
+MARK = "hawse_input"  # type of the output message that marks the position of a prompt
 SIZE = 65_536  # bytes read at a time
-PATIENCE = 1.0  # seconds to wait for the other thread when a run ends
+PATIENCE = 1.0  # seconds to wait for the other thread at the end of a run
 
 
 class Watcher:
-    """Reads the output written to a file descriptor, in place of the thread of ipykernel's `OutStream`."""
+    """Reads output written to a file descriptor, in place of the thread in ipykernel's `OutStream`."""
 
     def __init__(self, stream: Any) -> None:
-        """Stop the thread of `stream`, and start another one that reads its pipe."""
+        """Stop the thread in `stream`, and start another that reads its pipe."""
         self._stream = stream
         self._fd: int = stream._fid
         self._lock = threading.Lock()
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         stream._should_watch = False
-        os.write(stream._original_stdstream_fd, b"\0")  # the thread ends after reading this
+        os.write(stream._original_stdstream_fd, b"\0")  # the thread exits after reading this
         stream.watch_fd_thread.join(PATIENCE)
         threading.Thread(target=self._watch, name=f"watch-{stream.name}", daemon=True).start()
 
     def drain(self) -> None:
-        """Forward everything that has been written so far."""
+        """Forward everything written so far."""
         if self._lock.acquire(timeout=PATIENCE):
             try:
                 while self._unread():
@@ -70,7 +70,7 @@ LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # excludes the range of `surr
 
 
 def sendable(value: Any) -> Any:
-    """Return a JSON value where each half of an incomplete surrogate pair is replaced with U+FFFD."""
+    """Return a JSON value with each half of an incomplete surrogate pair replaced by U+FFFD."""
     if isinstance(value, str):
         whole = PAIR.sub(lambda found: found[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), value)
         return LONE.sub("\ufffd", whole)
@@ -82,7 +82,7 @@ def sendable(value: Any) -> Any:
 
 
 def complete(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
-    """Wrap `pack` so that it can encode messages with any text."""
+    """Wrap `pack` so that it can encode messages with arbitrary text."""
 
     def packed(message: Any) -> bytes:
         try:
@@ -94,10 +94,10 @@ def complete(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 
 
 class CompleteFlush:
-    """A replacement for a stream's `flush` that returns when ZeroMQ has written all output.
+    """A replacement for a stream's `flush` that returns once ZeroMQ has written all output.
 
-    One ZeroMQ thread writes for all sockets of a context, in order. Once a message has passed from one socket to
-    another, all earlier messages have been written to the socket of the kernel host.
+    A single ZeroMQ thread writes for all of a context's sockets, in order. Once a message has passed from one socket to
+    another, all earlier messages have been written to the kernel host's socket.
     """
 
     def __init__(self, thread: Any) -> None:
@@ -114,7 +114,7 @@ class CompleteFlush:
 
         def complete() -> None:
             if os.getpid() != self._process or threading.current_thread() is self._thread.thread:
-                flush()  # in a forked process, ipykernel sends differently
+                flush()  # in a forked process, ipykernel sends output differently
                 return
             passed = threading.Event()
             schedule(stream._flush)  # this schedules a message
@@ -144,7 +144,7 @@ class CompleteFlush:
 
 
 def set_up(shell: Any) -> None:
-    """Modify the kernel of an IPython shell."""
+    """Modify an IPython shell's kernel."""
     import zmq
 
     thread = shell.kernel.iopub_thread
@@ -177,4 +177,4 @@ def set_up(shell: Any) -> None:
         return ask(prompt, ident, parent, *rest, **options)
 
     kernel._input_request = marked
-    mark(kernel.get_parent("shell"))  # informs the host that every prompt has a mark
+    mark(kernel.get_parent("shell"))  # tells the host that every prompt has a mark

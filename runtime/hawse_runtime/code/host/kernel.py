@@ -1,4 +1,4 @@
-"""One Jupyter kernel: its messages and its runs in progress."""
+"""A Jupyter kernel: its messages and its runs in progress."""
 
 import asyncio
 import hmac
@@ -33,14 +33,14 @@ from hawse_runtime.code.host_protocol import (
 
 log = logging.getLogger(__name__)
 
-PROBE = 0.25  # seconds between checks whether the output of a new kernel arrives
-LATE = 10.0  # seconds to wait for the end of a run without any output after its reply
+PROBE = 0.25  # seconds between checks for whether a new kernel's output arrives
+LATE = 10.0  # seconds without output to wait for a run to end after its reply
 QUIET = 0.05  # seconds to wait for more output from a process that has exited
-BATCH = 64  # messages of one kernel handled per event-loop iteration
-SIGNATURE, HEADER, PARENT, METADATA, CONTENT = range(5)  # the parts of a message after the identities
+BATCH = 64  # number of messages from a kernel handled per event loop iteration
+SIGNATURE, HEADER, PARENT, METADATA, CONTENT = range(5)  # the parts of a message that follow the identities
 LOST = Failure(code="exited", message="the executor has ended")
 
-# Run in each Python kernel. Errors are ignored, because the kernel may not be ipykernel and must start anyway.
+# Run in each Python kernel. Errors are ignored, because the kernel may not be ipykernel but must start anyway.
 SETUP = f"""
 try:
     exec({Path(__file__).with_name("ipykernel_setup.py").read_text()!r}, _setup := {{}})
@@ -52,7 +52,7 @@ finally:
 """
 
 # Run in kernels with these names. bash_kernel reads from a terminal. If it reads a carriage return separately from the
-# line feed, the carriage return appears in the output.
+# line feed, the carriage return shows up in the output.
 SETUPS = {deno_fence.KERNEL: deno_fence.SETUP, "bash": "stty -onlcr"}
 
 _encode = msgspec.json.Encoder().encode
@@ -67,7 +67,7 @@ _header = msgspec.json.Decoder(_Header)
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A message from a kernel: its type, the id of its parent request, and its content as JSON."""
+    """A message from a kernel: its type, its parent request's id, and its content as JSON."""
 
     type: str
     parent: str
@@ -75,7 +75,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class KernelFailed(Exception):
-    """Raised when a kernel failed to start. `failure` contains the reason."""
+    """Raised when a kernel fails to start. `failure` contains the reason."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -83,40 +83,40 @@ class KernelFailed(Exception):
 
 
 class HostedKernel:
-    """A kernel, its runs, and other requests to it."""
+    """A kernel, with its runs and other requests to it."""
 
     def __init__(self, number: int, name: str, language: str, process: KernelProcess, outbox: Outbox) -> None:
         """Create a kernel that has not been started.
 
         Args:
-            number: The number of the executor.
-            name: The name of the kernel.
-            language: The name of the kernel's language.
-            process: The kernel's process, not started yet.
+            number: The executor's number.
+            name: The kernel's name.
+            language: The kernel's language.
+            process: The kernel's process, which hasn't been started.
             outbox: Sends messages to the runtime.
         """
         self.number = number
         self.process = process
-        self.flowing = asyncio.Event()  # set while the runtime accepts output
+        self.flowing = asyncio.Event()  # set as long as the runtime accepts output
         self.flowing.set()
         self._name = name
         self._language = language
         self._outbox = outbox
         self._runs: dict[str, KernelRun] = {}  # by request id
-        self._replies: dict[str, asyncio.Future[Any]] = {}  # replies to other requests, by request id
+        self._replies: dict[str, asyncio.Future[Any]] = {}  # replies to other requests, keyed by request id
         self._output_seen = asyncio.Event()
-        self._set_up = asyncio.Event()  # set when the setup code has run
+        self._set_up = asyncio.Event()  # set once the setup code has run
         self._fenced = False  # whether runs need a fence
-        self._marked = False  # whether every prompt has a mark in the output
+        self._marked = False  # whether each prompt has a mark in the output
         self._tasks: list[asyncio.Task[None]] = []
 
     # ---- lifetime
 
     async def start(self, request: Start, group: asyncio.TaskGroup) -> KernelReply:
-        """Start the process and wait until it answers. Tasks of `group` read its messages.
+        """Start the process and wait until it answers. Its messages are read by tasks in `group`.
 
         Raises:
-            KernelFailed: The process ended or did not answer in time. It has been killed.
+            KernelFailed: The process exited or didn't answer in time. It has been killed.
         """
         process = self.process
         try:
@@ -157,7 +157,7 @@ class HostedKernel:
         return KernelFailed(Failure(code="spawn_failed", message=text))
 
     async def ended(self) -> Exited:
-        """Wait until the process has ended and its output has been sent. Return the exit status."""
+        """Wait until the process has exited and its output has been sent. Return the exit status."""
         await self.process.has_ended.wait()
         code = self.process.wait()
         with suppress(TimeoutError):
@@ -181,7 +181,7 @@ class HostedKernel:
     # ---- requests
 
     def execute(self, request: Execute) -> None:
-        """Run code. Its output and its end are sent to the runtime."""
+        """Run code, sending its output and its end to the runtime."""
         message = self._execute(
             request.source, silent=request.silent, stdin=request.stdin, store_history=request.store_history
         )
@@ -199,7 +199,7 @@ class HostedKernel:
         return self._send(self.process.shell, "execute_request", content)
 
     async def ask(self, kind: str, content: dict[str, Any]) -> Any:
-        """Send a request on the shell channel, and return the content of the reply. Raises `KernelFailed`."""
+        """Send a request on the shell channel and return the reply's content. Raises `KernelFailed`."""
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         number = self._send(self.process.shell, kind, content)
         self._replies[number] = reply
@@ -209,7 +209,7 @@ class HostedKernel:
             del self._replies[number]
 
     async def interrupt(self, run: int) -> None:
-        """Interrupt the run with the given number if it is in progress."""
+        """Interrupt the run with this number if it is in progress."""
         if any(known.number == run and not known.idle for known in self._runs.values()):
             await self.process.interrupt()
 
@@ -264,14 +264,14 @@ class HostedKernel:
             waiting.set_result(content)
 
     def _look_for_end(self, run: KernelRun) -> None:
-        """End a run whose last message was lost. Kernels drop messages that they cannot send."""
+        """End a run whose last message was lost. Kernels drop messages they can't send."""
         if run not in self._runs.values():
             return
         silent = time.monotonic() - run.seen
         if silent >= LATE and self.flowing.is_set():
             self._outbox.start(self._finish(run))
         else:
-            wait = LATE - silent if silent < LATE else LATE  # the outbox has been paused for an unknown time
+            wait = LATE - silent if silent < LATE else LATE  # the outbox has been paused for an unknown length of time
             asyncio.get_running_loop().call_later(wait, self._look_for_end, run)
 
     async def _receive_input_request(self, message: Message) -> None:
@@ -281,7 +281,7 @@ class HostedKernel:
             await self._ask_client(run)
 
     async def _ask_client(self, run: KernelRun) -> None:
-        """Send the prompts whose marks have been received, because all earlier output has then been sent."""
+        """Send prompts whose marks have been received, because by then all earlier output has been sent."""
         while (question := run.next_question(marked=self._marked)) is not None:
             await self._event(run, "input", question)
 
@@ -360,7 +360,7 @@ class HostedKernel:
             self._fenced = self._name == deno_fence.KERNEL and reply.get("status") == "ok"
             self._set_up.set()
             return
-        for payload in reply.get("payload") or ():  # text to display, for example by a help command
+        for payload in reply.get("payload") or ():  # text to display, for example from a help command
             if isinstance(payload, dict) and payload.get("source") == "page" and isinstance(payload.get("data"), dict):
                 await self._bundle(run, "display", _encode({"data": payload["data"]}))
         count = reply.get("execution_count")
@@ -377,7 +377,7 @@ class HostedKernel:
 
 
 def _before_fence(message: Message, fence: Fence) -> Message | None:
-    """Return a message without the fence's mark, or None if nothing remains."""
+    """Return a message without the fence's mark, or None if nothing is left."""
     content = fence.without_mark(message.type, message.content)
     return None if content is None else Message(message.type, message.parent, content)
 

@@ -1,4 +1,4 @@
-"""The process of a Jupyter kernel and its sockets. This module knows nothing about the messages."""
+"""A Jupyter kernel's process and sockets. This module knows nothing about the messages."""
 
 import asyncio
 import ctypes
@@ -22,13 +22,13 @@ from hawse_runtime.code.host_protocol import Start, from_text
 
 T = TypeVar("T")
 
-RECONNECT = 20  # milliseconds between attempts to connect to a kernel that is starting
-STDIN_WAIT = 5.0  # seconds to wait for the socket for prompts; after that, the kernel is used without prompts
-QUEUE = 1000  # received messages to queue; further messages wait in the kernel
-TAIL = 4096  # bytes of a kernel's stderr to keep for the error message if the kernel does not start
+RECONNECT = 20  # milliseconds between attempts to connect to a starting kernel
+STDIN_WAIT = 5.0  # seconds to wait for the prompt socket; after that, the kernel is used without prompts
+QUEUE = 1000  # maximum number of received messages to queue; further ones wait in the kernel
+TAIL = 4096  # bytes of a kernel's stderr kept for the error message if it doesn't start
 OPEN_FILES = 1024  # the kernels' soft limit, below the host's: some programs close all possible descriptors
 PR_SET_PDEATHSIG = 1
-# If this variable is set, as it is in tests, ipykernel does not read file descriptors 1 and 2.
+# If this variable is set, as in tests, ipykernel doesn't read file descriptors 1 and 2.
 NOT_INHERITED = "PYTEST_CURRENT_TEST"
 PLAIN = {"NO_COLOR": "1"}  # otherwise, Deno writes terminal colours to `text/plain` (https://no-color.org)
 
@@ -36,23 +36,23 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class ProcessEnded(Exception):
-    """Raised when the process has ended before it was ready."""
+    """Raised when the process has exited before it was ready."""
 
 
 class KernelProcess:
-    """The process of a kernel, from start to end, and the sockets connected to it."""
+    """A kernel's process, from start to exit, and the sockets connected to it."""
 
     shell: zmq.asyncio.Socket
     stdin: zmq.asyncio.Socket
     iopub: zmq.asyncio.Socket
 
     def __init__(self, number: int, found: Installed, languages: Languages, folder: str) -> None:
-        """Create a process that has not been started.
+        """Create the instance without starting the process.
 
         Args:
             number: The number that identifies its files.
             found: The kernel's specification.
-            languages: Looks up the specification again at the start.
+            languages: Looks the specification up once more when the process is started.
             folder: A private directory for sockets and the connection file.
         """
         self.session = Session(key=os.urandom(16).hex().encode(), digest_history_size=0)
@@ -64,7 +64,7 @@ class KernelProcess:
             session=self.session,
             connection_file=f"{folder}/{number}.json",
         )
-        if found.name != "deno":  # Deno's ZeroMQ library has no Unix sockets, so it uses ports on 127.0.0.1
+        if found.name != "deno":  # Deno's ZeroMQ library doesn't support Unix sockets, so it uses ports on 127.0.0.1
             self._manager.transport = "ipc"
             self._manager.ip = f"{folder}/{number}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -79,7 +79,7 @@ class KernelProcess:
 
     @property
     def memory(self) -> int:
-        """The resident memory in bytes; 0 if the process has ended."""
+        """The resident memory in bytes; 0 if the process has exited."""
         try:
             with open(f"/proc/{self.pid}/statm") as statm:
                 return int(statm.read().split()[1]) * resource.getpagesize()
@@ -91,7 +91,7 @@ class KernelProcess:
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 
         def in_child() -> None:
-            _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # ends the kernel with this host in any case
+            _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # always ends the kernel along with this host
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(OPEN_FILES, hard), hard))
 
         env = {from_text(name): from_text(value) for name, value in request.env.items() if name != NOT_INHERITED}
@@ -119,14 +119,14 @@ class KernelProcess:
         return cast(zmq.asyncio.Socket, socket)
 
     async def connect_stdin(self) -> None:
-        """Wait until the kernel can prompt for input. It drops prompts while the socket is not connected."""
+        """Wait until the kernel can prompt for input. It drops prompts until the socket is connected."""
         with suppress(TimeoutError):
             async with asyncio.timeout(STDIN_WAIT):
                 await self._stdin_events.recv_multipart()
         self.stdin.disable_monitor()
 
     async def unless_ended(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await `work`. Raises `ProcessEnded` if the process ends before that."""
+        """Await `work`. Raises `ProcessEnded` if the process exits first."""
         async with asyncio.TaskGroup() as group:
             waiting, ended = group.create_task(work), group.create_task(self.has_ended.wait())
             await asyncio.wait((waiting, ended), return_when=asyncio.FIRST_COMPLETED)
@@ -138,7 +138,7 @@ class KernelProcess:
         return waiting.result()
 
     async def interrupt(self) -> None:
-        """Interrupt the kernel with SIGINT or a message, according to its specification."""
+        """Interrupt the kernel with SIGINT or a message, whichever its specification says."""
         await self._manager.interrupt_kernel()
 
     def kill(self) -> None:
@@ -148,12 +148,12 @@ class KernelProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def wait(self) -> int:
-        """Return the exit status of the process in the form used by `subprocess`."""
+        """Return the process's exit status in the form used by `subprocess`."""
         assert self._process is not None
         return self._process.wait()
 
     def last_words(self) -> str:
-        """Return the last output of the process on stderr."""
+        """Return the process's last output on stderr."""
         return b"".join(self._stderr)[-TAIL:].decode(errors="replace").strip()
 
     def close(self) -> None:
@@ -203,7 +203,7 @@ class KernelProcess:
 
 
 def _context() -> zmq.asyncio.Context:
-    """Return the context for all sockets. Sockets read its connection options when they connect."""
+    """Return the context for all sockets. They read its connection options when connecting."""
     context = zmq.asyncio.Context.instance()
     context.reconnect_ivl = RECONNECT
     return context

@@ -1,4 +1,4 @@
-"""The host's state of one run of code in a kernel."""
+"""The host's state for a run of code in a kernel."""
 
 import time
 from collections import deque
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from hawse_runtime.code.host.deno_fence import Fence
 
-QUESTIONS: Final = 100  # maximum number of prompts that wait for their marks; code can send prompts without marks
+QUESTIONS: Final = 100  # maximum number of prompts waiting for their marks; code can send prompts without marks
 
 
 class KernelRun:
@@ -14,18 +14,18 @@ class KernelRun:
 
     def __init__(self, number: int, *, silent: bool = False) -> None:
         self.number = number
-        self.silent = silent  # not a client's run: send nothing to the runtime
+        self.silent = silent  # not a client's run, so nothing is sent to the runtime
         self.started = time.monotonic()
         self.reply: dict[str, Any] | None = None  # the reply on the shell channel
         self.idle = False  # whether all output has been received
-        self.fence: Fence | None = None  # finds the end of the output; set when the reply arrives
+        self.fence: Fence | None = None  # finds the end of the output; set once the reply has arrived
         self.seen = self.started  # when output was last received
-        self.bundles = 0  # total bytes of large values sent
+        self.bundles = 0  # total size of large values sent, in bytes
         self.questions: deque[dict[str, Any]] = deque(maxlen=QUESTIONS)  # prompts of `input` that have not been sent
-        self.marks = 0  # number of marks in the output whose prompts have not arrived
+        self.marks = 0  # number of marks in the output whose prompts haven't arrived yet
 
     def next_question(self, *, marked: bool) -> dict[str, Any] | None:
-        """Return and remove the next prompt that can be sent. If `marked`, a prompt can be sent only after its mark."""
+        """Remove and return the next prompt that can be sent. If `marked`, a prompt can be sent only after its mark."""
         if not self.questions or (marked and not self.marks):
             return None
         self.marks = max(self.marks - 1, 0)

@@ -1,7 +1,7 @@
-"""Finds the installed Jupyter kernels by language or name.
+"""Finds installed Jupyter kernels by language or name.
 
-Kernels installed in the sandbox take precedence over kernels of the Python that runs this host. The search covers
-Jupyter's directories and the prefix of each directory in PATH: a Python in `/opt/conda/bin` has its kernels in
+Kernels installed in the sandbox take precedence over kernels that belong to the Python running this host. The search
+covers Jupyter's directories and the prefix of each directory in PATH: a Python in `/opt/conda/bin` has its kernels in
 `/opt/conda/share/jupyter/kernels`.
 """
 
@@ -27,7 +27,7 @@ class Known(NamedTuple):
     install: str  # a command that installs the kernel
 
 
-PYTHONS = ("python", "python3", f"python3.{sys.version_info.minor}")  # programs that jupyter_client would replace
+PYTHONS = ("python", "python3", f"python3.{sys.version_info.minor}")  # program names that jupyter_client would replace
 KERNELS = Path("share", "jupyter", "kernels")  # relative to the prefix of a Python installation
 
 KNOWN = {
@@ -55,12 +55,12 @@ class Installed(NamedTuple):
 
 
 class Languages(KernelSpecManager):
-    """The currently installed kernels. Each query reads the file system."""
+    """The kernels currently installed. Each query reads the file system."""
 
     def __init__(self, python: Sequence[str] = OWN_PYTHON) -> None:
-        """Create the search. `python` is the command that runs a module in this interpreter."""
-        super().__init__(ensure_native_kernel=False)  # `_built_in` provides it, with the command that starts it
-        self._python = [word for word in python if word != "-I"]  # user code may depend on PYTHONPATH
+        """Create the instance. `python` is the command for running a module in this interpreter."""
+        super().__init__(ensure_native_kernel=False)  # `_built_in` provides it, along with the command for starting it
+        self._python = [word for word in python if word != "-I"]  # user code may rely on PYTHONPATH
 
     def _kernel_dirs_default(self) -> list[str]:
         own = Path(sys.prefix) / KERNELS
@@ -73,7 +73,7 @@ class Languages(KernelSpecManager):
         return [*dict.fromkeys(path for path in others if Path(path) != own), str(own)]
 
     def find(self, language: str | None, kernel: str | None) -> Installed:
-        """Return the kernel with the given name, or the kernel for the given language.
+        """Return the kernel with this name, or else the kernel for this language.
 
         Raises:
             Unavailable: The kernel is not installed.
@@ -95,7 +95,7 @@ class Languages(KernelSpecManager):
         raise Unavailable(f"no Jupyter kernel for {language} is installed; {how}")
 
     def all(self) -> list[dict[str, str | None]]:
-        """Return all installed and known languages, as fields of `hawse.api.code.CodeLanguage`."""
+        """Return all languages that are installed or known, as fields of `hawse.api.code.CodeLanguage`."""
         found: list[dict[str, str | None]] = []
         for language, known in KNOWN.items():
             try:
@@ -112,7 +112,7 @@ class Languages(KernelSpecManager):
         return [entry for entry in found if entry.get("kernel") != "deno" or entry["language"] in KNOWN]
 
     def _spec(self, name: str) -> KernelSpec | None:
-        """Return the specification of a kernel, or None if it is missing or invalid."""
+        """Return a kernel's specification, or None if it is missing or invalid."""
         try:
             spec = self.get_kernel_spec(name)
         except Exception:  # KeyError, or any error caused by an invalid file
@@ -120,7 +120,7 @@ class Languages(KernelSpecManager):
         return spec if spec.argv and shutil.which(spec.argv[0]) is not None else self._built_in(name)
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        """Return the specification of a kernel, including kernels installed without one. Raises `KeyError`."""
+        """Return a kernel's specification, even if it was installed without one. Raises `KeyError`."""
         if kernel_name.lower() in self.find_kernel_specs():
             spec = super().get_kernel_spec(kernel_name)
         elif (built_in := self._built_in(kernel_name)) is not None:
@@ -133,7 +133,7 @@ class Languages(KernelSpecManager):
         return spec
 
     def _program_of(self, spec: KernelSpec) -> str:
-        """Return the program in a specification. There, `python` means the interpreter that installed the kernel.
+        """Return the program in a specification, where `python` means the interpreter that installed the kernel.
 
         jupyter_client would replace `python` with the Python that runs this host, which lacks the kernel's packages.
         """
@@ -147,7 +147,7 @@ class Languages(KernelSpecManager):
         return str(beside) if os.access(beside, os.X_OK) else shutil.which(program) or sys.executable
 
     def _built_in(self, name: str) -> KernelSpec | None:
-        """Return the specification of a kernel that is installed without a specification."""
+        """Return the specification for a kernel that was installed without one."""
         if name == "deno" and (deno := shutil.which("deno")) is not None:
             argv = [deno, "jupyter", "--kernel", "--conn", "{connection_file}"]
             return KernelSpec(argv=argv, display_name="Deno", language="typescript", interrupt_mode="message")

@@ -1,4 +1,4 @@
-"""Sends the host's messages to the runtime. Senders wait while the runtime is not reading."""
+"""Sends the host's messages to the runtime. Senders wait while the runtime isn't reading."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -6,14 +6,14 @@ from typing import Any
 
 from hawse_runtime.code.host_protocol import CHUNK, HostMessage, encode, encode_output
 
-BUFFER = 256 << 10  # bytes that wait to be written; above this, the kernels' output is not read
+BUFFER = 256 << 10  # bytes waiting to be written; above this, kernel output is not read
 
 
 class Outbox:
-    """The write end of the socket to the runtime."""
+    """The writing side of the socket to the runtime."""
 
     def __init__(self, writer: asyncio.StreamWriter, start: Callable[[Coroutine[Any, Any, None]], object]) -> None:
-        """Create an outbox for `writer`. `start` starts a task that the host owns."""
+        """Create an outbox for `writer`. `start` starts a task owned by the host."""
         self.start = start
         self._writer = writer
         writer.transport.set_write_buffer_limits(high=BUFFER)
@@ -28,9 +28,9 @@ class Outbox:
 
         Args:
             kind: STDOUT, STDERR or BUNDLES.
-            run: The number of the run.
+            run: The run's number.
             data: The output, of any length.
-            flowing: Set while the runtime accepts output from this kernel.
+            flowing: Set as long as the runtime accepts output from this kernel.
         """
         view = memoryview(data)
         while view:

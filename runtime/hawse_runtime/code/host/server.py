@@ -49,7 +49,7 @@ async def serve(connection: socket.socket, folder: str, python: Sequence[str]) -
     Args:
         connection: The socket connected to the runtime.
         folder: A private directory for sockets and connection files.
-        python: The command that runs a module of this interpreter.
+        python: The command for running a module in this interpreter.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -69,7 +69,7 @@ async def serve(connection: socket.socket, folder: str, python: Sequence[str]) -
 
 
 class Host:
-    """The kernels by executor number."""
+    """The kernels, keyed by executor number."""
 
     def __init__(
         self, group: asyncio.TaskGroup, writer: asyncio.StreamWriter, folder: str, languages: Languages
@@ -102,11 +102,11 @@ class Host:
         task.add_done_callback(self._tasks.discard)
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work` and log exceptions, because a failure of one kernel must not end the host."""
+        """Run `work` and log exceptions, because a kernel's failure must not end the host."""
         try:
             await work
         except (ConnectionError, KernelFailed):
-            pass  # the runtime or the kernel has ended
+            pass  # the runtime or the kernel has exited
         except Exception:
             log.exception("! a task of the kernel host failed")
 
@@ -139,7 +139,7 @@ class Host:
                 kernel.process.kill()
 
     async def _run_kernel(self, request: Start) -> None:
-        """Start a kernel, and report its start and its end."""
+        """Start a kernel, and report its start and its exit."""
         try:
             found = self._languages.find(request.language, request.kernel)
             process = KernelProcess(request.executor, found, self._languages, self._folder)

@@ -1,13 +1,15 @@
-"""Lets kernels written in Python queue any amount of output, as `ipykernel_setup` does for ipykernel.
+"""Allows kernels written in Python to queue any amount of output, as `ipykernel_setup` does for ipykernel.
 
 A ZeroMQ socket drops published messages while 1,000 are queued (ZMQ_SNDHWM). Kernels for other languages, such as
-bash_kernel, have no option for this. CODE therefore starts their program and changes the sockets that it creates.
+bash_kernel, have no option to change this. CODE therefore starts their program and modifies the sockets that it
+creates.
 """
 
 from collections.abc import Sequence
 from pathlib import PurePath
 
-# `python -c CODE MODULE …` is equivalent to `python -m MODULE …`. Errors in CODE must not prevent the kernel's start.
+# `python -c CODE MODULE …` is equivalent to `python -m MODULE …`. Errors in CODE must not keep the kernel from
+# starting.
 CODE = """
 import runpy, sys
 try:
@@ -36,11 +38,11 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 def keeping_output(argv: Sequence[str], language: str) -> list[str]:
-    """Return the command with unlimited output. Commands that do not run a Python module are returned unchanged.
+    """Return the command with unlimited output. Commands that don't run a Python module are returned unchanged.
 
     Args:
         argv: The command in the kernel's specification.
-        language: The kernel's language. Python is excluded, because CODE would also change the sockets of user code.
+        language: The kernel's language. Python is excluded, because CODE would also modify user code's sockets.
     """
     if language.lower() != "python" and PurePath(argv[0]).name.startswith("python") and argv[1:2] == ["-m"]:
         return [argv[0], "-c", CODE, *argv[2:]]
