@@ -24,7 +24,7 @@ from hawse_runtime.rpc.generator_stream import StreamEvent, Work
 BLOCK: Final = 256 << 10  # bytes per read
 PROGRESS_INTERVAL: Final = 0.25  # minimum number of seconds between events
 LINKS_MAX: Final = 1_000_000  # maximum number of hard-linked files, whose names are kept in memory
-EXTENTS_MAX: Final = 10_000  # extents of one file; the rest of the file is stored including its holes
+EXTENTS_MAX: Final = 10_000  # maximum extents per file; the rest of the file is stored with its holes filled in
 XATTRS_MAX: Final = 512 << 10  # maximum size of a file's extended attributes, in bytes
 OWN: Final = ".hawse"  # the runtime's recordings in the workspace, which aren't the user's files
 _TEMPORARY: Final = re.compile(re.escape(MARK) + r"(restore-)?[0-9a-f]{16}")  # names of unfinished uploads and restores
@@ -77,7 +77,7 @@ class _Packing:
         compression = params.compression or ("zstd" if zstd.is_available() else "gzip")
         self._archive = BackupArchive(compression)
         self._format = _FORMATS[compression]
-        self._links: dict[tuple[int, int], str] = {}  # by device and inode: the first name of each hard-linked file
+        self._links: dict[tuple[int, int], str] = {}  # each hard-linked file's first name, keyed by device and inode
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
         self.entries = self.bytes = self.changed = self.skipped = 0
@@ -152,7 +152,7 @@ class _Packing:
             os.close(fd)
 
     def _content(self, fd: int, offset: int, length: int) -> Generator[StreamEvent | bytes | None, None, bool]:
-        """Add exactly `length` bytes, as declared in the entry. Pad a shorter file with zeros and return False."""
+        """Add exactly `length` bytes, as declared in the entry. If the file is shorter, pad it and return False."""
         end, whole = offset + length, True
         while offset < end:
             data = os.pread(fd, min(BLOCK, end - offset), offset) if whole else b""

@@ -1,4 +1,4 @@
-"""The runtime's side of the process that hosts kernels. The process starts on first use and ends with the runtime."""
+"""The runtime's side of the process that hosts kernels, which is started on first use and exits with the runtime."""
 
 import asyncio
 import json
@@ -189,7 +189,7 @@ class KernelHost:
                     on_exit(Exit(code=code) if signum is None else Exit(signal=signal_name(signum)))
 
     def _exited(self, exit: Exit) -> None:
-        """Report the end of all kernels. Linux kills them together with their parent (prctl(2), PR_SET_PDEATHSIG)."""
+        """Report that all kernels have exited. Linux kills them along with their parent (PR_SET_PDEATHSIG)."""
         for output in self._outputs:
             output.drain(1 << 16)
             output.close()

@@ -1,7 +1,7 @@
-"""Serves `desktop.attach`: a viewer's RFB connection to the X server, whose messages are checked.
+"""Serves `desktop.attach`: a viewer's RFB connection to the X server, with its messages checked.
 
-Each viewer has a separate connection, which is read only as fast as the viewer consumes it. A slow viewer does not
-delay other viewers, because the X server skips frames for it.
+Each viewer has its own connection, which is read only as fast as the viewer consumes it. A slow viewer doesn't delay
+others, because the X server skips frames for it.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ class DesktopViewer(ConnectionStream):
         tasks: Tasks,
         on_detach: Callable[["DesktopViewer"], object],
     ) -> None:
-        """Add the viewer to the participants, and start to connect.
+        """Add the viewer to the participants and start connecting.
 
         Args:
             call: The call to serve.
             params: The parameters of the call.
-            desktop: The desktop to attach to, which must be running.
-            tasks: Owns the task that connects.
+            desktop: The desktop to attach to. It must be running.
+            tasks: Owns the connecting task.
             on_detach: Called once, when the channel is closed.
 
         Raises:
@@ -94,10 +94,10 @@ class DesktopViewer(ConnectionStream):
         return self._messages.receive(data)
 
     def _end_input(self, transport: asyncio.Transport) -> None:
-        transport.close()  # RFB connections cannot be half-closed
+        transport.close()  # RFB connections can't be half-closed
 
     def _result(self) -> DesktopAttachResult:
-        if not self._desktop.ended.is_set():  # when a desktop ends, it resets its connections
+        if not self._desktop.ended.is_set():  # a desktop resets its connections when it ends
             self._raise_failure()
         return DesktopAttachResult(received=self._received, sent=self._sent)
 

@@ -1,6 +1,6 @@
 """A desktop: the X server `Xvnc`, a window manager, and the runtime's connection to the X server.
 
-All processes of a desktop have its mark in their environment (`HAWSE_DESKTOP`), which is used to end them.
+All of a desktop's processes have its mark in their environment (`HAWSE_DESKTOP`), which is used to end them.
 """
 
 import asyncio
@@ -31,16 +31,16 @@ from hawse_runtime.process.process import Process
 log = logging.getLogger(__name__)
 
 XVNC: Final = "Xvnc"
-START_TIMEOUT: Final = 20.0  # seconds for the X server and the window manager to become ready
-READY_STEP: Final = 0.01  # seconds between checks whether they are ready
+START_TIMEOUT: Final = 20.0  # seconds for the X server and the window manager to be ready
+READY_STEP: Final = 0.01  # seconds between checks for whether they are ready
 END_GRACE: Final = 1.0  # seconds from SIGTERM to SIGKILL
-REPORTED: Final = 2000  # bytes of an X server's output to include in the error if it does not start
+REPORTED: Final = 2000  # bytes of an X server's output included in the error if it doesn't start
 DISPLAYS: Final = range(1, 100)
-RESTARTS: Final = 5  # restarts of the window manager within `RESTART_WINDOW`; after that, the desktop runs without one
+RESTARTS: Final = 5  # window manager restarts within `RESTART_WINDOW`; after that, the desktop runs without one
 RESTART_WINDOW: Final = 60.0  # seconds
-ACTIVE: Final = "already active"  # the message of an X server whose display is in use
+ACTIVE: Final = "already active"  # the message from an X server whose display is in use
 INSTALL: Final = "install them in the sandbox (on Debian: apt-get install tigervnc-standalone-server openbox)"
-# The start-up parameters of Xvnc (docs/decisions/0245).
+# Startup parameters for Xvnc (docs/decisions/0245).
 PARAMETERS: Final = (
     *("-rfbport", "-1", "-rfbunixmode", "0600", "-SecurityTypes", "None", "-AlwaysShared"),
     *("-nolisten", "tcp", "-nolisten", "local", "-noreset", "-depth", "24", "-SendPrimary=0", "-UseBlacklist=0"),
@@ -48,22 +48,22 @@ PARAMETERS: Final = (
 
 
 class Wakeable(Protocol):
-    """A stream that is attached to a desktop."""
+    """A stream attached to a desktop."""
 
     def wake(self) -> None:
-        """Check for a new event or for the end of the desktop."""
+        """Check for a new event and for the end of the desktop."""
         ...
 
 
 class Desktop:
-    """One desktop, from start to end."""
+    """A desktop, from start to end."""
 
     def __init__(self, params: DesktopStart, launcher: Launcher) -> None:
         """Create a desktop without starting it.
 
         Raises:
             HawseError: `invalid_params` if the desktop is too large, `unavailable` if a program is missing.
-            OSError: The desktop's directory cannot be created.
+            OSError: The desktop's directory can't be created.
         """
         check_size(ScreenSize(params.width, params.height))
         self._launcher = launcher
@@ -72,16 +72,16 @@ class Desktop:
         self.dpi = params.dpi
         self.started = time.time()
         self.cookie = secrets.token_bytes(16)
-        self.display: int | None = None  # the display number; set when the desktop is ready
-        self.ended = asyncio.Event()  # set when the X server has ended or is being ended
+        self.display: int | None = None  # the display number; set once the desktop is ready
+        self.ended = asyncio.Event()  # set once the X server has exited or is being ended
         self.participants = Participants(self._size_in_cells, lambda cols, rows: None, self._wake, self._wake)
         self.viewers: dict[Wakeable, None] = {}
         self._geometry = f"{params.width}x{params.height}"
         self._client: RfbClient | None = None
-        self._server: Process | None = None  # set when the X server is ready
-        self._manager: Process | None = None  # the window manager; set when it has been ready once
+        self._server: Process | None = None  # set once the X server is ready
+        self._manager: Process | None = None  # the window manager; set once it has been ready for the first time
         self._managed = False  # whether the window manager is ready
-        self._restarts: deque[float] = deque(maxlen=RESTARTS)  # times of the latest restarts of the window manager
+        self._restarts: deque[float] = deque(maxlen=RESTARTS)  # times of the latest window manager restarts
         self._closing = asyncio.Lock()
         self._closed = False
         self._folder = PrivateTempDir()
@@ -89,10 +89,10 @@ class Desktop:
     # ---- lifetime
 
     async def start(self) -> None:
-        """Start the programs. If this raises an error, call `close` to end programs that were started.
+        """Start the programs. If this raises an error, call `close` to end any that were started.
 
         Raises:
-            HawseError: `unavailable` if the X server does not start, `spawn_failed`, `limit_exceeded`, `io_error`.
+            HawseError: `unavailable` if the X server doesn't start, `spawn_failed`, `limit_exceeded`, `io_error`.
         """
         self._write("authority", authority(self.cookie))
         self._write("openbox.xml", CONFIGURATION.encode())
@@ -117,30 +117,30 @@ class Desktop:
         self._managed = manager.exit is None
 
     async def _start_server(self, argv: list[str]) -> int:
-        """Start the X server on the first free display, and return the display number.
+        """Start the X server on the first free display and return the display's number.
 
-        The search by Xvnc itself (`-displayfd`) uses no lock and can take a display that is in use.
+        Xvnc's own search (`-displayfd`) uses no lock and may take a display that is already in use.
         """
         for display in DISPLAYS:
             server = self._spawn([argv[0], f":{display}", *argv[1:]])
-            # Accepting connections is the only sign that the server is ready.
+            # The only sign that the server is ready is that it accepts connections.
             while server.exit is None and not accepts_connections(self.socket):  # noqa: ASYNC110
                 await asyncio.sleep(READY_STEP)
             if server.exit is None:
                 self._server, self.display = server, display
                 return display
-            if ACTIVE not in _errors(server):  # otherwise, another server has taken the display in the meantime
+            if ACTIVE not in _errors(server):  # otherwise, another server took the display in the meantime
                 raise _failed(server)
         raise HawseError("limit_exceeded", f"all displays from :{DISPLAYS[0]} to :{DISPLAYS[-1]} are in use")
 
     async def run(self) -> None:
-        """Read the X server's messages to the runtime until the desktop or the connection ends."""
+        """Read messages from the X server to the runtime until the desktop or the connection ends."""
         if self._client is not None:
             await self._client.run()
         self._gone()
 
     async def close(self) -> None:
-        """End all programs of the desktop. Concurrent calls wait for the first call.
+        """End all of the desktop's programs. Concurrent calls wait for the first one.
 
         Raises:
             HawseError: `permission_denied` if a program survives SIGKILL.

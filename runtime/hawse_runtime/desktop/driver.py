@@ -1,4 +1,4 @@
-"""Converts input by agents to pointer and key events: clicks, drags, scrolling, text and keys."""
+"""Converts agents' input to pointer and key events: clicks, drags, scrolling, text and keys."""
 
 import asyncio
 from collections.abc import Iterable
@@ -8,10 +8,10 @@ from hawse.api.desktops import MouseButton, Point
 from hawse_runtime.desktop.keys import keysym_of
 from hawse_runtime.desktop.rfb_client import RfbClient
 
-BUTTONS: Final = {"left": 1, "middle": 2, "right": 4}  # bits in the button mask of a pointer event
+BUTTONS: Final = {"left": 1, "middle": 2, "right": 4}  # bits in a pointer event's button mask
 UP, DOWN, TO_LEFT, TO_RIGHT = 8, 16, 32, 64  # bits for scrolling
-STEP: Final = 0.01  # seconds between two points of a drag, so that programs notice the movement
-PORTION: Final = 100  # characters to type at a time; the X server must read them before the next ones are sent
+STEP: Final = 0.01  # seconds between points of a drag, so that programs notice the movement
+PORTION: Final = 100  # number of characters to type at a time; the X server must read them before more are sent
 
 
 async def move(client: RfbClient, x: int, y: int) -> None:
@@ -33,7 +33,7 @@ async def click(client: RfbClient, at: Point, button: MouseButton, count: int, h
 
 
 async def drag(client: RfbClient, path: list[Point], button: MouseButton) -> None:
-    """Press the button at the first point and release it at the last, even if the call is cancelled in the meantime."""
+    """Press the button at the first point and release it at the last, even if the call is cancelled meanwhile."""
     client.pointer(path[0].x, path[0].y, 0)
     here = path[0]
     try:
@@ -55,7 +55,7 @@ async def scroll(client: RfbClient, at: Point, dx: int, dy: int) -> None:
 
 
 async def type_text(client: RfbClient, text: str) -> None:
-    """Type a text. If a character cannot be typed, type nothing and raise `HawseError` (`invalid_params`)."""
+    """Type text. If any character can't be typed, type nothing and raise `HawseError` (`invalid_params`)."""
     keysyms = [keysym_of(character) for character in text.replace("\r\n", "\n")]
     for start in range(0, len(keysyms), PORTION):
         for keysym in keysyms[start : start + PORTION]:

@@ -1,4 +1,4 @@
-"""Encodes images of a desktop: PNG with zlib only, JPEG and WebP with Pillow, if installed."""
+"""Encodes desktop images: PNG using only zlib, JPEG and WebP using Pillow, if installed."""
 
 import struct
 import zlib
@@ -9,7 +9,7 @@ from hawse.api.desktops import ImageFormat
 from hawse.wire import HawseError
 
 LEVEL: Final = 3  # zlib's level; sufficient for screens, which have large areas of one colour
-ROWS: Final = 64  # rows compressed at a time
+ROWS: Final = 64  # number of rows compressed at a time
 
 
 def encode_image(pixels: bytearray, width: int, height: int, format: ImageFormat, quality: int) -> bytes:
@@ -19,7 +19,7 @@ def encode_image(pixels: bytearray, width: int, height: int, format: ImageFormat
         pixels: Four bytes per pixel: red, green, blue, and an unused byte.
         width: The width in pixels.
         height: The height in pixels.
-        format: The format of the image.
+        format: The image format.
         quality: From 1 to 100, for `jpeg` and `webp`.
 
     Raises:
@@ -41,7 +41,7 @@ def encode_image(pixels: bytearray, width: int, height: int, format: ImageFormat
 
 
 def _png(pixels: bytearray, width: int, height: int) -> bytes:
-    """Encode a PNG with three colours of 8 bits each (PNG specification, third edition)."""
+    """Encode a PNG with three 8-bit channels (PNG specification, third edition)."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     compressor = zlib.compressobj(LEVEL)
     parts = []

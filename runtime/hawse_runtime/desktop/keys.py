@@ -1,13 +1,13 @@
-"""Converts names of keys and characters to X11 key symbols (keysyms)."""
+"""Converts key names and characters to X11 key symbols (keysyms)."""
 
 import unicodedata
 from typing import Final
 
 from hawse.wire import HawseError
 
-KEYS_MAX: Final = 8  # maximum keys in a combination
+KEYS_MAX: Final = 8  # maximum number of keys in a combination
 
-# From keysymdef.h of X11, with the names that browsers and users use.
+# From X11's keysymdef.h, with the names used by browsers and people.
 _NAMED: Final = {
     "backspace": 0xFF08,
     "tab": 0xFF09,
@@ -85,7 +85,7 @@ def keysym_of(character: str) -> int:
 
 
 def parse_keys(names: str) -> list[int]:
-    """Return the keysyms of a key combination such as `ctrl+shift+t`, in the same order.
+    """Return the keysyms for a key combination such as `ctrl+shift+t`, in the same order.
 
     Raises:
         HawseError: `invalid_params` if a name is unknown or the combination has more than KEYS_MAX keys.

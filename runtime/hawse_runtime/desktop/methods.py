@@ -1,4 +1,4 @@
-"""The desktops of a sandbox and the `desktop.*` methods."""
+"""A sandbox's desktops, and the `desktop.*` methods."""
 
 import logging
 from typing import Final
@@ -54,12 +54,12 @@ from hawse_runtime.process.methods import ProcessMethods
 log = logging.getLogger(__name__)
 
 RUNNING_LIMIT: Final = 4
-VIEWERS_LIMIT: Final = 64  # viewers per desktop; each has a connection and 128 KiB of buffers, and uses X server time
-SCREENSHOTS_LIMIT: Final = 16  # screenshots in progress per desktop; each holds an image until its client has read it
+VIEWERS_LIMIT: Final = 64  # maximum viewers per desktop; each takes a connection, 128 KiB of buffers, and X server time
+SCREENSHOTS_LIMIT: Final = 16  # maximum screenshots in progress per desktop; each holds an image until it has been read
 
 
 class DesktopMethods:
-    """The desktops by id."""
+    """The desktops, keyed by id."""
 
     def __init__(
         self, environment: Environment, launcher: Launcher, processes: ProcessMethods, encoders: ThreadPool
@@ -67,10 +67,10 @@ class DesktopMethods:
         """Create the methods, without any desktops.
 
         Args:
-            environment: The environment variables and directories that programs start with.
-            launcher: Starts the X servers and window managers.
-            processes: Starts the programs of `desktop.launch`.
-            encoders: The threads that encode images.
+            environment: Environment variables and directories for new programs.
+            launcher: Starts X servers and window managers.
+            processes: Starts programs for `desktop.launch`.
+            encoders: The thread pool for encoding images.
         """
         self._environment = environment
         self._launcher = launcher
@@ -78,7 +78,7 @@ class DesktopMethods:
         self._encoders = encoders
         self._tasks = launcher.context.tasks
         self.registry: Registry[Desktop] = Registry("desktop", limit=RUNNING_LIMIT, retention=Retention(0))
-        self._screenshots: dict[str, int] = {}  # number of screenshots in progress, by the desktop's instance
+        self._screenshots: dict[str, int] = {}  # number of screenshots in progress, keyed by the desktop's instance
 
     def __len__(self) -> int:
         return len(self.registry)
@@ -91,7 +91,7 @@ class DesktopMethods:
 
     @handles(DesktopStart)
     async def _start(self, params: DesktopStart) -> DesktopStartResult:
-        """Start a desktop, or return the running one. While it is starting, other calls fail with `conflict`."""
+        """Start a desktop, or return it if it is running. While it is starting, other calls fail with `conflict`."""
         running = self.registry.find(params.id)
         created = running is None
         if running is None:
@@ -112,7 +112,7 @@ class DesktopMethods:
         return desktop
 
     async def _run(self, desktop: Desktop) -> None:
-        """Wait until a desktop has ended. Then end the programs started on it."""
+        """Wait until a desktop has ended, then end the programs started on it."""
         await desktop.run()
         if self.registry.find(desktop.id) is desktop:
             log.info("= the desktop %s has ended", desktop.id)
@@ -133,7 +133,7 @@ class DesktopMethods:
         return DesktopListResult(desktops=desktops, problem=self._problem())
 
     def _problem(self) -> str | None:
-        """Return the reason why desktops are unavailable, or None if they are available."""
+        """Return the reason why desktops are unavailable, or None if they aren't."""
         try:
             check_programs(self._path())
         except HawseError as error:

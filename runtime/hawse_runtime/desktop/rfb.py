@@ -1,6 +1,6 @@
-"""Encodes the RFB messages that this package sends (RFC 6143, and extensions at https://github.com/rfbproto/rfbproto).
+"""Encodes the RFB messages sent by this package (RFC 6143, with extensions from https://github.com/rfbproto/rfbproto).
 
-Sans-I/O.
+This module does no I/O.
 """
 
 import struct
@@ -30,9 +30,9 @@ PEEK: Final = 1 << 26
 NOTIFY: Final = 1 << 27
 PROVIDE: Final = 1 << 28
 
-CLIPBOARD_MAX: Final = 256 << 10  # maximum bytes of the clipboard's text, the same as in TigerVNC
-CUT_TEXT_MAX: Final = 1 << 20  # maximum bytes of a cut-text message
-PIXELS_MAX: Final = 3840 * 2160  # maximum pixels of a desktop
+CLIPBOARD_MAX: Final = 256 << 10  # maximum size of the clipboard's text, in bytes; the same as in TigerVNC
+CUT_TEXT_MAX: Final = 1 << 20  # maximum size of a cut-text message, in bytes
+PIXELS_MAX: Final = 3840 * 2160  # maximum number of pixels on a desktop
 
 
 class ScreenSize(NamedTuple):
@@ -49,7 +49,7 @@ class Rect(NamedTuple):
     height: int
 
     def within(self, size: ScreenSize) -> "Rect | None":
-        """Return the part of the rectangle that is on a screen of the given size, or None if it is outside."""
+        """Return the part of the rectangle that is on a screen of the given size, or None if there is none."""
         width, height = min(self.width, size.width - self.x), min(self.height, size.height - self.y)
         return Rect(self.x, self.y, width, height) if width > 0 and height > 0 else None
 
@@ -81,7 +81,7 @@ def key_event(keysym: int, *, down: bool) -> bytes:
 
 
 def pointer_event(x: int, y: int, buttons: int) -> bytes:
-    """Encode a pointer event. `buttons` is a mask of pressed buttons; 8, 16, 32 and 64 are the wheel (8 is up)."""
+    """Encode a pointer event. `buttons` is a mask of buttons pressed; 8, 16, 32 and 64 are the wheel (8 is up)."""
     return struct.pack(">BBHH", 5, buttons, x, y)
 
 
@@ -90,23 +90,23 @@ def set_desktop_size(size: ScreenSize) -> bytes:
 
 
 def clipboard_message(flags: int, data: bytes = b"") -> bytes:
-    """Encode a message of the extended clipboard, a cut text whose length is negative."""
+    """Encode an extended clipboard message: a cut text with a negative length."""
     return struct.pack(">B3xiI", 6, -(4 + len(data)), flags) + data
 
 
 def clipboard_caps() -> bytes:
-    """Encode the clipboard capabilities: 0 bytes of text may be sent without a request."""
+    """Encode the clipboard capabilities: at most 0 bytes of text may be sent without a request."""
     return clipboard_message(CAPS | REQUEST | PEEK | NOTIFY | PROVIDE | TEXT, bytes(4))
 
 
 def provide_text(text: str) -> bytes:
-    """Encode the contents of the clipboard, with CR LF at line ends."""
+    """Encode the clipboard's contents, with CR LF as line endings."""
     data = text.replace("\r\n", "\n").replace("\n", "\r\n").encode(errors="replace") + b"\0"
     return clipboard_message(PROVIDE | TEXT, zlib.compress(struct.pack(">I", len(data)) + data))
 
 
 def provided_text(data: bytes) -> str:
-    """Decode the clipboard's text, which follows the flags of a message. Raises `ValueError`."""
+    """Decode the clipboard's text, which follows a message's flags. Raises `ValueError`."""
     unpacker = zlib.decompressobj()
     try:
         plain = unpacker.decompress(data, 4 + CLIPBOARD_MAX)

@@ -1,6 +1,6 @@
-"""The runtime's connection to a desktop's X server. It is used for screenshots and for input by agents.
+"""The runtime's connection to a desktop's X server, used for screenshots and for agents' input.
 
-The X server is user code: every size that it sends is checked against the request, and every answer has a deadline.
+The X server is user code: each size that it sends is checked against the request, and each answer has a deadline.
 """
 
 import asyncio
@@ -18,22 +18,22 @@ from hawse_runtime.desktop.server_socket import connected
 log = logging.getLogger(__name__)
 
 TIMEOUT: Final = 10.0  # seconds for the handshake and for each answer
-CLIPBOARD_TIMEOUT: Final = 2.0  # seconds to wait for the clipboard's text; the program that owns it may not answer
-READ_AHEAD: Final = 512 << 10  # bytes of data to buffer
-CHUNK: Final = 256 << 10  # bytes of pixels to copy at a time
-NAME_MAX: Final = 4096  # maximum bytes of a desktop's name
+CLIPBOARD_TIMEOUT: Final = 2.0  # seconds to wait for the clipboard's text; its owner may not answer
+READ_AHEAD: Final = 512 << 10  # maximum bytes to buffer
+CHUNK: Final = 256 << 10  # bytes of pixel data to copy at a time
+NAME_MAX: Final = 4096  # maximum length of a desktop's name, in bytes
 RECTS_MAX: Final = 65535
 ENCODINGS: Final = (rfb.RAW, rfb.DESKTOP_SIZE, rfb.EXTENDED_DESKTOP_SIZE, rfb.EXTENDED_CLIPBOARD)
 
 
 class Capture:
-    """A screenshot that is being received, with four bytes per pixel (red, green, blue, unused)."""
+    """A screenshot being received, with four bytes per pixel (red, green, blue, unused)."""
 
     def __init__(self, region: Rect) -> None:
         self.region = region
         self.pixels = bytearray(4 * region.width * region.height)
-        self.left = region.width * region.height  # number of pixels that have not been received
-        self.resized = False  # whether the desktop's size has changed, so that the missing pixels may not arrive
+        self.left = region.width * region.height  # number of pixels not received yet
+        self.resized = False  # whether the desktop's size has changed, so that missing pixels may never arrive
 
 
 class RfbClient:
@@ -44,15 +44,15 @@ class RfbClient:
         self._reader = reader
         self._writer = writer
         self._capture: Capture | None = None
-        self._patches: list[tuple[Rect, bytes]] | None = None  # the changes that are being received
-        self._room = 0  # number of pixels that `_patches` can still receive
+        self._patches: list[tuple[Rect, bytes]] | None = None  # changes being received
+        self._room = 0  # number of pixels that can still be added to `_patches`
         self._updates = 0  # number of updates received
         self._turn = asyncio.Lock()  # serializes captures and size changes
         self._changes: set[Callable[[], None]] = set()
-        self._offered: str | None = None  # the clipboard's text set by this client, until another program sets it
+        self._offered: str | None = None  # clipboard text set by this client, until another program sets it
         self._answers = 0  # number of clipboard texts received
-        self._clipboard = ""  # the clipboard's text received last
-        self._available = False  # whether another program offers text in the clipboard
+        self._clipboard = ""  # the clipboard text last received
+        self._available = False  # whether another program offers text on the clipboard
         self._clipboard_caps = False  # whether the server supports the extended clipboard
         self._failure: HawseError | None = None  # the reason why the connection has ended
 
@@ -100,7 +100,7 @@ class RfbClient:
         self._writer.write(rfb.pointer_event(x, y, buttons))
 
     async def drain(self) -> None:
-        """Wait until the send buffer is empty. Raises `HawseError` (`io_error`)."""
+        """Wait for the send buffer to be empty. Raises `HawseError` (`io_error`)."""
         self._check()
         try:
             async with asyncio.timeout(TIMEOUT):
@@ -112,15 +112,15 @@ class RfbClient:
         """Return the pixels of a region, or of the whole screen.
 
         Returns:
-            The part of the region that is on the screen, and its pixels with four bytes each: red, green, blue, and an
-                unused byte.
+            The part of the region that is on the screen, and its pixels, in four bytes each: red, green, blue, and an
+            unused one.
 
         Raises:
-            HawseError: `invalid_params` if the region is not on the screen, or `io_error`.
+            HawseError: `invalid_params` if no part of the region is on the screen, or `io_error`.
         """
         async with self._turn:
             while True:
-                self._check()  # the connection must be open for writing
+                self._check()  # the connection has to be open for writing
                 whole = Rect(0, 0, *self.size)
                 part = whole if region is None else region.within(self.size)
                 if part is None:
@@ -136,11 +136,11 @@ class RfbClient:
                     return part, capture.pixels
 
     async def changes(self) -> list[tuple[Rect, bytes]]:
-        """Wait until the screen or its size has changed, without a time limit.
+        """Wait for the screen or its size to change, without a time limit.
 
         Returns:
-            The changed rectangles, each a few rows high, with four bytes per pixel as in `capture`. Empty only if the
-            size has changed. In that case, changes are lost, and the whole screen must be captured.
+            The rectangles that changed, each a few rows high, with four bytes per pixel as in `capture`. Empty only if
+            the size has changed. If so, changes have been lost, and the whole screen must be captured.
 
         Raises:
             HawseError: `io_error` if the connection ends.
@@ -149,7 +149,7 @@ class RfbClient:
             size = self.size
             patches: list[tuple[Rect, bytes]] = []
             self._patches = patches
-            self._room = 2 * size.width * size.height  # a server sends each pixel once, a few of them twice
+            self._room = 2 * size.width * size.height  # a server sends each pixel once, and a few of them twice
             try:
                 while not patches:
                     self._check()
@@ -163,7 +163,7 @@ class RfbClient:
                 self._patches = None
 
     async def resize(self, size: ScreenSize) -> ScreenSize:
-        """Change the size of the desktop, and return the resulting size. Raises `HawseError` (`io_error`)."""
+        """Change the desktop's size and return the resulting size. Raises `HawseError` (`io_error`)."""
         async with self._turn:
             if self.size != size:
                 self._writer.write(rfb.set_desktop_size(size))
@@ -172,7 +172,7 @@ class RfbClient:
             return self.size
 
     def set_clipboard(self, text: str) -> None:
-        """Offer `text` to the desktop's programs. They request it when it is pasted."""
+        """Offer `text` to the desktop's programs, which request it when it is pasted."""
         self._offered = text
         self._writer.write(rfb.clipboard_message(rfb.NOTIFY | rfb.TEXT))
 
@@ -195,7 +195,7 @@ class RfbClient:
 
         Args:
             done: The condition to wait for.
-            timeout: The time limit in seconds; None for no limit.
+            timeout: The time limit in seconds; None means no limit.
 
         Raises:
             HawseError: `io_error` if the connection ends first, or after `timeout` seconds.
@@ -238,7 +238,7 @@ class RfbClient:
             self._updates += 1
             capture = self._capture
             if capture is not None and capture.left == before:
-                # TigerVNC answers the first request with the desktop's size only, and the next one with the pixels.
+                # TigerVNC answers the first request with just the desktop's size, and the next one with the pixels.
                 self._writer.write(rfb.update_request(capture.region, incremental=True))
         elif kind == rfb.SERVER_CUT_TEXT:
             (length,) = struct.unpack(">3xi", await self._reader.readexactly(7))
@@ -261,7 +261,7 @@ class RfbClient:
             if encoding == rfb.EXTENDED_DESKTOP_SIZE:
                 (screens,) = struct.unpack(">B3x", await self._reader.readexactly(4))
                 await self._reader.readexactly(16 * screens)
-                failed = rect.x == 1 and rect.y != 0  # the answer to a refused change
+                failed = rect.x == 1 and rect.y != 0  # the answer if the change was refused
             if not failed and (rect.width, rect.height) != self.size:
                 self.size = _allowed(rect.width, rect.height)
                 if self._capture is not None:
@@ -270,10 +270,10 @@ class RfbClient:
             raise ValueError(f"a rectangle with encoding {encoding}")
 
     async def _receive_pixels(self, rect: Rect) -> None:
-        """Copy the pixels of a rectangle, a few rows at a time, to the capture that requested them."""
+        """Copy a rectangle's pixels, a few rows at a time, to the capture that requested them."""
         capture = self._capture
         if capture is not None and not capture.region.contains(rect):
-            capture = None  # requested by an earlier capture that has failed
+            capture = None  # requested by an earlier capture, which failed
         if rect.x + rect.width > self.size.width or rect.y + rect.height > self.size.height:
             raise ValueError(f"a rectangle of {rect.width} × {rect.height} pixels at {rect.x},{rect.y}")
         if self._patches is not None:
@@ -322,7 +322,7 @@ def _copy(data: bytes, rect: Rect, capture: Capture) -> None:
 
 
 async def _handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> ScreenSize:
-    """Negotiate RFB 3.8 without security, and the pixel format. Return the size of the desktop."""
+    """Negotiate RFB 3.8 without security, along with the pixel format. Return the desktop's size."""
     if await reader.readexactly(len(rfb.VERSION)) != rfb.VERSION:
         raise ValueError("the server does not support RFB 3.8")
     writer.write(rfb.VERSION)
@@ -342,7 +342,7 @@ async def _handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
 
 
 def _allowed(width: int, height: int) -> ScreenSize:
-    """Return a size sent by the server. Raises `ValueError` if the runtime does not support such a large screen."""
+    """Return a size sent by the server. Raises `ValueError` if the runtime doesn't support such a large screen."""
     if not 0 < width * height <= rfb.PIXELS_MAX:
         raise ValueError(f"a desktop of {width} × {height} pixels")
     return ScreenSize(width, height)

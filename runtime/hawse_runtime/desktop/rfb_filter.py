@@ -11,25 +11,25 @@ from typing import Final
 from hawse.wire import HawseError
 from hawse_runtime.desktop.rfb import CUT_TEXT_MAX, EXTENDED_CLIPBOARD, NO_SECURITY, VERSION
 
-ENCODINGS_MAX: Final = 128  # maximum encodings in one message
+ENCODINGS_MAX: Final = 128  # maximum number of encodings in a message
 SCREENS_MAX: Final = 16
-FENCE_MAX: Final = 64  # maximum bytes of data in a fence
-SHARED: Final = b"\x01"  # the answer to ClientInit that keeps other viewers connected
+FENCE_MAX: Final = 64  # maximum size of a fence's data, in bytes
+SHARED: Final = b"\x01"  # the ClientInit message that keeps other viewers connected
 
-# The encodings that a viewer can request: pixel encodings, and pseudo-encodings that add no client messages except the
+# Encodings that a viewer can request: pixel encodings, and pseudo-encodings that add no client messages other than the
 # ones below. Extended mouse buttons (-316), for example, are excluded because they change the format of pointer events.
 _PIXELS: Final = (0, 1, 2, 5, 6, 7, 16)
 _LEVELS: Final = (*range(-32, -22), *range(-256, -246), *range(-512, -411), *range(-768, -762))
 _PSEUDO: Final = (-223, -224, -232, -239, -258, -261, -307, -308, -312, -313, -314, 0x574D5664, EXTENDED_CLIPBOARD)
 ENCODINGS: Final = frozenset((*_PIXELS, *_LEVELS, *_PSEUDO))
 
-_FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # bytes of fixed-size messages, by type
+_FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # size of fixed-size messages in bytes, by type
 _HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # bytes of the head of other messages, which contains their size, by type
 _KEYS: Final = (4, 255)  # key events
 _POINTER: Final = 5
-_OTHER_INPUT: Final = (6, 251)  # messages about the clipboard and the screen size
-QEMU_KEY: Final = 0  # the submessage of type 255 for key events
-PRESSED_MAX: Final = 128  # maximum keys that a viewer can hold at once
+_OTHER_INPUT: Final = (6, 251)  # clipboard and screen size messages
+QEMU_KEY: Final = 0  # the submessage for key events in type 255
+PRESSED_MAX: Final = 128  # maximum number of keys that a viewer can hold at once
 
 
 class ViewerMessages:
@@ -40,20 +40,20 @@ class ViewerMessages:
 
         Args:
             may_write: Returns whether the viewer is currently allowed to send input.
-            on_input: Called for each key or pointer message that is forwarded.
+            on_input: Called for each key or pointer message forwarded.
         """
         self._may_write = may_write
         self._on_input = on_input
         self._buffer = bytearray()
-        self._pressed: set[bytes] = set()  # keysyms of the keys that the viewer holds
-        self._pointer = bytes(6)  # the latest forwarded pointer event
+        self._pressed: set[bytes] = set()  # keysyms of keys held by the viewer
+        self._pointer = bytes(6)  # the pointer event last forwarded
         self._handshake = [self._version, self._security, self._init]
 
     def receive(self, data: bytes | memoryview) -> bytes:
         """Process bytes from the viewer. Return the bytes to send to the X server.
 
         Raises:
-            HawseError: `protocol_error` for a forbidden message. `receive` must not be called after that.
+            HawseError: `protocol_error` for a forbidden message. After that, `receive` must not be called.
         """
         self._buffer += data
         out = bytearray()
@@ -65,7 +65,7 @@ class ViewerMessages:
 
     @property
     def held(self) -> int:
-        """The number of buffered bytes of an incomplete message."""
+        """The number of bytes buffered from an incomplete message."""
         return len(self._buffer)
 
     # ---- sizes
@@ -86,7 +86,7 @@ class ViewerMessages:
         return head if len(buffer) < head else head + self._rest(kind)
 
     def _rest(self, kind: int) -> int:
-        """The number of bytes that follow the head of a message."""
+        """The number of bytes that follow a message's head."""
         buffer = self._buffer
         if kind == 2:
             return 4 * _bounded(int.from_bytes(buffer[2:4], "big"), ENCODINGS_MAX, "encodings")
@@ -129,7 +129,7 @@ class ViewerMessages:
         return message if kind not in _OTHER_INPUT or self._may_write() else b""
 
     def _key(self, message: bytes) -> bytes:
-        """Forward a key event; without permission, only the release of a key pressed with permission."""
+        """Forward a key event or, without permission, only the release of a key that was pressed with permission."""
         keysym = message[4:8]
         down = any(message[1:2] if message[0] == 4 else message[2:4])
         if not down and keysym in self._pressed:
@@ -143,7 +143,7 @@ class ViewerMessages:
         return message
 
     def _move(self, message: bytes) -> bytes:
-        """Forward a pointer event; without permission, only the release of buttons pressed with permission."""
+        """Forward a pointer event or, without permission, only the release of buttons pressed with permission."""
         if self._may_write():
             self._pointer = message
             self._on_input()

@@ -16,7 +16,7 @@ from hawse_runtime.desktop.rfb import Rect
 
 
 class ScreenshotStream(OutputOnlyStream):
-    """Serves one screenshot."""
+    """Serves a screenshot."""
 
     def __init__(
         self,
@@ -27,14 +27,14 @@ class ScreenshotStream(OutputOnlyStream):
         threads: ThreadPool,
         on_detach: Callable[["ScreenshotStream"], object],
     ) -> None:
-        """Start to take a screenshot.
+        """Start taking a screenshot.
 
         Args:
             call: The call to serve.
             params: The parameters of the call.
             desktop: The desktop to capture.
             tasks: Owns the task that takes the screenshot.
-            threads: The threads that encode the image.
+            threads: The thread pool for encoding the image.
             on_detach: Called once, when the channel is closed.
         """
         super().__init__(call)
@@ -44,7 +44,7 @@ class ScreenshotStream(OutputOnlyStream):
         self._on_detach = on_detach
         self._image = memoryview(b"")
         self._offset = 0
-        self._result: DesktopScreenshotResult | None = None  # set when the image is ready
+        self._result: DesktopScreenshotResult | None = None  # set once the image is ready
         self._detached = False
         tasks.start(self._take())
 

@@ -1,7 +1,7 @@
-"""The configuration of openbox for a desktop: one workspace, the usual mouse actions, and a few keys.
+"""Openbox configuration for desktops: one workspace, the usual mouse actions, and a few keys.
 
-The default configuration has four workspaces, and the wheel switches between them when the pointer is on the
-background. A program that controls the desktop would then lose sight of its windows.
+The default configuration has four workspaces, and turning the wheel over the background switches between them. A
+program that controls the desktop would then lose sight of its windows.
 """
 
 from typing import Final

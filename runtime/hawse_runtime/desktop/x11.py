@@ -1,7 +1,7 @@
-"""Reads the windows of a desktop from its X server, using a few requests of the X11 protocol.
+"""Reads a desktop's windows from its X server, using a few X11 protocol requests.
 
-The window properties are defined by the Extended Window Manager Hints. The X server is user code: the size of every
-answer is limited, and all answers together have a deadline. docs/decisions/0246 explains why not python-xlib.
+The window properties are defined by the Extended Window Manager Hints. The X server is user code: each answer's size is
+limited, and all answers together have a deadline. docs/decisions/0246 explains why not python-xlib.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ TIMEOUT: Final = 5.0  # seconds for the whole list
 ANSWER_STEP: Final = 0.01  # seconds between checks for the window manager's answer
 ANSWER_LOOKS: Final = 5
 WINDOWS_MAX: Final = 200
-PROPERTY_MAX: Final = 4096  # bytes to read of a property
-REPLY_MAX: Final = 64 << 10  # maximum bytes of a reply
+PROPERTY_MAX: Final = 4096  # maximum bytes read from a property
+REPLY_MAX: Final = 64 << 10  # maximum size of a reply, in bytes
 SETUP_MAX: Final = 256 << 10
-TITLE_MAX: Final = 256  # maximum characters of a title
-MANAGES: Final = 0x180000  # the masks SubstructureRedirect and SubstructureNotify
+TITLE_MAX: Final = 256  # maximum length of a title, in characters
+MANAGES: Final = 0x180000  # the SubstructureRedirect and SubstructureNotify masks
 CLIENT_MESSAGE: Final = 33
 ATOMS: Final = (
     "_NET_CLIENT_LIST_STACKING",
@@ -41,19 +41,19 @@ ATOMS: Final = (
 
 
 def authority(cookie: bytes) -> bytes:
-    """Return the contents of an Xauthority file that has one secret for all displays of all hosts."""
+    """Return the contents of an Xauthority file with one secret for all displays on all hosts."""
     return struct.pack(">HHHH", FAMILY_WILD, 0, 0, len(COOKIE_NAME)) + COOKIE_NAME + struct.pack(">H", 16) + cookie
 
 
 async def list_windows(display: int, cookie: bytes) -> list[DesktopWindow]:
-    """Return the visible windows of the window manager, from bottom to top.
+    """Return the window manager's visible windows, from bottom to top.
 
     Args:
-        display: The number of the display.
-        cookie: The secret of the display, 16 bytes.
+        display: The display's number.
+        cookie: The display's secret, 16 bytes long.
 
     Raises:
-        HawseError: `io_error` if the X server does not answer correctly.
+        HawseError: `io_error` if the X server doesn't answer correctly.
     """
     return await _asked(display, cookie, _windows)
 
@@ -61,15 +61,14 @@ async def list_windows(display: int, cookie: bytes) -> list[DesktopWindow]:
 async def window_manager_answers(display: int, cookie: bytes) -> bool:
     """Query the window manager. Return whether it answers within 50 ms.
 
-    A window manager that is starting announces itself too early (`_NET_SUPPORTING_WM_CHECK`). openbox then does not
-    show windows until the next event, which this request provides. Arguments and errors are the same as for
-    `list_windows`.
+    On startup, a window manager announces itself too early (`_NET_SUPPORTING_WM_CHECK`). openbox then doesn't show
+    windows until the next event, which this request provides. Arguments and errors are the same as for `list_windows`.
     """
     return await _asked(display, cookie, _answers)
 
 
 async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, _Screen], Awaitable[T]]") -> T:
-    """Connect to the X server, and return the result of `ask`."""
+    """Connect to the X server and return the result of `ask`."""
     try:
         async with asyncio.timeout(TIMEOUT):
             reader, writer = await asyncio.open_unix_connection(Path(f"/tmp/.X11-unix/X{display}"))
@@ -83,24 +82,24 @@ async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, _Screen
 
 @dataclass(frozen=True, slots=True)
 class _Screen:
-    root: int  # the root window of the first screen
-    first_id: int  # the lowest id for resources of this connection
+    root: int  # the first screen's root window
+    first_id: int  # the lowest id for this connection's resources
 
 
 class _Requests:
-    """Sends requests in batches, and reads the replies."""
+    """Sends requests in batches and reads the replies."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
     async def send(self, requests: Sequence[bytes]) -> list[bytes | None]:
-        """Return the reply to each request, or None for a failed one, for example because a window was closed."""
+        """Return the reply to each request, or None if it failed, for example because a window was closed."""
         self.write(*requests)
         return [await self._reply() for _ in requests]
 
     def write(self, *requests: bytes) -> None:
-        """Send requests that have no replies. Their errors would be taken for replies to later requests."""
+        """Send requests that have no replies. Any errors would be mistaken for replies to later requests."""
         for request in requests:
             self._writer.write(request)
 
@@ -192,12 +191,12 @@ def _intern_atom(name: str) -> bytes:
 
 
 def _create_window(window: int, parent: int) -> bytes:
-    """Create a window of one pixel that otherwise has the properties of its parent."""
+    """Create a one-pixel window that otherwise has its parent's properties."""
     return struct.pack("<BBHIIhhHHHHII", 1, 0, 8, window, parent, 0, 0, 1, 1, 0, 1, 0, 0)
 
 
 def _ask_window_manager(window: int, root: int, kind: int) -> bytes:
-    """Encode a message about a window to the window manager of the root window. `kind` is an atom."""
+    """Encode a message about a window to the root window's window manager. `kind` is an atom."""
     message = struct.pack("<BBHII20x", CLIENT_MESSAGE, 32, 0, window, kind)
     return struct.pack("<BBHII", 25, 0, 11, root, MANAGES) + message
 
@@ -211,7 +210,7 @@ def _u32(reply: bytes | None, at: int) -> int:
 
 
 def _value(reply: bytes | None, width: int) -> bytes:
-    """Return the bytes of a property if its items have `width` bits, and b"" otherwise."""
+    """Return a property's bytes if its items are `width` bits wide, or else b""."""
     if reply is None or reply[1] != width:
         return b""
     return reply[32 : 32 + _u32(reply, 16) * width // 8]

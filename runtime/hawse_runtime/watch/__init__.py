@@ -1,4 +1,4 @@
-"""Directory watches: the `watch.*` methods, from inotify events to a numbered log that lets clients resume.
+"""Directory watches: the `watch.*` methods, from inotify events to a numbered log that clients can resume from.
 
-This package is independent of the file methods.
+This package doesn't depend on the file methods.
 """

@@ -1,4 +1,4 @@
-"""A log of changes, numbered from 1. Each reader has a cursor, the number of the last change it has read."""
+"""A log of changes, numbered from 1. Each reader has a cursor: the number of the last change that it has read."""
 
 from collections import deque
 from itertools import islice
@@ -6,31 +6,31 @@ from typing import NamedTuple
 
 from hawse.api.watches import ChangeType, RescanReason, WatchedChange
 
-KEPT = 10_000  # number of changes kept
-KEPT_BYTES = 4 << 20  # total bytes of the paths of changes
-PART = 1000  # maximum changes in one event
-PART_BYTES = 256 << 10  # maximum characters of the paths in one event, which must fit into a control message as JSON
+KEPT = 10_000  # maximum number of changes kept
+KEPT_BYTES = 4 << 20  # maximum total size of the changes' paths, in bytes
+PART = 1000  # maximum number of changes per event
+PART_BYTES = 256 << 10  # maximum characters in an event's paths; an event must fit into a control message as JSON
 
 
 class ChangeLogEntry(NamedTuple):
-    """A list of changes with one change per path. `cursor` is the position for the next read."""
+    """A list of changes with one per path. `cursor` is the position for the next read."""
 
     changes: list[WatchedChange]
     cursor: int
 
 
 class ChangeLog:
-    """The latest changes. Reading change number n advances a cursor from n - 1 to n."""
+    """The latest changes. When change number n is read, the cursor advances from n - 1 to n."""
 
     def __init__(self) -> None:
         self.end = 0  # the cursor after the last change
         self._changes: deque[WatchedChange] = deque()
         self._size = 0
-        self._overflow = 0  # the cursor after the latest gap of lost changes
+        self._overflow = 0  # the cursor after the latest gap where changes were lost
 
     @property
     def start(self) -> int:
-        """The lowest cursor without missing changes after it."""
+        """The lowest cursor with no changes missing after it."""
         return self.end - len(self._changes)
 
     def add(self, changes: list[WatchedChange]) -> None:
@@ -42,14 +42,14 @@ class ChangeLog:
             self._size -= len(self._changes.popleft().path)
 
     def lose(self) -> None:
-        """Record a gap of lost changes."""
+        """Record that changes were lost, leaving a gap."""
         self.end += 1
         self._overflow = self.end
         self._changes.clear()
         self._size = 0
 
     def missing(self, cursor: int) -> RescanReason | None:
-        """Return why the changes after `cursor` are unknown, or None if the log contains all of them."""
+        """Return why changes after `cursor` are unknown, or None if all of them are in the log."""
         if cursor >= self.start:
             return None
         return "overflow" if cursor < self._overflow else "behind"
@@ -74,8 +74,8 @@ def merge(known: dict[str, WatchedChange], change: WatchedChange) -> None:
     known[change.path] = WatchedChange(kind, change.path, change.directory)
 
 
-# The sum of two changes of one path, unless it is the second change. An entry that was added and then deleted may have
-# replaced another entry, so the sum is `deleted`.
+# The combination of two changes to a path, unless it is simply the second one. An entry that was added and then deleted
+# may have replaced another, so the combination is `deleted`.
 _SUM: dict[tuple[ChangeType, ChangeType], ChangeType] = {
     ("added", "modified"): "added",
     ("modified", "added"): "modified",

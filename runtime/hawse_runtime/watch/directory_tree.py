@@ -1,4 +1,4 @@
-"""The directories of one watch and the kernel's events for them. Methods block: call them in threads, one at a time."""
+"""A watch's directories, and the kernel's events for them. Methods block: call them in threads, one at a time."""
 
 import errno
 import os
@@ -11,9 +11,9 @@ from hawse_runtime.core.globs import Filter
 from hawse_runtime.watch import inotify
 from hawse_runtime.watch.inotify import Inotify, InotifyEvent
 
-DIRECTORIES_LIMIT = 1 << 16  # directories per watch; each costs about 1 KB of kernel memory
-TAKEN_LIMIT = 1 << 15  # events taken at a time; twice the default maximum queue length in Linux
-CHANGES_LIMIT = 1 << 16  # changes reported at a time; the client must scan larger moved trees
+DIRECTORIES_LIMIT = 1 << 16  # maximum directories per watch; each takes about 1 KB of kernel memory
+TAKEN_LIMIT = 1 << 15  # maximum events taken at a time; twice the default maximum queue length in Linux
+CHANGES_LIMIT = 1 << 16  # maximum changes reported at a time; if a larger tree is moved, the client must scan it
 
 _MASK = (
     inotify.MODIFY
@@ -36,15 +36,15 @@ _PASSING = (
     errno.ENOTDIR,
     errno.EACCES,
     errno.ELOOP,
-)  # errors for a directory that was deleted or cannot be read
+)  # errors for a directory that was deleted or can't be read
 
 
 class OverflowedError(Exception):
-    """Raised when the kernel's queue has overflowed: events were lost, and directories may not be watched."""
+    """Raised when the kernel's queue has overflowed: events were lost, and some directories may not be watched."""
 
 
 class Directories:
-    """The watched directories by watch descriptor and by path, with their subdirectories."""
+    """The directories watched, by watch descriptor and by path, with their subdirectories."""
 
     def __init__(self) -> None:
         self._paths: dict[int, bytes] = {}
@@ -58,7 +58,7 @@ class Directories:
         return self._paths.get(wd)
 
     def add(self, path: bytes, wd: int) -> None:
-        """Add a directory. If `wd` is known, the directory has been moved."""
+        """Add a directory. If `wd` is already known, the directory was moved."""
         self.remove(wd)
         self._paths[wd] = path
         self._wds[path] = wd
@@ -74,7 +74,7 @@ class Directories:
                 del self._below[os.path.dirname(path)]
 
     def cut(self, path: bytes) -> list[int]:
-        """Remove `path` and everything below it. Return the removed watch descriptors."""
+        """Remove `path` and everything below it. Return the watch descriptors removed."""
         found = []
         waiting = [path]
         while waiting:
@@ -88,16 +88,16 @@ class Directories:
 
 
 class DirectoryTree:
-    """The watched directories below a root. Symlinks are not followed."""
+    """The directories watched below a root. Symlinks are not followed."""
 
     def __init__(self, root: str, filter: Filter, *, recursive: bool, limit: int = DIRECTORIES_LIMIT) -> None:
-        """Create a tree that does not watch any directory yet.
+        """Create a tree, which doesn't watch any directories yet.
 
         Args:
             root: An absolute path.
             filter: Selects the changes to report, and excludes directories from watching.
             recursive: Whether to watch directories below `root`.
-            limit: The maximum number of watched directories.
+            limit: The maximum number of directories watched.
 
         Raises:
             HawseError: `limit_exceeded` if the user has too many inotify instances or no descriptor is free.
@@ -116,14 +116,14 @@ class DirectoryTree:
 
     @property
     def fd(self) -> int:
-        """A descriptor that is readable when `take` would return events."""
+        """A descriptor that is readable whenever `take` would return events."""
         return self._inotify.fd
 
     def __len__(self) -> int:
         return len(self._directories)
 
     def open(self) -> None:
-        """Watch all directories. All changes after this method has returned are reported.
+        """Watch all directories. From the moment this returns, all changes are reported.
 
         Raises `OSError` if the root cannot be watched, `not_directory`, and `limit_exceeded`.
         """
@@ -138,7 +138,7 @@ class DirectoryTree:
                 pass
 
     def reopen(self) -> None:
-        """Start again after an overflow, with an empty queue and a new `fd`. Raises the same errors as `open`."""
+        """Start over after an overflow, with an empty queue and a new `fd`. Raises the same errors as `open`."""
         new = Inotify()
         self._inotify.close()
         self._inotify = new
@@ -187,9 +187,9 @@ class DirectoryTree:
             yield from self._change("modified", path, is_directory)
 
     def _descend(self, directory: bytes, *, report: bool = True) -> Iterator[WatchedChange]:
-        """Watch the directories below `directory`. If `report` is set, report the entries of new directories as added.
+        """Watch the directories below `directory`. If `report` is set, report new directories' entries as added.
 
-        Each directory is watched before it is read, so that entries created in the meantime are not missed.
+        Each directory is watched before it is read, so that no entries created in the meantime are missed.
         """
         waiting = [directory]
         while waiting:

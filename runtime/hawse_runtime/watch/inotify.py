@@ -1,4 +1,4 @@
-"""The part of inotify(7) needed to watch directories. Names are bytes, and lost events are reported.
+"""The part of inotify(7) needed for watching directories. Names are bytes, and lost events are reported.
 
 docs/decisions/0035-watch-directories-with-inotify-directly-not-watchfiles.md explains why this is not a library.
 """
@@ -22,7 +22,7 @@ OVERFLOW: Final = 0x4000
 IGNORED: Final = 0x8000
 ONLY_DIRECTORIES: Final = 0x0100_0000
 NO_FOLLOW: Final = 0x0200_0000
-NOT_UNLINKED: Final = 0x0400_0000  # report no events for deleted files that are still open
+NOT_UNLINKED: Final = 0x0400_0000  # don't report events for deleted files that are still open
 IS_DIRECTORY: Final = 0x4000_0000
 
 READ_SIZE = 64 << 10  # bytes per read; an event has at most 272
@@ -31,7 +31,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class InotifyEvent(NamedTuple):
-    """An event for the entry `name` in the directory `wd`. If `name` is empty, it is for the directory itself."""
+    """An event for the entry `name` in the directory `wd` or, if `name` is empty, for the directory itself."""
 
     wd: int
     mask: int
@@ -39,10 +39,10 @@ class InotifyEvent(NamedTuple):
 
 
 class Inotify:
-    """A queue of inotify events. The creator must close it."""
+    """A queue of inotify events. Whoever creates it must close it."""
 
     def __init__(self) -> None:
-        """Create a queue. Raises `OSError`: EMFILE if the user has too many queues or the process too many fds."""
+        """Create a queue. Raises `OSError`, with EMFILE if the user has too many queues or the process too many fds."""
         self.fd = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
 
     def add(self, path: bytes, mask: int) -> int:
@@ -54,7 +54,7 @@ class Inotify:
         _libc.inotify_rm_watch(self.fd, wd)
 
     def read(self) -> list[InotifyEvent]:
-        """Return at most READ_SIZE bytes of queued events, possibly an empty list."""
+        """Return up to READ_SIZE bytes of queued events, possibly an empty list."""
         try:
             data = os.read(self.fd, READ_SIZE)
         except BlockingIOError:
@@ -80,5 +80,5 @@ def _checked(answer: int) -> int:
 
 
 def is_limit(error: OSError) -> bool:
-    """Return whether the limit of watches or descriptors was reached."""
+    """Return whether the limit on watches or descriptors was reached."""
     return error.errno in (errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM)

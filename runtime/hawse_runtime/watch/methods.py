@@ -1,4 +1,4 @@
-"""The watches of a sandbox and the `watch.*` methods (docs/wire.md section 9)."""
+"""A sandbox's watches, and the `watch.*` methods (docs/wire.md section 9)."""
 
 import hashlib
 import re
@@ -27,36 +27,36 @@ from hawse_runtime.posix.environment import Environment
 from hawse_runtime.watch.directory_tree import DirectoryTree
 from hawse_runtime.watch.watch import DirectoryWatch, WatchStream
 
-# The runtime's id, the target's fingerprint, the number of the watch in this runtime, and the cursor.
+# The runtime's id, the target's fingerprint, the watch's number in this runtime, and the cursor.
 _VERSION = re.compile(r"([0-9a-f]{1,64})-([0-9a-f]{16})-(0|[1-9][0-9]{0,8})-(0|[1-9][0-9]{0,14})")
 
 
 class WatchLimits(msgspec.Struct, frozen=True):
-    """Limits on the number of watches, and on the retention of watches without readers."""
+    """Limits on the number of watches and on how long watches without readers are kept."""
 
     count: int = 64  # each watch uses one of the 128 inotify instances that Linux allows a user by default
     unread_age: float = 600.0  # seconds; long enough for a reconnecting client to continue
 
 
 class LogPosition(NamedTuple):
-    """The cursor of a version in the log. `reason` states why changes requested before it are unknown."""
+    """A version's cursor in the log. `reason` tells why requested changes before it are unknown."""
 
     cursor: int
     reason: RescanReason | None = None
 
 
 class WatchRecord:
-    """A watch in the registry. There, a watch without readers counts as ended."""
+    """A watch in the registry, where a watch without readers counts as ended."""
 
     def __init__(self, watch: DirectoryWatch, target: str, number: int) -> None:
         self.id = target  # the target's fingerprint
         self.instance = str(number)
         self.watch = watch
-        self.number = number  # the number of the watch in this runtime
+        self.number = number  # the watch's number in this runtime
 
 
 class WatchMethods:
-    """The watches by target. Calls with equal parameters share a watch."""
+    """The watches, keyed by target. Calls with equal parameters share a watch."""
 
     def __init__(
         self,
@@ -125,10 +125,11 @@ class WatchMethods:
     # ---- the watches
 
     def _obtain(self, params: WatchTarget, since: str | None) -> tuple[WatchRecord, LogPosition]:
-        """Return an existing or a new watch for `params`, and the position of `since` in its log.
+        """Return an existing or new watch for `params`, along with the position of `since` in its log.
 
         Raises:
-            HawseError: `invalid_params` if `since` is from another watch, `limit_exceeded` if all watches have readers.
+            HawseError: `invalid_params` if `since` belongs to another watch, `limit_exceeded` if all watches have
+            readers.
         """
         path = self._environment.path(params.path)
         include, exclude = params.include or [], list(DEFAULT_EXCLUDE) if params.exclude is None else params.exclude
@@ -155,7 +156,7 @@ class WatchMethods:
         return record
 
     def _position(self, record: WatchRecord | None, target: str, since: str | None) -> LogPosition:
-        """Return the position of the version `since`. Raises `invalid_params` if it is from another watch."""
+        """Return the position of the version `since`. Raises `invalid_params` if it belongs to another watch."""
         end = 0 if record is None else record.watch.log.end
         if since is None:
             return LogPosition(end)
@@ -174,7 +175,7 @@ class WatchMethods:
         return LogPosition(end, "expired")
 
     def _touch(self, record: WatchRecord) -> None:
-        """Restart the retention of a watch without readers. Watches with readers are always kept."""
+        """Restart the retention period of a watch without readers. Watches with readers are always kept."""
         self._records.resume(record)
         if not record.watch.readers:
             self._records.end(record)

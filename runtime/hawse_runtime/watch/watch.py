@@ -1,4 +1,4 @@
-"""One directory watch: the task that reads kernel events into a log, and the streams that send changes from the log."""
+"""A directory watch: the task that reads kernel events into a log, and the streams that send changes from it."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,25 +13,25 @@ from hawse_runtime.core.thread_pool import ThreadPool
 from hawse_runtime.watch.change_log import KEPT, ChangeLog, merge
 from hawse_runtime.watch.directory_tree import DirectoryTree, OverflowedError
 
-COALESCE = 0.05  # seconds that a change waits to be merged with later changes of the same path
+COALESCE = 0.05  # seconds that a change waits to be merged with later changes to the same path
 
 
 class DirectoryWatch:
     """Watches one directory for all streams with the same parameters. Start `run` once, as a task."""
 
     def __init__(self, id: str, path: str, tree: DirectoryTree, disk: ThreadPool, version: str) -> None:
-        """Create a watch. `path` is sent to clients; `version` is the prefix of all versions of this watch."""
+        """Create a watch. `path` is sent to clients; `version` is the prefix for all of this watch's versions."""
         self.id = id
         self.path = path
         self.log = ChangeLog()
         self.readers: dict[WatchStream, None] = {}
-        self.live = asyncio.Event()  # set when changes are being recorded, or the watch has ended
-        self.end: WatchStartResult | HawseError | None = None  # the reason why the watch ends or has ended
-        self.over = False  # whether the watch has ended and all its changes are in the log
+        self.live = asyncio.Event()  # set once changes are being recorded or the watch has ended
+        self.end: WatchStartResult | HawseError | None = None  # the reason why the watch is ending or has ended
+        self.over = False  # whether the watch has ended with all its changes in the log
         self._tree = tree
         self._disk = disk
         self._version = version
-        self._pending: dict[str, WatchedChange] = {}  # changes that are not in the log yet
+        self._pending: dict[str, WatchedChange] = {}  # changes not yet in the log
         self._settling: list[asyncio.Future[None]] = []
         self._wake = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -61,7 +61,7 @@ class DirectoryWatch:
             self._wake.set()
 
     async def settle(self) -> None:
-        """Return when all earlier changes are in the log. Raises the error that ended the watch."""
+        """Return once all earlier changes are in the log. Raises any error that ended the watch."""
         await self.live.wait()
         if self.end is None:
             future = self._loop.create_future()
@@ -91,7 +91,7 @@ class DirectoryWatch:
             for change in await self._disk.run(self._tree.take):
                 merge(self._pending, change)
         except OverflowedError:
-            # Reopen before notifying readers. If a client then scans the directory, no later change is missed.
+            # Reopen before notifying readers, so that a client that then scans the directory misses no later change.
             await self._disk.run(self._tree.reopen)
             self._pending.clear()
             self.log.lose()
@@ -129,7 +129,7 @@ class DirectoryWatch:
 
 
 class WatchStream(OutputOnlyStream):
-    """Serves one `watch.start` call. Its only state is a cursor on the log."""
+    """Serves a `watch.start` call. Its only state is a cursor on the log."""
 
     def __init__(
         self,
@@ -143,8 +143,8 @@ class WatchStream(OutputOnlyStream):
         """Create a stream for `call`.
 
         Args:
-            cursor: The position in the log to start from.
-            reason: Why the changes before `cursor` are unknown, if the client requested them.
+            cursor: The log position to start from.
+            reason: Why changes before `cursor` are unknown, if the client requested them.
             on_detach: Called when the channel is closed.
         """
         super().__init__(call)
