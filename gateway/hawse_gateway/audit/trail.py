@@ -124,7 +124,7 @@ class AuditTrail:
             self._refused(msgspec.structs.replace(entry, user="", on={"path": path[:VALUE_MAX]}))
 
     def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
-        """Record that a preview was opened, at most once per visitor and `PREVIEW_INTERVAL`.
+        """Record that a preview was opened, at most once per `PREVIEW_INTERVAL` for each visitor.
 
         Args:
             visitor: The visitor's principal, whose id is different for each preview.

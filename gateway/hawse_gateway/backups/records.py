@@ -36,7 +36,7 @@ class BackupRecord(msgspec.Struct, kw_only=True):
 
     Attributes:
         info: The backup's description.
-        begun: When its creation was started.
+        begun: When its creation began.
         expires: When it expires. None means never.
         ready: Whether its archive is complete.
         reserved: Bytes reserved for its archive while it is being written.

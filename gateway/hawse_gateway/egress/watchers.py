@@ -1,5 +1,5 @@
-"""Reports the proxy's decisions to watchers, and keeps recent refusals. A slow watcher loses decisions, which are
-counted.
+"""Reports the proxy's decisions to watchers, and keeps recent refusals. A watcher that is too slow loses decisions, and
+they are counted.
 """
 
 import asyncio

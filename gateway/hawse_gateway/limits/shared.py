@@ -46,7 +46,7 @@ class SharedLimits:
         period: float = PERIOD,
         forget: float = FORGET,
     ) -> None:
-        """Prepare the exchange that `run` performs.
+        """Prepare the exchange. Call `run` to perform it.
 
         Args:
             store: The store that the gateways share.

@@ -126,7 +126,7 @@ class CallSpans:
 
 
 def installed_exporters() -> list[SpanExporter]:
-    """Return the exporters named in the environment variable. Raises `SettingsError`."""
+    """Return the exporters named in `OTEL_TRACES_EXPORTER`. Raises `SettingsError`."""
     names = [name.strip() for name in os.environ.get(EXPORTERS, DEFAULT_EXPORTER).split(",")]
     names = [DEFAULT_EXPORTER if name == "otlp" else name for name in names if name and name != "none"]
     found: list[SpanExporter] = []

@@ -212,7 +212,7 @@ def check_unused(point: str, workspace: str) -> None:
         OSError: `EBUSY` if programs are using it.
     """
     name = _beside(point, workspace)
-    with suppress(BlockingIOError):  # EAGAIN: the mount is unused and is now marked
+    with suppress(BlockingIOError):  # EAGAIN: the mount is unused, and is now marked as such
         check(libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs use it")
 
 

@@ -172,7 +172,7 @@ class Relay:
         await self._serve(HttpConnection(h11.SERVER, client.reader, client.writer), connection)
 
     async def _forward(self, client: HttpConnection, connection: Open, checked: CheckedRequest) -> None:
-        """Forward a request and its response. Raises `RefusedError`, or `FAILURES` if the connection must end."""
+        """Forward a request and its response. Raises `RefusedError`, or `FAILURES` to end the connection."""
         origin, sent = checked.origin, Injected(checked.target, checked.headers)
         if origin.tls:
             sent = self._injector.inject(*origin[:2], checked.method, checked.target, checked.headers)
